@@ -13,7 +13,7 @@ import type { ProtocolTable } from './connect.ts';
 import { connectTargets } from './connect.ts';
 import { createRunCreator } from './create-run.ts';
 import { ApiError, notFound, renderApiError } from './envelope.ts';
-import type { ServiceLimits } from './limits.ts';
+import type { ServiceLimits } from '../service/limits.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';

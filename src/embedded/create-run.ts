@@ -7,7 +7,7 @@ import { ApiError, invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
-import type { ServiceLimits } from './limits.ts';
+import type { ServiceLimits } from '../service/limits.ts';
 import type { PlannedTarget, Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';

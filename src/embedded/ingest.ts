@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRecord } from '../base/json.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
-import { declaredIdPattern } from './bodies/case.ts';
+import { declaredIdPattern } from '../service/bodies/case.ts';
 import { createSuiteContent } from './bodies/suite.ts';
 import { ApiError } from './envelope.ts';
 import { createId } from './id.ts';

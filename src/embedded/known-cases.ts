@@ -1,4 +1,4 @@
-import type { CaseContent } from './bodies/case.ts';
+import type { CaseContent } from '../service/bodies/case.ts';
 import type { CaseRecord } from './store/cases.ts';
 
 /** What is done with a case that says the same as another one of its suite. */

@@ -10,19 +10,13 @@ import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
+import { contractLimits, type ServiceLimits } from '../service/limits.ts';
 import { apiPath, createApp, type InventoryFactory } from './app.ts';
 import { type AcceptedKey, localCaller } from './callers.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';
-import {
-  contractLimits,
-  defaultIterationTimeoutMs,
-  defaultRelayLimits,
-  defaultRunTimeoutMs,
-  type RelayLimits,
-  type ServiceLimits,
-} from './limits.ts';
+import { defaultIterationTimeoutMs, defaultRelayLimits, defaultRunTimeoutMs, type RelayLimits } from './limits.ts';
 import { createProtocolTable, type ProtocolTable } from './connect.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';

@@ -10,7 +10,7 @@ import {
 import { type EraChoice, readEra } from '../mcp/protocol.ts';
 import { listInnerSteps, mapToolCalls, type Step, type StepByKind } from '../model/step.ts';
 import type { ModelName } from '../models/language-model.ts';
-import type { CaseContent, CaseModel } from './bodies/case.ts';
+import type { CaseContent, CaseModel } from '../service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';

@@ -91,10 +91,10 @@ export const defaultMaxSteps = 10;
 
 /** The values that a case consists of; the evals file and the wire differ in these, and in the names of the fields. */
 export interface CaseValues<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType> {
-  title: z.ZodType<string>;
+  title: z.ZodType<string, string>;
   steps: Steps;
   /** How often the case runs. */
-  iterations: z.ZodType<number>;
+  iterations: z.ZodType<number, number>;
   matchOptions: Options;
   checks: Checks;
 }

@@ -5,18 +5,18 @@ import type { InteractAction } from './widget.ts';
 /** The values that steps consist of; the evals file and the wire differ in these alone. */
 export interface StepValues {
   /** What the user says. */
-  prompt: z.ZodType<string>;
-  serverName: z.ZodType<string>;
-  serverId: z.ZodType<string>;
+  prompt: z.ZodType<string, string>;
+  serverName: z.ZodType<string, string | undefined>;
+  serverId: z.ZodType<string, string>;
   /** The tool of a `toolCall`. */
-  toolName: z.ZodType<string>;
+  toolName: z.ZodType<string, string>;
   /** The tool whose widget is acted on. */
-  widgetToolName: z.ZodType<string>;
-  arguments: z.ZodType<JsonObject>;
-  renderTimeoutMs: z.ZodType<number>;
+  widgetToolName: z.ZodType<string, string>;
+  arguments: z.ZodType<JsonObject, JsonObject>;
+  renderTimeoutMs: z.ZodType<number, number>;
   action: z.ZodType<InteractAction>;
   /** Names for later steps, and JSON Pointers into the result as the server sent it. */
-  capture: z.ZodType<Record<string, string>>;
+  capture: z.ZodType<Record<string, string>, Record<string, string>>;
 }
 
 /** The fields of every kind of step of the API, by its `kind`, which is its first field; each has an `id` too, unique within the case. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CaseContent } from '../../src/embedded/bodies/case.ts';
+import type { CaseContent } from '../../src/service/bodies/case.ts';
 import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
 import { planRunCases, type RunCasesOptions } from '../../src/embedded/plan-run-cases.ts';
 import type { ServerRecord } from '../../src/embedded/store/servers.ts';

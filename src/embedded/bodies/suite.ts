@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
 import { type MatchOptionsLayer, matchOptionsSchema } from '../../model/case.ts';
-import type { ServiceLimits } from '../limits.ts';
-import { checkSchema, createCaseSchemas, createTestSchemas, matchOptionsOverrideSchema } from './case.ts';
+import type { ServiceLimits } from '../../service/limits.ts';
+import { checkSchema, createCaseSchemas, createTestSchemas, type TestSchemas } from '../../service/bodies/case.ts';
+import { createRunSchema, createSuiteSchema } from '../../service/bodies/suite.ts';
 
 /** What a suite says, its cases apart. */
 export interface SuiteContent {
@@ -38,25 +39,12 @@ export function createSuiteContent(said: {
   };
 }
 
-/** Percent. No range is checked, as in the API: a client that sends 0.9 asks for 0.9 %. */
-const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOptional() });
-
 const unread = z.unknown().exactOptional();
 
 /** The bodies of the suite routes. */
-function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
+function createSuiteSchemas(limits: ServiceLimits, tests: TestSchemas) {
   return {
-    create: z.strictObject({
-      name: z.string().trim().min(1),
-      description: z.string().exactOptional(),
-      serverIds: z.array(z.string().min(1)).min(1),
-      serverNames: z.array(z.string()).exactOptional(),
-      model: z.string().min(1),
-      provider: z.string().exactOptional(),
-      passCriteria: passCriteriaSchema.exactOptional(),
-      tags: z.array(z.string()).exactOptional(),
-      tests: z.array(tests.ofSuite).min(1).max(limits.testsPerRequest),
-    }),
+    create: createSuiteSchema(limits, tests),
     patch: z.strictObject({
       name: z.string().trim().min(1).exactOptional(),
       description: z.string().exactOptional(),
@@ -92,37 +80,6 @@ export function listUnsupportedSuiteFields(patch: SuitePatchBody): string[] {
     'settings.judge': patch.settings?.judge,
   };
   return Object.keys(asked).filter((key) => asked[key] !== undefined);
-}
-
-const text = z.string().exactOptional();
-
-/** The body that creates a run, before its shape (rerun, upsert, new suite) is known. */
-function createRunSchema(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
-  return z.strictObject({
-    /** Read on the short path only; the path's project wins. */
-    projectId: text,
-    suiteId: z.string().min(1).exactOptional(),
-    suiteName: z.string().trim().min(1).exactOptional(),
-    suiteDescription: text,
-    tests: z.array(tests.ofRun).min(1).max(limits.testsPerRequest).exactOptional(),
-    serverIds: z.array(z.string().min(1)).min(1).exactOptional(),
-    serverNames: z.array(z.string()).exactOptional(),
-    suiteRerun: z.boolean().exactOptional(),
-    /** Used for this run, and never stored. */
-    modelApiKeys: z.record(z.string(), z.string()).exactOptional(),
-    notes: text,
-    passCriteria: passCriteriaSchema.exactOptional(),
-    iterationOverride: z.int().min(1).max(limits.iterationsPerCase).exactOptional(),
-    environmentId: text,
-    namedHostId: text,
-    caseIds: z.array(z.string().min(1)).min(1).exactOptional(),
-    matchOptionsOverride: matchOptionsOverrideSchema.exactOptional(),
-    /** There are no skills here, so leaving them out is what happens anyway. */
-    skillsOverride: z.literal('exclude').exactOptional(),
-    refreshSnapshot: z.boolean().exactOptional(),
-    runGroupId: text,
-    idempotencyKey: z.string().max(256).exactOptional(),
-  });
 }
 
 export type RunCreateBody = z.infer<ReturnType<typeof createRunSchema>>;

@@ -1,4 +1,4 @@
-import { type CaseContent, type CaseModel, toCaseContent } from '../bodies/case.ts';
+import { type CaseContent, type CaseModel, toCaseContent } from '../../service/bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import { KnownCases } from '../known-cases.ts';
 import { renderFirstIssue } from '../request.ts';

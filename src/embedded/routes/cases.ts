@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
-import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../bodies/case.ts';
+import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../../service/bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import {
@@ -15,7 +15,7 @@ import {
   renderFirstIssue,
 } from '../request.ts';
 import { type DuplicatePolicy, duplicatePolicies, KnownCases } from '../known-cases.ts';
-import type { ServiceLimits } from '../limits.ts';
+import type { ServiceLimits } from '../../service/limits.ts';
 import { requireCase, requireProject, requireSuite } from '../lookup.ts';
 import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';

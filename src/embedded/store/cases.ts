@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { CaseContent } from '../bodies/case.ts';
+import type { CaseContent } from '../../service/bodies/case.ts';
 import { createId } from '../id.ts';
 import { jsonColumn } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
-import { contractLimits } from '../../../src/embedded/limits.ts';
+import { contractLimits } from '../../../src/service/limits.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { meSchema, projectPageSchema, projectSchema } from '../../../src/service/wire.ts';
 import { createApiCaller } from '../../support/service/api-caller.ts';

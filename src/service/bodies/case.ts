@@ -110,7 +110,10 @@ const internalKeys = ['maxExtraToolCalls', 'allowExtraToolCalls', 'argumentMatch
 const internalOrders: ReadonlySet<unknown> = new Set(['ignore', 'superset', 'strict']);
 
 /** The vocabulary of inline tests, read into the public one. */
-const testMatchOptionsSchema: z.ZodType<MatchOptionsLayer> = internalMatchOptionsSchema.transform((sent) => {
+const testMatchOptionsSchema: z.ZodType<
+  MatchOptionsLayer,
+  z.input<typeof internalMatchOptionsSchema>
+> = internalMatchOptionsSchema.transform((sent) => {
   const legacyLimit = sent.allowExtraToolCalls === false ? 0 : null;
   const named = toPublicMatchOptions({
     toolCallOrder: sent.toolCallOrder ?? 'ignore',
@@ -126,13 +129,15 @@ const testMatchOptionsSchema: z.ZodType<MatchOptionsLayer> = internalMatchOption
 });
 
 /** Either vocabulary, as a run's override accepts; the two are disjoint, and mixing them is refused. */
-export const matchOptionsOverrideSchema: z.ZodType<MatchOptionsLayer> = z.looseObject({}).transform((sent, context) => {
-  const isInternal = internalKeys.some((key) => key in sent) || internalOrders.has(sent['toolCallOrder']);
-  const parsed = (isInternal ? testMatchOptionsSchema : matchOptionsSchema).safeParse(sent);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path: [...path], message });
-  return z.NEVER;
-});
+export const matchOptionsOverrideSchema: z.ZodType<MatchOptionsLayer, Record<string, unknown>> = z
+  .looseObject({})
+  .transform((sent, context) => {
+    const isInternal = internalKeys.some((key) => key in sent) || internalOrders.has(sent['toolCallOrder']);
+    const parsed = (isInternal ? testMatchOptionsSchema : matchOptionsSchema).safeParse(sent);
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path: [...path], message });
+    return z.NEVER;
+  });
 
 /** What a case says, whichever vocabulary it came in. */
 export interface CaseContent {
@@ -159,12 +164,15 @@ export const declaredIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const declaredIdRule = 'Expected 1 to 128 of A-Z, a-z, 0-9, _ and -';
 
 /** An envelope without a mode means its own list where it has one: dropping checks in silence would pass too much. */
-const checksSchema: z.ZodType<ChecksEnvelope> = z
+const checksSchema = z
   .strictObject({
     mode: checksMode.exactOptional(),
     list: z.array(checkSchema).exactOptional(),
   })
-  .transform(({ mode, list }) => ({ mode: mode ?? (list === undefined ? 'inherit' : 'replace'), list: list ?? [] }));
+  .transform(({ mode, list }): ChecksEnvelope => ({
+    mode: mode ?? (list === undefined ? 'inherit' : 'replace'),
+    list: list ?? [],
+  }));
 
 type CaseLimits = Pick<ServiceLimits, 'iterationsPerCase' | 'stepsPerCase' | 'argumentCharacters'>;
 
@@ -223,6 +231,8 @@ export function createTestSchemas(limits: CaseLimits) {
     ofRun: z.strictObject({ ...fields, model: model.unwrap(), provider: provider.unwrap() }).transform(toContent),
   };
 }
+
+export type TestSchemas = ReturnType<typeof createTestSchemas>;
 
 type TestFields = Omit<TestCase, 'matchOptions'> & { matchOptions?: MatchOptionsLayer };
 
