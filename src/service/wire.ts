@@ -18,14 +18,26 @@ function pageOf<Item extends z.ZodType>(item: Item) {
 
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) });
 
-export const meSchema = z.object({ id: z.string(), email: text, name: text, plan: text });
+export const meSchema = z.object({
+  id: z.string(),
+  email: text,
+  name: text,
+  imageUrl: text,
+  profilePictureUrl: text,
+  plan: text,
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
 export type WireMe = z.infer<typeof meSchema>;
 
 export const projectSchema = z.object({
   id: z.string(),
   name: z.string(),
   description: text,
+  icon: text,
   organizationId: text,
+  visibility: text,
+  role: text,
   createdAt: timestampMs,
   updatedAt: timestampMs,
 });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { CaseMix } from '../../service/bodies/case-requests.ts';
 
 /** The kinds of cases that can be asked for, as the prompt describes them. */
 const kinds = {
@@ -17,17 +17,6 @@ const kindNames = ['simple', 'multiTool', 'multiTurn', 'complex', 'negative'] as
 const defaultMix: Readonly<Record<Kind, number>> = { simple: 2, multiTool: 2, multiTurn: 1, complex: 1, negative: 2 };
 const negativesAlone = 5;
 
-const count = z.int().min(0).max(10).exactOptional();
-
-/** How many cases of each kind a request asks for. */
-export const caseMixSchema = z.strictObject({
-  simple: count,
-  multiTool: count,
-  multiTurn: count,
-  complex: count,
-  negative: count,
-});
-
 /** Counts by kind, at least one in total. */
 export interface GenerationPlan {
   counts: Readonly<Record<Kind, number>>;
@@ -35,13 +24,7 @@ export interface GenerationPlan {
 }
 
 /** A mix goes before the mode, as in the API, unless it asks for nothing. */
-export function planGeneration({
-  mode,
-  caseMix,
-}: {
-  mode?: 'normal' | 'negative';
-  caseMix?: z.infer<typeof caseMixSchema>;
-}): GenerationPlan {
+export function planGeneration({ mode, caseMix }: { mode?: 'normal' | 'negative'; caseMix?: CaseMix }): GenerationPlan {
   const isMixed = caseMix !== undefined && Object.values(caseMix).some((wanted) => wanted > 0);
   const none = { simple: 0, multiTool: 0, multiTurn: 0, complex: 0 };
   const ofMode = mode === 'negative' ? { ...none, negative: negativesAlone } : defaultMix;

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
+import { agentOperations } from '../../service/operations/agent.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { createActionStore } from '../agent/actions.ts';
 import { executeAction, type ExecutionParts } from '../agent/execute.ts';
@@ -16,50 +17,11 @@ import { type BodyReader, describeRequest, keepAnswer } from '../request.ts';
 import { answerWithin } from '../time-limit.ts';
 
 /** The API's own limits. */
-const maxMessages = 50;
-const maxMessageLength = 8000;
-const maxMessageBytes = 8192;
-const maxHistoryBytes = 98_304;
 const maxConcurrentTurns = 4;
 const turnTimeoutMs = 90_000;
 
 /** Longer than any operation gives itself. */
 const executionTimeoutMs = 200_000;
-
-const messageSchema = z.strictObject({
-  role: z.enum(['user', 'assistant']),
-  content: z
-    .string()
-    .min(1)
-    .max(maxMessageLength)
-    .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, `Expected at most ${maxMessageBytes} bytes`),
-});
-
-const conversationId = z.string().min(1).max(64).exactOptional();
-
-/** Open, as in the API: unknown fields are ignored. */
-const turnSchema = z.object({
-  messages: z
-    .array(messageSchema)
-    .min(1)
-    .max(maxMessages)
-    .refine((messages) => countBytes(messages) <= maxHistoryBytes, `Expected at most ${maxHistoryBytes} bytes in total`)
-    .refine((messages) => messages.at(-1)?.role === 'user', 'Expected a message of the user at the end'),
-  /** It travels on as a header. */
-  idempotencyKey: z
-    .string()
-    .min(1)
-    .max(200)
-    .regex(/^[\x20-\x7e]+$/, 'Expected printable ASCII')
-    .exactOptional(),
-  /** Where an approval can be collected. Without it, nothing that needs one is offered to the model. */
-  conversationId,
-  slackChannelId: conversationId,
-});
-
-function countBytes(messages: readonly AgentMessage[]): number {
-  return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-}
 
 type TurnReport = TurnAnswer & TurnRecord;
 type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader };
@@ -74,7 +36,7 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
 
   routes.post('/projects/:projectId/agent', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { idempotencyKey, ...body } = await readBody(c.req, turnSchema);
+    const { idempotencyKey, ...body } = await readBody(c.req, agentOperations.runAgentTurn.body);
     const request = describeRequest(`agent:${projectId}`, idempotencyKey, body);
     const { answer } = await doOnce(request, z.custom<TurnReport>(), async () => {
       const chosen = requireModel(parts, { operation: 'The agent' });
@@ -109,7 +71,7 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
   routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
     // Only the id says what is executed.
-    await readBody(c.req, z.strictObject({}));
+    await readBody(c.req, agentOperations.executeProposedAction.body);
     const action = actions.claim(projectId, c.req.param('actionId'));
     const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
       clock,

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../../service/bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
+import { createCaseBatchSchema } from '../../service/bodies/case-requests.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import {
   type BodyReader,
@@ -118,12 +119,7 @@ export function createCaseBatchRoutes({
   readBody: BodyReader;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  const batchSchema = z.strictObject({
-    cases: z.array(z.unknown()).min(1).max(limits.testsPerRequest),
-    /** An unknown one is not refused but read as `block`, and the answer says so. */
-    duplicatePolicy: z.string().exactOptional(),
-    overrideReason: z.string().min(1).exactOptional(),
-  });
+  const batchSchema = createCaseBatchSchema(limits);
 
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/batch', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));

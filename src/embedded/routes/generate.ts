@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
+import { type GenerateBody, generateSchema } from '../../service/bodies/case-requests.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
 import type { BodySchemas, SuiteContent } from '../bodies/suite.ts';
@@ -9,7 +10,7 @@ import { invalid, notSupported } from '../envelope.ts';
 import { createExactlyOnce } from '../exactly-once.ts';
 import { askForCases } from '../generate/ask.ts';
 import { createDraftedCases, type SkippedDraft } from '../generate/create-cases.ts';
-import { caseMixSchema, type GenerationPlan, planGeneration } from '../generate/plan.ts';
+import { type GenerationPlan, planGeneration } from '../generate/plan.ts';
 import { requireNamedServer, requireProject, requireSuite } from '../lookup.ts';
 import { readModel } from '../plan-run-cases.ts';
 import {
@@ -28,20 +29,6 @@ import { renderCase } from './cases.ts';
 
 /** Of the connection to the servers and of both answers that a model may need. */
 const timeoutMs = 180_000;
-
-const bodySchema = z.strictObject({
-  mode: z.enum(['normal', 'negative']).exactOptional(),
-  /** Ids or names. */
-  servers: z.array(z.string().min(1)).exactOptional(),
-  environmentId: z.string().min(1).exactOptional(),
-  caseModels: z
-    .array(z.strictObject({ model: z.string().min(1), provider: z.string().exactOptional() }))
-    .exactOptional(),
-  caseMix: caseMixSchema.exactOptional(),
-  varyUserStyles: z.boolean().exactOptional(),
-  idempotencyKey: z.string().trim().min(1).max(256).exactOptional(),
-});
-type GenerateBody = z.infer<typeof bodySchema>;
 
 interface Generated {
   generationModel: string;
@@ -74,7 +61,7 @@ export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/generate', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const { idempotencyKey, ...body } = await readBody(c.req, bodySchema);
+    const { idempotencyKey, ...body } = await readBody(c.req, generateSchema);
     if (body.environmentId !== undefined) throw notSupported('This service has no environments: environmentId.');
     // The header wins over the body here, as in the API: a body may be the work of a model.
     const request = describeRequest(`generate:${suite.id}`, readIdempotencyKey(c.req) ?? idempotencyKey, body);

@@ -3,15 +3,12 @@ import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { invalid, notFound } from '../envelope.ts';
 import {
-  addResults,
-  finalizeRun,
-  type IngestScope,
   ingestFinalizeSchema,
   ingestIterationsSchema,
   ingestReportSchema,
   ingestStartSchema,
-  openIngestedRun,
-} from '../ingest.ts';
+} from '../../service/bodies/ingest.ts';
+import { addResults, finalizeRun, type IngestScope, openIngestedRun } from '../ingest.ts';
 import { requireProject, requireRun } from '../lookup.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';

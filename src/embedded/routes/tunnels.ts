@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
+import { tunnelOperations } from '../../service/operations/tunnels.ts';
 import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../bodies/server.ts';
 import { createId } from '../id.ts';
@@ -11,9 +11,6 @@ import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 
 const list = '/projects/:projectId/tunnels';
-
-/** Unlike the bodies of other writes, this one may have fields that are not known. */
-const tunnelCreateSchema = z.object({ name: z.string().trim().min(1).max(128) });
 
 /** Tunnels to servers of a project, by the name of the server's record. */
 export function createTunnelRoutes({
@@ -31,7 +28,7 @@ export function createTunnelRoutes({
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { name } = await readBody(c.req, tunnelCreateSchema);
+    const { name } = await readBody(c.req, tunnelOperations.createTunnel.body);
     const before = store.servers.getByName(projectId, name);
     const grant = relay.issue(before?.id ?? createId('srv'));
     const { serverId, slug, secret, connectToken, connectTokenExpiresAt, secretVersion } = grant;

@@ -9,6 +9,7 @@ export interface Operation<
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodObject = z.ZodObject,
   Answer extends z.ZodType = z.ZodType,
+  Cursor extends CursorPlace | undefined = CursorPlace | undefined,
 > {
   /** As the API's inventory names it, such as `listTools`. */
   name: string;
@@ -31,7 +32,7 @@ export interface Operation<
   /** Whether it changes what the service keeps or spends money: a guest's key is refused. Default: every method but GET. */
   isWrite?: boolean;
   /** Where the cursor of the next page goes; absent where the whole list comes at once, or no list comes. */
-  cursor?: 'query' | 'body';
+  cursor?: Cursor;
   /** Whether calling it twice is the same as calling it once. True of GET and DELETE (RFC 9110 §9.2.2). */
   isRepeatable?: boolean;
   /** Whether the service connects to MCP servers or models before it answers, which takes up to minutes. */
@@ -42,6 +43,9 @@ export interface Operation<
   needs?: 'a model' | 'a container engine' | 'a browser';
 }
 
+/** Where a request says which page it wants. */
+export type CursorPlace = 'query' | 'body';
+
 /** The query or the body of an operation that takes none. */
 export const none = z.strictObject({});
 
@@ -51,7 +55,8 @@ export function describeOperation<
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   Answer extends z.ZodType,
->(operation: Operation<Path, Query, Body, Answer>): Operation<Path, Query, Body, Answer> {
+  const Cursor extends CursorPlace | undefined = undefined,
+>(operation: Operation<Path, Query, Body, Answer, Cursor>): Operation<Path, Query, Body, Answer, Cursor> {
   return operation;
 }
 

@@ -1,9 +1,21 @@
 import { accountOperations } from './account.ts';
+import { agentOperations } from './agent.ts';
+import { caseOperations } from './cases.ts';
+import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
+import { runOperations } from './runs.ts';
+import { suiteOperations } from './suites.ts';
+import { tunnelOperations } from './tunnels.ts';
 
 /** Every operation of the API by its area. */
 export const operations = {
   account: accountOperations,
+  suites: suiteOperations,
+  cases: caseOperations,
+  runs: runOperations,
+  ingest: ingestOperations,
+  tunnels: tunnelOperations,
+  agent: agentOperations,
 };
 
 /** Every operation of the API, area by area. */

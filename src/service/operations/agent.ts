@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+/** The API's own limits. */
+const maxMessages = 50;
+const maxMessageLength = 8000;
+const maxMessageBytes = 8192;
+const maxHistoryBytes = 98_304;
+
+const messageSchema = z.strictObject({
+  role: z.enum(['user', 'assistant']),
+  content: z
+    .string()
+    .min(1)
+    .max(maxMessageLength)
+    .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, `Expected at most ${maxMessageBytes} bytes`),
+});
+
+const conversationId = z.string().min(1).max(64).exactOptional();
+
+/** Open, as in the API: unknown fields are ignored. */
+const turnSchema = z.object({
+  messages: z
+    .array(messageSchema)
+    .min(1)
+    .max(maxMessages)
+    .refine((messages) => countBytes(messages) <= maxHistoryBytes, `Expected at most ${maxHistoryBytes} bytes in total`)
+    .refine((messages) => messages.at(-1)?.role === 'user', 'Expected a message of the user at the end'),
+  /** It travels on as a header. */
+  idempotencyKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[\x20-\x7e]+$/, 'Expected printable ASCII')
+    .exactOptional(),
+  /** Where an approval can be collected. Without it, nothing that needs one is offered to the model. */
+  conversationId,
+  slackChannelId: conversationId,
+});
+
+function countBytes(messages: ReadonlyArray<z.infer<typeof messageSchema>>): number {
+  return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+}
+
+const openObjects = z.array(z.looseObject({}));
+
+/** A model with the operations of a project and the tools of its servers. */
+export const agentOperations = {
+  runAgentTurn: describeOperation({
+    name: 'runAgentTurn',
+    summary: 'Answers a conversation with the help of the operations and the servers of a project.',
+    method: 'POST',
+    path: '/projects/{projectId}/agent',
+    query: none,
+    body: turnSchema,
+    answer: z.object({
+      reply: z.string(),
+      toolCalls: openObjects,
+      createdResources: openObjects,
+      proposedActions: openObjects,
+      usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
+    }),
+    status: 200,
+    errors: [400, 401, 422, 429, 500, 504],
+    isSlow: true,
+    needs: 'a model',
+  }),
+  executeProposedAction: describeOperation({
+    name: 'executeProposedAction',
+    summary: 'Approves an action that a turn of the agent proposed, and executes it, once.',
+    method: 'POST',
+    path: '/projects/{projectId}/proposed-actions/{actionId}/execute',
+    query: none,
+    body: none,
+    answer: z.object({
+      actionId: z.string(),
+      operation: z.string(),
+      status: z.string(),
+      kind: z.string(),
+      result: z.unknown(),
+    }),
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],
+    isSlow: true,
+  }),
+};

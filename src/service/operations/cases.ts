@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { createCaseBatchSchema, generateSchema } from '../bodies/case-requests.ts';
+import { createCaseSchemas } from '../bodies/case.ts';
+import { contractLimits } from '../limits.ts';
+import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+const bodies = createCaseSchemas(contractLimits);
+const cases = '/projects/{projectId}/eval-suites/{suiteId}/cases';
+
+/** The cases of a suite. */
+export const caseOperations = {
+  listEvalCases: describeOperation({
+    name: 'listEvalCases',
+    summary: 'Lists the cases of a suite, all at once.',
+    method: 'GET',
+    path: cases,
+    query: none,
+    body: none,
+    answer: casePageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  createEvalCase: describeOperation({
+    name: 'createEvalCase',
+    summary: 'Adds a case to a suite.',
+    method: 'POST',
+    path: cases,
+    query: none,
+    body: bodies.create,
+    answer: caseSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+  }),
+  createEvalCases: describeOperation({
+    name: 'createEvalCases',
+    summary: 'Adds up to 100 cases to a suite, and lists those that it did not add with the reason.',
+    method: 'POST',
+    path: `${cases}/batch`,
+    query: none,
+    body: createCaseBatchSchema(contractLimits),
+    answer: caseBatchResultSchema.extend({
+      duplicatePolicy: z
+        .object({ requestedPolicy: z.string().nullish(), effectivePolicy: z.string(), coerced: z.boolean() })
+        .nullish(),
+      warnings: z.array(z.unknown()).nullish(),
+    }),
+    status: 201,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+  }),
+  generateEvalCases: describeOperation({
+    name: 'generateEvalCases',
+    summary: "Lets a model write cases from the tools of a suite's servers, and adds them to the suite.",
+    method: 'POST',
+    path: `${cases}/generate`,
+    query: none,
+    body: generateSchema,
+    answer: z.object({
+      generationModel: z.string(),
+      created: z.array(caseSchema),
+      counts: z.object({ normal: z.number().nullish(), negative: z.number().nullish() }),
+      skipped: z.array(z.looseObject({})).nullish(),
+    }),
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502, 504],
+    isSlow: true,
+    needs: 'a model',
+  }),
+  getEvalCase: describeOperation({
+    name: 'getEvalCase',
+    summary: 'Gets a case of a suite.',
+    method: 'GET',
+    path: `${cases}/{caseId}`,
+    query: none,
+    body: none,
+    answer: caseSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  updateEvalCase: describeOperation({
+    name: 'updateEvalCase',
+    summary: 'Changes the given fields of a case; `null` clears its match options or checks.',
+    method: 'PATCH',
+    path: `${cases}/{caseId}`,
+    query: none,
+    body: bodies.patch,
+    answer: caseSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+    isRepeatable: true,
+  }),
+  deleteEvalCase: describeOperation({
+    name: 'deleteEvalCase',
+    summary: 'Deletes a case; past runs of it stay.',
+    method: 'DELETE',
+    path: `${cases}/{caseId}`,
+    query: none,
+    body: none,
+    answer: deletedSchema,
+    status: 200,
+    errors: [401, 403, 404, 409, 429, 500, 502],
+  }),
+};

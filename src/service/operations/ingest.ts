@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import {
+  ingestFinalizeSchema,
+  ingestIterationsSchema,
+  ingestReportSchema,
+  ingestStartSchema,
+} from '../bodies/ingest.ts';
+import { ingestedIterationsSchema, ingestedRunSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+const base = '/projects/{projectId}/eval-ingest';
+const ok = { ok: z.literal(true).nullish() };
+const runAnswer = ingestedRunSchema.extend(ok);
+
+/** Runs that were executed elsewhere. The ids that every body carries make it safe to send any of it again. */
+export const ingestOperations = {
+  reportEvalRun: describeOperation({
+    name: 'reportEvalRun',
+    summary: 'Records a run with all its results, and answers with the verdict on it.',
+    method: 'POST',
+    path: `${base}/report`,
+    query: none,
+    body: ingestReportSchema,
+    answer: runAnswer,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isRepeatable: true,
+  }),
+  startEvalIngestRun: describeOperation({
+    name: 'startEvalIngestRun',
+    summary: 'Opens a run whose results follow.',
+    method: 'POST',
+    path: `${base}/runs/start`,
+    query: none,
+    body: ingestStartSchema,
+    answer: runAnswer,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isRepeatable: true,
+  }),
+  ingestEvalRunIterations: describeOperation({
+    name: 'ingestEvalRunIterations',
+    summary: 'Adds results to an open run; those that it has already are skipped.',
+    method: 'POST',
+    path: `${base}/runs/iterations`,
+    query: none,
+    body: ingestIterationsSchema,
+    answer: ingestedIterationsSchema.extend(ok),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isRepeatable: true,
+  }),
+  finalizeEvalIngestRun: describeOperation({
+    name: 'finalizeEvalIngestRun',
+    summary: 'Ends an open run, and answers with the verdict on it.',
+    method: 'POST',
+    path: `${base}/runs/finalize`,
+    query: none,
+    body: ingestFinalizeSchema,
+    answer: runAnswer,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isRepeatable: true,
+  }),
+};

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { createTestSchemas } from '../bodies/case.ts';
+import { createRunSchema } from '../bodies/suite.ts';
+import { contractLimits } from '../limits.ts';
+import { iterationSchema, runCreatedSchema, runSchema, traceSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+const text = z.string().nullish();
+const open = z.record(z.string(), z.unknown()).nullish();
+const runs = '/projects/{projectId}/eval-runs';
+
+/** A run as it is read. `insights` and `judges` come with a single run only. */
+export const runAnswer = runSchema.extend({
+  environment: open,
+  executionEngine: text,
+  scoreIntegrity: text,
+  insights: open,
+  judges: open,
+});
+
+const iterationAnswer = iterationSchema.extend({
+  scores: z.array(z.unknown()).nullish(),
+  evaluationConfig: open,
+  scoreIntegrity: text,
+});
+
+/** Runs and their iterations. */
+export const runOperations = {
+  createEvalRun: describeOperation({
+    name: 'createEvalRun',
+    summary: 'Starts a run: of a suite as it is, of a suite with these tests written into it, or of a new suite.',
+    method: 'POST',
+    path: runs,
+    query: none,
+    body: createRunSchema(contractLimits, createTestSchemas(contractLimits)).omit({ projectId: true }),
+    answer: runCreatedSchema,
+    status: 202,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isSlow: true,
+  }),
+  getEvalRun: describeOperation({
+    name: 'getEvalRun',
+    summary: 'Gets a run as it stands now.',
+    method: 'GET',
+    path: `${runs}/{runId}`,
+    query: none,
+    body: none,
+    answer: runAnswer,
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+  cancelEvalRun: describeOperation({
+    name: 'cancelEvalRun',
+    summary: 'Cancels a run and its iterations that have not ended.',
+    method: 'POST',
+    path: `${runs}/{runId}/cancel`,
+    query: none,
+    body: none,
+    answer: runAnswer,
+    status: 200,
+    errors: [401, 403, 404, 409, 429, 500],
+    isRepeatable: true,
+  }),
+  listEvalSuiteRuns: describeOperation({
+    name: 'listEvalSuiteRuns',
+    summary: 'Lists the latest runs of a suite, newest first.',
+    method: 'GET',
+    path: '/projects/{projectId}/eval-suites/{suiteId}/runs',
+    query: z.object({ limit: z.int().min(1).max(100).exactOptional() }),
+    body: none,
+    answer: z.object({ items: z.array(runAnswer), nextCursor: text }),
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+  listEvalRunIterations: describeOperation({
+    name: 'listEvalRunIterations',
+    summary: 'Lists the iterations of a run, page by page.',
+    method: 'GET',
+    path: `${runs}/{runId}/iterations`,
+    query: z.object({ limit: z.int().min(1).max(200).exactOptional(), cursor: z.string().exactOptional() }),
+    body: none,
+    answer: z.object({ items: z.array(iterationAnswer), nextCursor: text }),
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+    cursor: 'query',
+  }),
+  getEvalIterationTrace: describeOperation({
+    name: 'getEvalIterationTrace',
+    summary: 'Gets the trace of an iteration: an open document, any part of which may be missing.',
+    method: 'GET',
+    path: `${runs}/{runId}/iterations/{iterationId}/trace`,
+    query: none,
+    body: none,
+    answer: traceSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+};

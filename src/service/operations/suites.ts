@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { createTestSchemas } from '../bodies/case.ts';
+import { createSuiteSchema } from '../bodies/suite.ts';
+import { contractLimits } from '../limits.ts';
+import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+const text = z.string().nullish();
+const open = z.record(z.string(), z.unknown()).nullish();
+
+/** A suite with its settings, as every operation answers that reads or changes one. */
+export const suiteAnswer = suiteDetailSchema.extend({
+  environment: z
+    .looseObject({ servers: z.array(z.string()).nullish(), computerEnvironment: z.unknown().optional() })
+    .nullish(),
+  executionConfig: z.looseObject({ model: text, systemPrompt: text, temperature: z.number().nullish() }).nullish(),
+  hosts: z.array(z.looseObject({})).nullish(),
+  environmentIds: z.array(z.string()).nullish(),
+  settings: z
+    .looseObject({
+      /** Percent, 0..100. */
+      minimumAccuracy: z.number().nullish(),
+      minimumIterations: z.number().nullish(),
+      matchOptions: open,
+      checks: z.array(z.unknown()).nullish(),
+      judge: open,
+    })
+    .nullish(),
+  schedule: z
+    .looseObject({ enabled: z.boolean(), intervalMinutes: z.number().nullish(), environmentId: text })
+    .nullish(),
+});
+
+/** Suites, apart from their cases. */
+export const suiteOperations = {
+  listEvalSuites: describeOperation({
+    name: 'listEvalSuites',
+    summary: 'Lists the suites of a project with their latest runs, all at once.',
+    method: 'GET',
+    path: '/projects/{projectId}/eval-suites',
+    query: none,
+    body: none,
+    answer: suitePageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  createEvalSuite: describeOperation({
+    name: 'createEvalSuite',
+    summary: 'Creates a suite with its cases, and runs nothing.',
+    method: 'POST',
+    path: '/projects/{projectId}/eval-suites',
+    query: none,
+    body: createSuiteSchema(contractLimits, createTestSchemas(contractLimits)),
+    answer: suiteCreatedSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    isSlow: true,
+  }),
+  getEvalSuite: describeOperation({
+    name: 'getEvalSuite',
+    summary: 'Gets a suite with its settings, without its cases.',
+    method: 'GET',
+    path: '/projects/{projectId}/eval-suites/{suiteId}',
+    query: none,
+    body: none,
+    answer: suiteAnswer,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  deleteEvalSuite: describeOperation({
+    name: 'deleteEvalSuite',
+    summary: 'Deletes a suite and its cases; its past runs stay.',
+    method: 'DELETE',
+    path: '/projects/{projectId}/eval-suites/{suiteId}',
+    query: none,
+    body: none,
+    answer: deletedSchema,
+    status: 200,
+    errors: [401, 403, 404, 409, 429, 500, 502],
+  }),
+};

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { tunnelClosedSchema, tunnelGrantSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+/** Tunnels, through which the service reaches servers that have no public address. */
+export const tunnelOperations = {
+  createTunnel: describeOperation({
+    name: 'createTunnel',
+    summary: 'Creates a tunnel under the name of a server, and cuts off an earlier holder of it.',
+    method: 'POST',
+    path: '/projects/{projectId}/tunnels',
+    query: none,
+    // Open, unlike the bodies of other writes.
+    body: z.object({ name: z.string().trim().min(1).max(128) }),
+    answer: tunnelGrantSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    isSlow: true,
+    secrets: ['connectToken', 'url', 'previousUrl'],
+  }),
+  closeTunnel: describeOperation({
+    name: 'closeTunnel',
+    summary: 'Closes a tunnel; the record of its server stays.',
+    method: 'POST',
+    path: '/projects/{projectId}/tunnels/{serverId}/close',
+    query: none,
+    body: none,
+    answer: tunnelClosedSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+    isRepeatable: true,
+  }),
+};
