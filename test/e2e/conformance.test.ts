@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../support/network/free-port.ts';
+import { conformanceServerPath } from '../support/servers/bundled-servers.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 import { openTunnelPath } from '../support/network/tunnel-path.ts';
 
-const fixture = `${process.execPath} test/support/servers/conformance-server.ts`;
+const fixture = `${process.execPath} ${conformanceServerPath}`;
 
 const attempts = 3;
 const timeoutMs = 180_000;

@@ -8,6 +8,7 @@ import type { ServerContext, ServerOptions } from '../../src/server/running-serv
 import { createJumpingClock } from '../support/clocks/bent-clock.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { raw, startHttpServer } from '../support/network/http-server.ts';
+import { conformanceServerPath } from '../support/servers/bundled-servers.ts';
 import { shakesHands } from '../support/servers/mcp-handshake.ts';
 import { listMarkedPids } from '../support/process/processes.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
@@ -156,7 +157,7 @@ describe('a URL where no server answers', () => {
 
   it('is not found when the command listens elsewhere', async () => {
     const [port, other] = [await findFreePort(), await findFreePort()];
-    const command = `${node} test/support/servers/conformance-server.ts`;
+    const command = `${node} ${conformanceServerPath}`;
     const url = `http://127.0.0.1:${other}/mcp`;
     const error = await failToStart({ command, url, env: { PORT: String(port) }, readyTimeoutMs: 1500 });
     expect(error.hint).toMatch(/^Check host, port and path/);

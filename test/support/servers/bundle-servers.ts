@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleFiles } from '../bundle-files.ts';
 import {
   bundleDirectory,
+  conformanceServerPath,
   everythingServerPath,
   filesystemServerPath,
   memoryServerPath,
@@ -14,6 +15,7 @@ const packages = fileURLToPath(new URL('../../../node_modules/@modelcontextproto
 /** Runs once before all tests; several runs in one checkout may do so at the same time. */
 export async function setup(): Promise<void> {
   await bundleFiles(fileURLToPath(new URL('stdio-server.ts', import.meta.url)), stdioServerPath);
+  await bundleFiles(fileURLToPath(new URL('conformance-server.ts', import.meta.url)), conformanceServerPath);
   await bundleFiles(`${packages}/server-filesystem/dist/index.js`, filesystemServerPath);
   await bundleFiles(`${packages}/server-memory/dist/index.js`, memoryServerPath);
   await bundleFiles(`${packages}/server-everything/dist/transports/stdio.js`, everythingServerPath);

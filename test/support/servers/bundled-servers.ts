@@ -14,3 +14,6 @@ export const filesystemServerPath = `${bundleDirectory}/bin/filesystem-server.mj
 
 /** server-memory, as one file. */
 export const memoryServerPath = `${bundleDirectory}/bin/memory-server.mjs`;
+
+/** test/support/servers/conformance-server.ts, as one file. */
+export const conformanceServerPath = `${bundleDirectory}/bin/conformance-server.mjs`;
