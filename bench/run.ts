@@ -4,6 +4,7 @@ import { measureColdStart } from './cold-start.ts';
 import { measurePage } from './page.ts';
 import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
+import { measureSequential } from './sequential.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureTunnel } from './tunnel.ts';
 import { measureVerdict } from './verdict.ts';
@@ -16,6 +17,7 @@ const benchmarks = {
   scale: measureScale,
   tunnel: measureTunnel,
   verdict: measureVerdict,
+  sequential: measureSequential,
   page: measurePage,
 };
 

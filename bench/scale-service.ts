@@ -24,7 +24,7 @@ function fillStore(): void {
   const store = openStore(dataDir);
   const now = Date.now();
   const runId = 'run_scale';
-  const content = { description: null, icon: null, visibility: 'private' as const };
+  const content = { organizationId: 'org_local', description: null, icon: null, visibility: 'private' as const };
   store.projects.insert({ id: 'prj_scale', name: 'Scale', content, now });
   store.transact(() => {
     const total = cases * runs;
