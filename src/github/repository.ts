@@ -35,11 +35,11 @@ export async function findCommit(
 
 const treeSchema = z.object({
   truncated: z.boolean(),
-  tree: z.array(z.object({ path: z.string(), mode: z.string() })),
+  tree: z.array(z.object({ path: z.string(), mode: z.string(), sha: z.string() })),
 });
 
 /**
- * Lists every file of a commit by its path in the repository, with git's mode of it.
+ * Lists every file of a commit by its path in the repository, with git's mode of it and the id of its content.
  *
  * @throws {ProtocolError} where GitHub leaves some out, which it does above 100,000 files
  */
@@ -47,7 +47,7 @@ export async function listFilesAt(
   { octokit }: GitHubClient,
   repository: Repository,
   commit: string,
-): Promise<Array<{ path: string; mode: string }>> {
+): Promise<Array<{ path: string; mode: string; sha: string }>> {
   const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
   const { data } = await octokit.request(route, { ...repository, tree_sha: commit, recursive: '1' });
   const { tree, truncated } = parseAnswer(treeSchema, data, route);

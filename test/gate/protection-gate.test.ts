@@ -119,6 +119,25 @@ describe('a gate whose change lowers what its base requires', () => {
   });
 });
 
+describe('a gate whose change edits a recording', () => {
+  it('passes as without the edit, and every report asks for a review', async () => {
+    const path = 'recordings/says/red.openai-m.jsonl';
+    const { report, exitCode } = await runChange({ 'a.evals.yaml': evals, [path]: '{}\n' }, { [path]: '{"a":1}\n' });
+    expect([report.verdict.outcome, exitCode, codes(report)]).toEqual(['passed', 0, ['minimum-met']]);
+    expect(report.notes).toHaveLength(1);
+    for (const text of [
+      ...report.notes,
+      renderTerminal(report, { color: false }),
+      renderSummary(report),
+      renderComment(report),
+    ]) {
+      expect(text).toMatch(
+        /changes recordings of the suite .+ in `?recordings\/says`?: changed red\.openai-m\.jsonl\. Review/,
+      );
+    }
+  });
+});
+
 describe('a gate with the baseline and the history of its base', () => {
   it('compares with the baseline of the base, whatever the change makes of it', async () => {
     const [good, bad] = [await reportOf('red blue'), await reportOf('red')];

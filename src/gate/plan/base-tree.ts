@@ -15,6 +15,8 @@ interface CommitFiles {
   directory: string;
   /** Git's mode of every file, by its path in the repository. */
   modes: ReadonlyMap<string, string>;
+  /** The id of the content of every file, likewise. */
+  blobs: ReadonlyMap<string, string>;
   /** Reads a file that is there, by its path in the repository. */
   read: (path: string) => Promise<string>;
 }
@@ -28,6 +30,8 @@ export interface BaseTree {
   read: (path: string, issues: ConfigurationIssue[]) => Promise<BaseFile>;
   /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. */
   list: (patterns: readonly string[]) => string[];
+  /** The ids of the contents of the files directly in a directory, by their names. */
+  listDirectory: (path: string) => Map<string, string>;
 }
 
 const linkMode = '120000';
@@ -40,19 +44,20 @@ export async function listCommitFiles(commit: string, cwd: string): Promise<Comm
     runGit(['rev-parse', '--show-prefix'], cwd),
     runGit(['ls-tree', '-r', '-z', '--full-tree', commit], cwd, { maxBytes: maxListBytes }),
   ]);
-  const entries = listing.split('\0').flatMap((line): Array<[string, string]> => {
-    const [, mode = '', path = ''] = /^(\d+) \S+ \S+\t(.+)$/s.exec(line) ?? [];
-    return path === '' ? [] : [[path, mode]];
+  const entries = listing.split('\0').flatMap((line) => {
+    const [, mode = '', blob = '', path = ''] = /^(\d+) \S+ (\S+)\t(.+)$/s.exec(line) ?? [];
+    return path === '' ? [] : [{ path, mode, blob }];
   });
   return {
     directory: prefix.trim().replace(/\/$/, ''),
-    modes: new Map(entries),
+    modes: new Map(entries.map(({ path, mode }) => [path, mode])),
+    blobs: new Map(entries.map(({ path, blob }) => [path, blob])),
     read: (path) => runGit(['cat-file', 'blob', `${commit}:${path}`], cwd),
   };
 }
 
 /** Gives the files of a commit, which messages call `name`, by paths relative to `cwd`. */
-export function createBaseTree({ directory, modes, read }: CommitFiles, name: string, cwd: string): BaseTree {
+export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, name: string, cwd: string): BaseTree {
   const fromCwd = (path: string) => (isAbsolute(path) ? relative(cwd, path) : path).replaceAll('\\', '/');
   const toRepository = (path: string) => posix.normalize(posix.join(directory, fromCwd(path)));
   const refuse = (path: string, code: string, what: string): ConfigurationIssue => ({
@@ -91,6 +96,12 @@ export function createBaseTree({ directory, modes, read }: CommitFiles, name: st
         );
       });
       return [...new Set(found)].toSorted().map((path) => posix.relative(directory, path));
+    },
+    listDirectory: (path) => {
+      const start = `${toRepository(path)}/`;
+      const below = [...blobs].filter(([file]) => file.startsWith(start));
+      const named = below.map(([file, blob]): [string, string] => [file.slice(start.length), blob]);
+      return new Map(named.filter(([name]) => !name.includes('/')));
     },
   };
 }
@@ -222,8 +233,10 @@ async function openRemoteBase(
     };
     // A working directory outside of the checkout has no file of the base.
     const directory = locateDirectory(environment, cwd);
-    const modes = new Map(directory === null ? [] : listed.map(({ path, mode }) => [path, mode]));
-    return { files: { directory: directory ?? '', modes, read } };
+    const entries = directory === null ? [] : listed;
+    const modes = new Map(entries.map(({ path, mode }) => [path, mode]));
+    const blobs = new Map(entries.map(({ path, sha }) => [path, sha]));
+    return { files: { directory: directory ?? '', modes, blobs, read } };
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
     return { problem: describeError(error) };

@@ -14,6 +14,7 @@ import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
 import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
+import { listChangedRecordings } from './changed-recordings.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
@@ -80,6 +81,9 @@ async function planFileSuites(
   // Names that are only unreadable would be reported as unknown.
   if (findings.length > 0) return [];
   await policy.readBaseSuites(suites);
+  if (policy.base !== null && profile.name === 'embedded') {
+    appendAll(policy.notes, await listChangedRecordings(suites, policy.base, cwd));
+  }
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
   const wholes = suites.map((suite) =>
     chooseProtocol(options, suite).value === 'both' ? expandRevisions(suite) : suite,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type Answer,
   json,
@@ -207,8 +208,12 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
     [
       /^GET \/git\/trees\/([0-9a-f]+)$/,
       ([, sha = '']) => {
-        const paths = Object.keys(files.get(sha) ?? {});
-        const tree = paths.map((path) => ({ path, mode: modes.get(path) ?? '100644', type: 'blob', sha }));
+        const tree = Object.entries(files.get(sha) ?? {}).map(([path, text]) => {
+          const blob = createHash('sha1')
+            .update(`blob ${Buffer.byteLength(text)}\0${text}`)
+            .digest('hex');
+          return { path, mode: modes.get(path) ?? '100644', type: 'blob', sha: blob };
+        });
         return json(200, { sha, tree, truncated: false });
       },
     ],
