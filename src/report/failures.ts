@@ -1,5 +1,6 @@
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
+import { lastLinesHeading } from '../model/process-end.ts';
 import { truncateReason, truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
@@ -13,19 +14,35 @@ export interface FailureGroup {
 
 const maxReasons = 5;
 const maxReasonLength = 1000;
+const maxTitleLength = 120;
 /** Of the lines below a reason: what a server wrote last has at most so many. */
 const maxOutputLength = 4200;
 const maxToolCallLength = 300;
 const maxToolCalls = 5;
 
-/** Groups the kept failures of a case by the step that failed and the reasons given, in order of appearance. */
-export function groupFailures({ failures }: CaseReport): FailureGroup[] {
+/** Where a text has already what a process of the server wrote last, by these lines. */
+export type PrintedOutput = Map<string, string>;
+
+/** Identifies what a process wrote last. */
+export function keyOutput(lines: readonly string[]): string {
+  return lines.join('\n');
+}
+
+/**
+ * Groups the kept failures of a case by the step that failed and the reasons given, in order of appearance. What a process wrote last is
+ * in the first group only that `printed` does not know; it is added there, and others name its place.
+ */
+export function groupFailures(
+  { failures, title }: Pick<CaseReport, 'failures' | 'title'>,
+  printed: PrintedOutput = new Map(),
+): FailureGroup[] {
+  const place = `under ${JSON.stringify(truncateText(title, maxTitleLength))}`;
   const groups = Map.groupBy(failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result]));
   return [...groups.values()].flatMap((members) => {
     const [example] = members;
-    return example === undefined
-      ? []
-      : [{ heading: describeMembers(members, example), lines: [...listReasons(example), ...listToolCalls(example)] }];
+    if (example === undefined) return [];
+    const reasons = listReasons(example, { printed, place });
+    return [{ heading: describeMembers(members, example), lines: [...reasons, ...listToolCalls(example)] }];
   });
 }
 
@@ -40,7 +57,10 @@ function describeMembers(members: readonly IterationFailure[], { step }: Iterati
   return step === null ? iterations : `${iterations}, step ${step.index + 1} (${step.kind})`;
 }
 
-function listReasons({ reasons }: IterationFailure): string[] {
+function listReasons(
+  { reasons }: IterationFailure,
+  { printed, place }: { printed: PrintedOutput; place: string },
+): string[] {
   return reasons.slice(0, maxReasons).flatMap((reason) => {
     const first = readFirstLine(reason);
     // What a process wrote last stands below the reason, its end last.
@@ -48,8 +68,24 @@ function listReasons({ reasons }: IterationFailure): string[] {
       .slice(first.length)
       .split(/\r\n|\r|\n/)
       .slice(1);
-    return [truncateReason(first, maxReasonLength), ...clipLines(others, maxOutputLength)];
+    return [
+      truncateReason(first, maxReasonLength),
+      ...clipLines(printOnce(others, { printed, place }), maxOutputLength),
+    ];
   });
+}
+
+function printOnce(
+  lines: readonly string[],
+  { printed, place }: { printed: PrintedOutput; place: string },
+): readonly string[] {
+  const [heading, ...output] = lines;
+  if (heading !== lastLinesHeading || output.length === 0) return lines;
+  const key = keyOutput(output);
+  const known = printed.get(key);
+  if (known !== undefined) return [`Its last lines on stderr are those above, ${known}.`];
+  printed.set(key, place);
+  return lines;
 }
 
 /** Expected calls are those of a prompt; a case of tool-call steps has none, and only its calls are listed. */

@@ -1,6 +1,7 @@
 import { formatCount } from '../base/text.ts';
 import type { Report } from '../model/report.ts';
 import { renderCodeSpan, renderProse } from './escape/markdown.ts';
+import { keyOutput, type PrintedOutput } from './failures.ts';
 import { truncateReason, truncateText } from './truncate.ts';
 import { nameReasons } from './wording.ts';
 
@@ -14,10 +15,14 @@ export interface ReasonBlocks {
   others: string[];
 }
 
-/** Renders at most `maxReasons` of the verdict's reasons, each with the suite that it is about where there are several. */
+/**
+ * Renders at most `maxReasons` of the verdict's reasons, each with the suite that it is about where there are several. What the server
+ * wrote last is added to `printed`.
+ */
 export function renderReasons(
   report: Report,
   { maxReasons, maxTitleLength, maxReasonLength }: Record<'maxReasons' | 'maxTitleLength' | 'maxReasonLength', number>,
+  printed: PrintedOutput = new Map(),
 ): ReasonBlocks {
   const { reasons } = report.verdict;
   const named = nameReasons(report, reasons.slice(0, maxReasons));
@@ -29,6 +34,7 @@ export function renderReasons(
   const hidden = reasons.length - maxReasons;
   const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
   const output = named.find((reason) => reason.output.length > 0)?.output ?? [];
+  if (output.length > 0) printed.set(keyOutput(output), 'under the verdict');
   return {
     output:
       output.length === 0

@@ -5,7 +5,7 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
-import { countOmittedFailures, groupFailures } from './failures.ts';
+import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
 import { listModelBlocks } from './models.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
@@ -44,6 +44,7 @@ export interface SummaryOptions {
 interface Page extends DetailLevel {
   linkLine: NonNullable<SummaryOptions['linkLine']>;
   markIterations: MarkIterations;
+  printed: PrintedOutput;
 }
 
 /** How much of the cases to show. Tried from the fullDetail to the shortest until the text fits. */
@@ -81,7 +82,7 @@ export function renderSummary(report: Report, options: SummaryOptions = {}): str
   const { maxBytes = 900 * 1024, links = [], linkLine = () => null, iterations = [] } = options;
   const markIterations = createIterationMarks(iterations);
   for (const detail of detailLevels) {
-    const text = renderPage(report, { ...detail, linkLine, markIterations }, links);
+    const text = renderPage(report, { ...detail, linkLine, markIterations, printed: new Map() }, links);
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
   return `${renderTitle(report)}\n`;
@@ -113,8 +114,9 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
   return `${blocks.join('\n\n')}\n`;
 }
 
-function listReasons(report: Report, { maxReasons }: DetailLevel): string[] {
-  const { headline, output, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
+function listReasons(report: Report, { maxReasons, printed }: Page): string[] {
+  const limits = { maxReasons, maxTitleLength, maxReasonLength };
+  const { headline, output, others } = renderReasons(report, limits, printed);
   return [
     ...headline,
     ...output,
@@ -250,7 +252,7 @@ function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: num
   ];
 }
 
-function listCaseDetails(testCase: CaseReport, { linkLine }: Page): string[] {
+function listCaseDetails(testCase: CaseReport, { linkLine, printed }: Page): string[] {
   const { title, location, required, quarantine } = testCase;
   const flaky = describeFlaky(testCase);
   const place = location === null ? [] : [renderLocation(location, linkLine)];
@@ -265,7 +267,7 @@ function listCaseDetails(testCase: CaseReport, { linkLine }: Page): string[] {
       ...[describeTrial(testCase) ?? []].flat(),
       ...(flaky === null ? [] : [flaky]),
     ].join(' · '),
-    ...groupFailures(testCase).flatMap(({ heading, lines }) => [
+    ...groupFailures(testCase, printed).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,
       // Code spans wrap where a fenced block would have to be scrolled sideways on a phone.
       lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n'),

@@ -7,7 +7,7 @@ import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/log.ts';
-import { countOmittedFailures, groupFailures } from './failures.ts';
+import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
 import {
   chooseMark,
   describeCaseCounts,
@@ -56,12 +56,13 @@ type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 export function renderTerminal(report: Report, options: { color: boolean; columns?: number }): string {
   const columns = Math.max(40, options.columns ?? 120);
   const paint: Paint = (format, text) => (options.color ? styleText(format, text, { validateStream: false }) : text);
+  const printed: PrintedOutput = new Map();
   const lines = [
     ...listReasons(report, { columns, paint }),
     ...report.notes
       .slice(0, maxReasons)
       .flatMap((note) => wrapText(truncateText(note, maxReasonLength), { columns, indent: '  ' })),
-    ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
+    ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint, printed })]),
     ...listModels(report, { columns, paint }),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     ...listTrend(report, { columns, paint }),
@@ -75,6 +76,10 @@ export function renderTerminal(report: Report, options: { color: boolean; column
 interface Page {
   columns: number;
   paint: Paint;
+}
+
+interface CasePage extends Page {
+  printed: PrintedOutput;
 }
 
 function listReasons(report: Report, { columns, paint }: Page): string[] {
@@ -95,7 +100,7 @@ function listReasons(report: Report, { columns, paint }: Page): string[] {
   ];
 }
 
-function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
+function listSuite(report: Report, suite: SuiteReport, page: CasePage): string[] {
   const { paint } = page;
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
   const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
@@ -162,11 +167,11 @@ function describeCase(testCase: CaseReport, paint: Paint): string {
   ].join('  ');
 }
 
-function listCase(testCase: CaseReport, page: Page): string[] {
+function listCase(testCase: CaseReport, page: CasePage): string[] {
   const omitted = countOmittedFailures(testCase);
   return [
     describeCase(testCase, page.paint),
-    ...groupFailures(testCase).flatMap(({ heading, lines }) => [
+    ...groupFailures(testCase, page.printed).flatMap(({ heading, lines }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
       ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
     ]),
