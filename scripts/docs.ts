@@ -10,6 +10,7 @@ import { movedOptions } from '../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
+import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 
@@ -35,6 +36,7 @@ const generated = new Map<string, string>([
   ['merge/action.yml', renderActionMetadata('merge')],
   ['publish/action.yml', renderActionMetadata('publish')],
   ['schemas/evals.schema.json', `${JSON.stringify(buildEvalsJsonSchema(), null, 2)}\n`],
+  ['schemas/labels.schema.json', `${JSON.stringify(buildLabelsJsonSchema(), null, 2)}\n`],
   ['schemas/policy.schema.json', `${JSON.stringify(buildPolicyJsonSchema(), null, 2)}\n`],
   ['schemas/report.schema.json', `${JSON.stringify(buildReportJsonSchema(), null, 2)}\n`],
   ['src/report/html/page-assets.ts', await renderPageAssets()],

@@ -81,6 +81,7 @@ const entryPoints = {
   exports: [
     '.',
     './schemas/evals.schema.json',
+    './schemas/labels.schema.json',
     './schemas/policy.schema.json',
     './schemas/report.schema.json',
     './package.json',

@@ -5,6 +5,8 @@ import { type Finding, sortFindings } from './findings.ts';
 import { modelId, text, withIssueCode } from './scalar-schemas.ts';
 import { parseSource } from './source-document.ts';
 
+const passed = z.boolean().meta({ description: 'Whether a person says that it passes.' });
+
 const partSchema = z.union([
   z.strictObject({ system: z.string() }),
   z.strictObject({ user: z.string() }),
@@ -14,23 +16,57 @@ const partSchema = z.union([
 ]);
 
 const exampleSchema = z.union([
-  z.strictObject({ answer: z.string(), prompt: text.exactOptional(), passed: z.boolean() }),
-  z.strictObject({ conversation: z.array(partSchema).min(1), passed: z.boolean() }),
+  z.strictObject({
+    answer: z.string().meta({ description: 'What the model answered.' }),
+    prompt: text.exactOptional().meta({ description: 'What the model was asked.' }),
+    passed,
+  }),
+  z.strictObject({
+    conversation: z.array(partSchema).min(1).meta({ description: 'Messages and calls, in order.' }),
+    passed,
+  }),
 ]);
 
 /** So that a mistake costs no fortune: each example is up to three calls of a model. */
 const maxExamples = 1000;
 
+const containsLabel = (label: boolean) => ({
+  contains: { type: 'object', required: ['passed'], properties: { passed: { const: label } } },
+});
+
 const labelsSchema = z.strictObject({
-  judge: z.strictObject({ rubric: text, model: modelId, threshold: z.number().min(0).max(1).exactOptional() }),
+  $schema: z.string().exactOptional(),
+  judge: z
+    .strictObject({
+      rubric: text.meta({ description: 'What the judge looks for, in words.' }),
+      model: modelId.meta({ description: 'The model that judges, as `provider/name`.' }),
+      threshold: z.number().min(0).max(1).exactOptional().meta({
+        description:
+          'The score, 0 to 1, from which the judge passes. Default: the judge says itself whether it passes.',
+      }),
+    })
+    .meta({ description: 'The judge, as the evals file has it.' }),
   examples: z
     .array(exampleSchema)
     .max(maxExamples)
     .refine(
       (examples) => examples.some(({ passed }) => passed) && examples.some(({ passed }) => !passed),
       withIssueCode('one-label', 'Examples of both labels are needed; add one that passes or one that fails'),
-    ),
+    )
+    .meta({ description: 'Examples of both labels.', allOf: [containsLabel(true), containsLabel(false)] }),
 });
+
+/** Builds the JSON Schema 2020-12 of the file of labelled examples, for editors; generated from what `readLabels` parses with. */
+export function buildLabelsJsonSchema(): object {
+  const { $schema, ...schema } = z.toJSONSchema(labelsSchema, { io: 'input', target: 'draft-2020-12' });
+  return {
+    $schema,
+    $id: 'urn:mcp-eval-ci:labels:1',
+    title: 'Labelled examples of a judge',
+    description: 'A judge and examples with the label that a person gives them, for `mcp-eval-ci calibrate`.',
+    ...schema,
+  };
+}
 
 /** A part of a conversation, as a judge reads it. */
 type LabelledPart =
