@@ -1,19 +1,12 @@
 import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
-import {
-  type Assertion,
-  type InnerCheck,
-  isAdvisory,
-  isCombination,
-  isOwnAssertion,
-  listExpectedErrors,
-  type OwnAssertion,
-} from '../model/assertion.ts';
+import { type InnerCheck, isCombination, type JudgeCheck, listExpectedErrors } from '../model/assertion.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Step } from '../model/step.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from '../suite/build.ts';
 import { expectsErrorOfCall } from '../suite/compile.ts';
+import { type Dialect, isJudgedHere } from '../suite/dialect.ts';
 import { type Judgement, leaveUnmeasured } from './evidence.ts';
 import { judgeCheck } from './predicates.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
@@ -26,35 +19,31 @@ import { readTrace, type TraceRecord } from './trace-reader.ts';
 /** That the calls of which no assertion expects an error had none: a service that allows one allows all. */
 interface NoOtherErrors {
   type: 'noToolErrors';
+  isOnlyOthers: true;
 }
 
-/** An assertion that only the embedded service judges, and where it stands. */
+/** An assertion that a service does not judge, and where it stands. */
 export interface TraceAssertion {
-  assertion: OwnAssertion | NoOtherErrors;
+  assertion: InnerCheck | JudgeCheck | NoOtherErrors;
   /** The step it is, by its index in the file's case; null for a check, which is judged at the end. */
   step: { id: string; index: number; kind: 'assert' } | null;
 }
 
 /**
- * Lists what compiling a case for a service other than the embedded one leaves out: first its steps, then the checks at its end, then
+ * Lists what compiling a case for a service leaves out because the service does not know it: first its steps, then the checks at its end, then
  * the errors of calls that the case does not expect.
  */
-export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAssertion[] {
+export function listTraceAssertions(testCase: SuiteCase, suite: Suite, dialect: Dialect): TraceAssertion[] {
   const ofSteps = testCase.steps.flatMap(({ step }, index): TraceAssertion[] => {
-    if (step.kind !== 'assert' || !isJudgedHere(step.assertion)) return [];
+    if (step.kind !== 'assert' || !isJudgedHere(step.assertion, dialect)) return [];
     return [{ assertion: step.assertion, step: { id: step.id, index, kind: 'assert' } }];
   });
-  const ofChecks = resolveChecks(suite.checks, testCase.checks)
-    .filter(isJudgedHere)
-    .map((assertion) => ({ assertion, step: null }));
+  const ofChecks = resolveChecks(suite.checks, testCase.checks).flatMap((assertion): TraceAssertion[] =>
+    isJudgedHere(assertion, dialect) ? [{ assertion, step: null }] : [],
+  );
   const isErrorLimited = testCase.failOnToolError && expectsErrorOfCall(testCase, suite);
-  const noOtherErrors: TraceAssertion[] = isErrorLimited ? [{ assertion: { type: 'noToolErrors' }, step: null }] : [];
-  return [...ofSteps, ...ofChecks, ...noOtherErrors];
-}
-
-/** Advice is not judged: no iteration that passed is reported with its steps. */
-function isJudgedHere(assertion: Assertion): assertion is OwnAssertion {
-  return isOwnAssertion(assertion) && !isAdvisory(assertion);
+  const noOtherErrors: NoOtherErrors = { type: 'noToolErrors', isOnlyOthers: true };
+  return [...ofSteps, ...ofChecks, ...(isErrorLimited ? [{ assertion: noOtherErrors, step: null }] : [])];
 }
 
 /**
@@ -77,7 +66,7 @@ export async function judgeTrace(
     for (const item of assertions) {
       const { assertion } = item;
       judgements.push(
-        assertion.type === 'noToolErrors'
+        'isOnlyOthers' in assertion
           ? judgeOtherErrors(item, record, listExcusedCalls(assertions, record, steps))
           : await judgeAssertion({ ...item, assertion }, { record, steps, schemas }),
       );
@@ -99,7 +88,7 @@ function listExcusedCalls(
   steps: readonly Step[],
 ): ReadonlySet<number> | null {
   const judged = assertions.flatMap(({ assertion, step }) => {
-    if (assertion.type === 'noToolErrors') return [];
+    if ('isOnlyOthers' in assertion) return [];
     const position = step?.index ?? steps.length;
     return listExpectedErrors(assertion).map(({ toolName }) => findLatestCall(record, steps, { position, toolName }));
   });
@@ -126,7 +115,7 @@ function judgeOtherErrors(
 }
 
 async function judgeAssertion(
-  item: TraceAssertion & { assertion: OwnAssertion },
+  item: TraceAssertion & { assertion: InnerCheck | JudgeCheck },
   { record, steps, schemas }: { record: TraceRecord; steps: readonly Step[]; schemas: SchemaBudget },
 ): Promise<OwnJudgement> {
   const { assertion, step } = item;

@@ -125,14 +125,6 @@ export type Check = CheckByType[keyof CheckByType];
 export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
-/** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion =
-  | ToolResultAssertion
-  | CheckByType[ReplyType | ReportedType | AppType | ClientType]
-  | JudgeCheck
-  | CheckByType['not']
-  | CombinedCheck;
-
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
 export function isCheckType(type: unknown): type is Check['type'] {
@@ -188,15 +180,6 @@ export function isAdvisory(check: unknown): boolean {
 /** Whether a model judges an assertion. */
 export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
-}
-
-const own = { ...toolResult, ...reply, ...reported, ...app, ...client, ...judged };
-
-/** Whether an assertion is judged by the gate alone: on what a server answered, reported or asked for, by a model, or one that wraps others. */
-export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  if (!('type' in assertion)) return false;
-  const { type } = assertion;
-  return type === 'not' || isCombinationType(type) || Object.hasOwn(own, type);
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */

@@ -1,3 +1,5 @@
+import { contract, type Dialect, newerContract } from '../suite/dialect.ts';
+
 /** What differs between the services that speak this API. */
 export interface ServiceProfile {
   name: 'embedded' | 'svc' | 'mcpjam';
@@ -20,6 +22,8 @@ export interface ServiceProfile {
   polling: { firstMs: number; longestMs: number };
   /** Whether traces hold what tools answered that a step called and no model. */
   keepsToolResults: boolean;
+  /** Which assertions it knows. */
+  dialect: Dialect;
   /** What to do where the service could not reach the MCP server. */
   serverUnreachableHint: string;
   /** The page on which people look at a run; null where the service has no pages. */
@@ -61,6 +65,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     headerPrefix: 'x-svc-',
     subprotocol: 'svc-tunnel.v1',
     keepsToolResults: true,
+    dialect: 'embedded',
     serverUnreachableHint: 'The server answered the gate when it was started. Check its output for the reason.',
     defaultBaseUrl: null,
     limits: { iterationsPerCase: 100, testsPerRequest: 5000 },
@@ -74,6 +79,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     headerPrefix: 'x-svc-',
     subprotocol: 'svc-tunnel.v1',
     keepsToolResults: true,
+    dialect: contract,
     defaultBaseUrl: null,
     ...hosted,
   },
@@ -82,6 +88,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     headerPrefix: 'x-mcpjam-',
     subprotocol: 'mcpjam-tunnel.v1',
     keepsToolResults: false,
+    dialect: newerContract,
     defaultBaseUrl: 'https://app.mcpjam.com/api/v1',
     ...hosted,
   },

@@ -1,4 +1,4 @@
-import { expectsToolError, isAdvisory, isOwnAssertion } from '../model/assertion.ts';
+import { expectsToolError } from '../model/assertion.ts';
 import type { Assertion, Check } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
@@ -8,20 +8,14 @@ import { serverUnderTest } from '../model/suite.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
 import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
-
-/**
- * `embedded` is our own service, which knows assertions on what a tool answered, advice and a time limit per iteration.
- * `contract` is any service of this API. Older versions fail assertions that they do not know, and let advice decide: both are left
- * out, and every test names a model and a provider, without which the API creates no run.
- */
-export type Dialect = 'embedded' | 'contract';
+import { type Dialect, isSent } from './dialect.ts';
 
 interface CompileOptions {
   serverName: string;
   dialect: Dialect;
 }
 
-/** Stands in a case that names no model. The provider's models are not checked against a catalogue, and none is called. */
+/** Stands in a case that names no model, without which a hosted service creates no run. The provider's models are not checked against a catalogue, and none is called. */
 const noModel = { model: 'none', provider: 'custom' };
 
 /**
@@ -35,8 +29,7 @@ export function compileSuite(suite: Suite, options: CompileOptions): TestCase[] 
 /** Compiles one case of a suite. */
 export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dialect }: CompileOptions): TestCase {
   const model = testCase.model ?? suite.model;
-  const knows = (assertion: Assertion) =>
-    dialect === 'embedded' || !(isOwnAssertion(assertion) || isAdvisory(assertion));
+  const knows = (assertion: Assertion) => isSent(assertion, dialect);
   const { placeholders } = testCase;
   // Where only `\{{` stands, nothing is left to be known.
   const finish = <Part extends Step | Check | ClientOffer>(part: Part): Part =>
@@ -46,7 +39,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
   const expectsError = expectsErrorOfCall(testCase, suite);
   // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
-  const failsOnToolError = testCase.failOnToolError && !(dialect === 'contract' && expectsError);
+  const failsOnToolError = testCase.failOnToolError && !(dialect !== 'embedded' && expectsError);
   const advancedConfig = {
     ...compileModelSettings(testCase, dialect),
     ...(dialect === 'embedded' && {
@@ -62,7 +55,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     title: testCase.title,
     steps: sayWhatIsMeant(steps, testCase.failOnToolError && !expectsError),
     runs: testCase.runs,
-    ...(dialect === 'contract' && noModel),
+    ...(dialect !== 'embedded' && noModel),
     ...(model !== null && { model, provider: model.slice(0, model.indexOf('/')) }),
     ...(testCase.expectedOutput !== null && { expectedOutput: testCase.expectedOutput }),
     ...(testCase.isNegative && { isNegativeTest: true }),

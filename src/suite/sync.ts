@@ -4,6 +4,7 @@ import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { compileCase } from './compile.ts';
+import type { Dialect } from './dialect.ts';
 
 /** What makes the cases that a service stores equal to a file's. */
 export interface SyncPlan {
@@ -57,10 +58,10 @@ export interface MatchedCase extends Pick<CaseUpdate, 'changes' | 'fields'> {
 export function matchStoredCases(
   suite: Suite,
   existing: readonly StoredCase[],
-  { serverName }: { serverName: string },
+  options: { serverName: string; dialect: Dialect },
 ): MatchedCase[] {
   const wanted = suite.cases.map((testCase): WantedCase => {
-    return { testCase, fields: describeTest(compileCase(testCase, suite, { serverName, dialect: 'contract' })) };
+    return { testCase, fields: describeTest(compileCase(testCase, suite, options)) };
   });
   const matches = matchCases(wanted, existing);
   return wanted.flatMap(({ testCase, fields }) => {
@@ -76,7 +77,11 @@ export function matchStoredCases(
  * Plans what to create, change and delete so that a service stores the cases of a file and no others, each of which
  * `matchStoredCases` finds.
  */
-export function planSync(suite: Suite, existing: readonly StoredCase[], options: { serverName: string }): SyncPlan {
+export function planSync(
+  suite: Suite,
+  existing: readonly StoredCase[],
+  options: { serverName: string; dialect: Dialect },
+): SyncPlan {
   const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.testCase, match]));
   const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
   for (const testCase of suite.cases) {

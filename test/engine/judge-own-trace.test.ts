@@ -4,6 +4,7 @@ import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Suite } from '../../src/model/suite.ts';
 import { compileCase } from '../../src/suite/compile.ts';
+import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 
@@ -36,6 +37,10 @@ const outcomes: Array<[assertion: string, checks: string, outcome: 'passed' | 'f
   ['not: { toolCalledBefore: fail, beforeToolName: echo }', '{ not: { responseContains: five } }', 'passed'],
   ['not: { toolCallCountUnder: 9 }', '', 'failed'],
   ['not: { turnCountUnder: 1 }', '', 'failed'],
+  ['toolCallCountUnder: 9', '{ toolCalledBefore: echo, beforeToolName: fail }', 'passed'],
+  ['toolCallCountUnder: 2', '', 'failed'],
+  ['onlyToolsCalled: [echo]', '', 'failed'],
+  ['toolCalledAtLeastOnce: echo', '{ responseCloseTo: five, maxDistance: 0 }', 'failed'],
 ];
 
 function readOnlyCase(assertion: string, checks: string): Suite {
@@ -65,18 +70,18 @@ describe('the trace of the embedded engine', () => {
     const suite = readOnlyCase(assertion, checks);
     const [item] = suite.cases;
     const target = { url: server.url, serverName: 'fixture', protocol: 'legacy' as const };
-    const run = (dialect: 'embedded' | 'contract') =>
+    const run = (dialect: Dialect) =>
       runCase(compileCase(item!, suite, { serverName: 'fixture', dialect }), target, {
         clock: systemClock,
         timeoutMs: 30_000,
       });
     const ours = await run('embedded');
-    const theirs = await run('contract');
+    const theirs = await run(contract);
     expect([ours.result, theirs.result]).toEqual([outcome, 'passed']);
 
     const trace: unknown = JSON.parse(JSON.stringify(theirs.trace));
     const steps = item!.steps.map(({ step }) => step);
-    const judgement = await judgeTrace(trace, listTraceAssertions(item!, suite), steps);
+    const judgement = await judgeTrace(trace, listTraceAssertions(item!, suite, contract), steps);
     const failedStep = ours.steps.find(({ status }) => status === 'fail');
     expect(judgement).toEqual(
       outcome === 'passed'

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { judgeTrace, type TraceAssertion } from '../../src/engine/judge-trace.ts';
-import type { OwnAssertion } from '../../src/model/assertion.ts';
+import type { InnerCheck } from '../../src/model/assertion.ts';
 import type { Step } from '../../src/model/step.ts';
 import { callStep } from '../support/factories/case-factory.ts';
 import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 
 const steps: Step[] = [callStep('get-sum')];
-const judge = async (trace: unknown, assertion: OwnAssertion) => {
+const judge = async (trace: unknown, assertion: InnerCheck) => {
   const items: TraceAssertion[] = [{ assertion, step: null }];
   return await judgeTrace(trace, items, steps);
 };
@@ -18,8 +18,8 @@ const image = { type: 'image', mimeType: 'image/png', data: Buffer.alloc(9).toSt
 
 describe('judgeTrace on several assertions as one', () => {
   const trace = { messages: createCallMessages('1') };
-  const five: OwnAssertion = { type: 'toolResultContains', needle: '5' };
-  const six: OwnAssertion = { type: 'toolResultContains', needle: '6' };
+  const five: InnerCheck = { type: 'toolResultContains', needle: '5' };
+  const six: InnerCheck = { type: 'toolResultContains', needle: '6' };
   const size = { type: 'toolResultSizeUnder', maxBytes: 9 } as const;
 
   it('judges each part on what the trace has of it', async () => {
@@ -38,14 +38,14 @@ describe('judgeTrace on several assertions as one', () => {
       kind: 'unscored',
       reason: 'anyOf: toolResultSizeUnder could not be judged: the trace does not have what it is about.',
     });
-    const negated: OwnAssertion = { type: 'not', assertion: { type: 'allOf', assertions: [five, size] } };
+    const negated: InnerCheck = { type: 'not', assertion: { type: 'allOf', assertions: [five, size] } };
     expect((await judge(trace, negated)).kind).toBe('unscored');
   });
 });
 
 describe('judgeTrace on content and errors', () => {
-  const hasImage: OwnAssertion = { type: 'toolResultContent', block: { type: 'image', minBytes: 9 } };
-  const hasCode: OwnAssertion = { type: 'toolError', error: { code: -32_602 } };
+  const hasImage: InnerCheck = { type: 'toolResultContent', block: { type: 'image', minBytes: 9 } };
+  const hasCode: InnerCheck = { type: 'toolError', error: { code: -32_602 } };
   const error = { type: 'error-text', value: 'Bad a' };
 
   it.each([

@@ -4,6 +4,7 @@ import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts
 import type { Assertion } from '../../src/model/assertion.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Suite } from '../../src/model/suite.ts';
+import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 
@@ -22,7 +23,7 @@ function judgeOnlyCase(trace: unknown, suite: Suite): Promise<OwnJudgement> {
   const [item] = suite.cases;
   return judgeTrace(
     trace,
-    listTraceAssertions(item!, suite),
+    listTraceAssertions(item!, suite, contract),
     item!.steps.map(({ step }) => step),
   );
 }
@@ -51,7 +52,7 @@ cases:
     checks: { mode: replace, list: [] }
     steps: [{ toolCall: a }]
 `);
-    expect(suite.cases.map((item) => listTraceAssertions(item, suite))).toEqual([
+    expect(suite.cases.map((item) => listTraceAssertions(item, suite, contract))).toEqual([
       [
         { assertion: { type: 'toolResultContains', needle: 'x' }, step: { id: 'has-x', index: 1, kind: 'assert' } },
         { assertion: { type: 'toolLatencyUnder', ms: 100 }, step: null },
@@ -197,7 +198,7 @@ describe('judgeTrace', () => {
     const suite = read(
       'suite: S\ncases: [{ title: C, steps: [{ toolCall: a }, { assert: { toolLatencyUnder: 1, role: advisory } }] }]',
     );
-    expect(listTraceAssertions(suite.cases[0]!, suite)).toEqual([]);
+    expect(listTraceAssertions(suite.cases[0]!, suite, contract)).toEqual([]);
   });
 
   it('judges a text that equals the expected one, although it is no document', async () => {

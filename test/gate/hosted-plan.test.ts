@@ -71,6 +71,33 @@ describe('planGate for a hosted service', () => {
     expect(await listIssues({ tests, service: 'embedded' })).toEqual([]);
   });
 
+  it('refuses a snapshot, of a step and of a check, which only the service in this process has', async () => {
+    const message =
+      'the service svc knows no `toMatchFile`; remove it, or use `service: embedded` (needs-embedded-service)';
+    const asStep =
+      '- title: Same\n  steps:\n    - toolCall: echo\n    - assert: { not: { toMatchFile: snapshots/echo.json } }\n';
+    const asCheck = '- title: Same\n  checks: [{ toMatchFile: snapshots/echo.json }]\n  steps: [{ toolCall: echo }]\n';
+    const missing = 'does not exist; write it with `mcp-eval-ci run --update-snapshots` (missing-snapshot)';
+    for (const [tests, place] of [
+      [asStep, 'tests:4:7'],
+      [asCheck, 'tests:1:3'],
+    ] as const) {
+      expect(await listIssues({ tests })).toContain(`${place}: ${message}`);
+      expect(await listIssues({ tests, service: 'embedded' })).toEqual([expect.stringContaining(missing)]);
+    }
+  });
+
+  it('says which assertions an unknown version of the service may not know, and no trace shows', async () => {
+    const tests = '- title: Fits\n  checks: [argumentsMatchToolSchema]\n  steps: [{ toolCall: echo }]\n' + echo;
+    expect((await plan({ tests })).notes).toEqual([
+      'Inline tests: the service svc may not know argumentsMatchToolSchema, and no trace shows what that takes, so these cases will have no result: "Fits". Run them with the embedded service, or make these assertions advisory.',
+    ]);
+    expect((await plan({ tests, service: 'mcpjam' })).notes).toEqual([]);
+    expect((await plan({ tests, service: 'embedded', 'base-url': '', 'api-key': '' })).notes).toEqual([]);
+    const advisory = tests.replace('argumentsMatchToolSchema', '{ type: argumentsMatchToolSchema, role: advisory }');
+    expect((await plan({ tests: advisory })).notes).toEqual([]);
+  });
+
   it('refuses a program of the evals file where the gate starts no server', async () => {
     const tests = '- title: Seeded\n  steps: [{ repeat: [{ command: [node, seed.js] }], until: noToolErrors }]\n';
     const embedded = { tests, service: 'embedded', 'base-url': '', 'api-key': '' };

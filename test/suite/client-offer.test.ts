@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileSuite } from '../../src/suite/compile.ts';
+import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 function list(client: string, assertion = 'toolResultContains: x'): string[] {
@@ -55,13 +56,13 @@ cases:
     steps: [{ toolCall: c }]`;
     const { suite } = readSuite(text, { file: 'a' });
     if (suite === null) throw new Error('The suite is valid.');
-    const offers = (dialect: 'embedded' | 'contract') =>
+    const offers = (dialect: Dialect) =>
       compileSuite(suite, { serverName: 's', dialect }).map(({ advancedConfig }) => advancedConfig?.client);
     expect(offers('embedded')).toEqual([
       { elicitation: ['decline'], roots: ['file:///a'] },
       { elicitation: ['accept'], roots: ['file:///a'] },
     ]);
-    expect(offers('contract')).toEqual([undefined, undefined]);
+    expect(offers(contract)).toEqual([undefined, undefined]);
     expect(suite.cases[0]?.client?.answers).toMatchObject([
       { ability: 'elicitation', isOwn: true, location: { line: 5 } },
       { ability: 'roots', isOwn: false, location: { line: 2 } },

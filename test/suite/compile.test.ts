@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileSuite, type Dialect } from '../../src/suite/compile.ts';
+import { type ServiceProfile, serviceProfiles } from '../../src/service/profile.ts';
+import { compileSuite } from '../../src/suite/compile.ts';
+import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 function compile(text: string, dialect: Dialect = 'embedded') {
@@ -81,10 +83,10 @@ cases:
   - { title: b, steps: [{ toolCall: x }], checks: [{ toolResultIsError: true }] }
   - { title: c, steps: [{ toolCall: x }], failOnToolError: false }
   - { title: d, steps: [{ toolCall: x }] }`;
-    const listAllowed = (dialect: 'embedded' | 'contract') =>
+    const listAllowed = (dialect: Dialect) =>
       compile(text, dialect).map((test) => test.advancedConfig?.failOnToolError === false);
     expect(listAllowed('embedded')).toEqual([false, false, true, false]);
-    expect(listAllowed('contract')).toEqual([true, true, true, false]);
+    expect(listAllowed(contract)).toEqual([true, true, true, false]);
   });
 
   it('does not assert that a lone call has no error where a check expects one', () => {
@@ -119,7 +121,7 @@ cases:
 `;
 
   it('leaves out what only the embedded service knows, and names the model that the API requires', () => {
-    expect(compile(text, 'contract')).toEqual([
+    expect(compile(text, contract)).toEqual([
       {
         title: 'Adds',
         runs: 1,
@@ -138,9 +140,7 @@ cases:
     ]);
   });
 
-  it('keeps the assertions of the API, and leaves out advice and what is negated', () => {
-    const [test] = compile(
-      `suite: a
+  const checks = `suite: a
 cases:
   - title: a
     steps: [{ toolCall: x }, { assert: noToolErrors }]
@@ -155,10 +155,12 @@ cases:
       - { turnCountUnder: 3, role: gating }
       - { turnCountUnder: 2, role: advisory }
       - { type: noEndingQuestion, role: advisory }
-      - { not: { toolNeverCalled: x } }`,
-      'contract',
-    );
-    expect(test?.predicates?.list.map(({ type }) => type)).toEqual([
+      - { not: { toolNeverCalled: x } }`;
+  const listSent = ({ dialect }: ServiceProfile) =>
+    compile(checks, dialect)[0]?.predicates?.list.map(({ type }) => type);
+
+  it('keeps the assertions that a service knows, and leaves out advice and what is negated', () => {
+    expect(listSent(serviceProfiles.mcpjam)).toEqual([
       'toolCalledBefore',
       'toolCallCountUnder',
       'onlyToolsCalled',
@@ -168,6 +170,11 @@ cases:
       'responseCloseTo',
       'turnCountUnder',
     ]);
+    expect(listSent(serviceProfiles.embedded)).toHaveLength(11);
+  });
+
+  it('keeps of them what every version knows where the version is not known', () => {
+    expect(listSent(serviceProfiles.svc)).toEqual(['turnCountUnder']);
   });
 
   it('is all kept for the embedded service', () => {
@@ -188,7 +195,7 @@ cases:
       `suite: a
 cases:
   - { title: a, model: openai/gpt-5, steps: [{ prompt: x }, { assert: { toolResultIsError: true } }] }`,
-      'contract',
+      contract,
     );
     expect(test).toMatchObject({
       model: 'openai/gpt-5',
@@ -205,7 +212,7 @@ cases:
   - { title: a, steps: [{ toolCall: x }, { assert: { toolResultContains: y } }] }
   - { title: b, steps: [{ toolCall: x }, { assert: { toolResultIsError: true } }] }
   - { title: c, steps: [{ assert: { toolResultContains: y } }] }`,
-      'contract',
+      contract,
     ).map((test) => test.steps.map((step) => (step.kind === 'assert' ? step.assertion : step.kind)));
     expect(steps).toEqual([
       ['toolCall', { type: 'noToolErrors' }],

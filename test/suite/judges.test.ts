@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAdvisory } from '../../src/model/assertion.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
+import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 const evals = `suite: Cities
@@ -59,9 +60,9 @@ describe('judges of an evals file', () => {
 
   it('are sent to the service in this process only', () => {
     const { suite } = read(evals);
-    const compile = (dialect: 'embedded' | 'contract') =>
+    const compile = (dialect: Dialect) =>
       JSON.stringify(suite === null ? null : compileSuite(suite, { serverName: 's', dialect }));
     expect(compile('embedded')).toContain('"judge"');
-    expect(compile('contract')).not.toContain('"judge"');
+    expect(compile(contract)).not.toContain('"judge"');
   });
 });

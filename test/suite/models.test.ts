@@ -3,6 +3,7 @@ import type { Suite } from '../../src/model/suite.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
 import { hashDefinition } from '../../src/suite/definition-hash.ts';
 import { loadSuites } from '../../src/suite/load.ts';
+import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { selectCases } from '../../src/suite/select.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -100,7 +101,7 @@ describe('the settings of a model', () => {
 
   it('are left out for a service that has no field for them', () => {
     const suite = read({ model: 'a/one', ...settings }, [asks]);
-    const [asking] = compileSuite(suite, { serverName: 's', dialect: 'contract' });
+    const [asking] = compileSuite(suite, { serverName: 's', dialect: contract });
     expect(asking?.advancedConfig).toEqual({ system: 'Add.', temperature: 0 });
     expect(suite.cases[0]?.modelSettings.ownSetting?.key).toBe('maxSteps');
   });

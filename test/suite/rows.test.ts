@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
 import { hashDefinition } from '../../src/suite/definition-hash.ts';
+import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { selectCases } from '../../src/suite/select.ts';
 
@@ -131,7 +132,7 @@ cases:
     each: [{ template: 'Hello \\{{name}}' }]
     steps: [{ toolCall: render, arguments: { template: "{{template}}", note: "as {{template}}" } }]
 `);
-    const [compiled] = compileSuite(suite, { serverName: 's', dialect: 'contract' });
+    const [compiled] = compileSuite(suite, { serverName: 's', dialect: contract });
     expect(compiled?.steps[0]).toMatchObject({ arguments: { template: 'Hello {{name}}', note: 'as Hello {{name}}' } });
   });
 });

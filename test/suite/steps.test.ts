@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
+import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 function read(text: string) {
@@ -149,8 +150,8 @@ describe('setup and teardown in evals files', () => {
     const [embedded] = compileSuite(suite, { serverName: 'mine', dialect: 'embedded' });
     expect(embedded?.advancedConfig?.setup).toMatchObject([{ kind: 'command' }, { serverName: 'mine' }]);
     expect(embedded?.advancedConfig?.teardown).toMatchObject([{ serverName: 'mine' }, { kind: 'command' }]);
-    const [contract] = compileSuite(suite, { serverName: 'mine', dialect: 'contract' });
-    expect(contract?.advancedConfig).toBeUndefined();
+    const [hosted] = compileSuite(suite, { serverName: 'mine', dialect: contract });
+    expect(hosted?.advancedConfig).toBeUndefined();
   });
 
   it.each([

@@ -11,6 +11,7 @@ import type { ServiceClient } from '../../src/service/client.ts';
 import { createRun } from '../../src/service/runs.ts';
 import { createSuite as createStoredSuite, deleteSuite } from '../../src/service/suites.ts';
 import { compileCase, compileSuite } from '../../src/suite/compile.ts';
+import { contract } from '../../src/suite/dialect.ts';
 import { planSync, type SyncPlan } from '../../src/suite/sync.ts';
 import { callStep } from '../support/factories/case-factory.ts';
 import {
@@ -23,7 +24,7 @@ import { startEchoServer } from '../support/servers/echo-server.ts';
 import { openTestClient } from '../support/service/service-client.ts';
 import { createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 
-const options = { serverName: 'server-under-test', dialect: 'contract' } as const;
+const options = { serverName: 'server-under-test', dialect: contract } as const;
 
 const { location } = createSuiteCase();
 const call = (id: string, args: JsonObject): Step => {

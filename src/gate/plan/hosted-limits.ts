@@ -1,10 +1,11 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertion.ts';
+import { type Assertion, isAdvisory } from '../../model/assertion.ts';
 import { isOwnStep } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
+import { isJudgedHere, untracedChecks } from '../../suite/dialect.ts';
 import { listSnapshots } from '../../suite/load-snapshots.ts';
 import { findCasesWithoutModel } from '../../suite/model-settings.ts';
 import { resolveChecks } from '../../suite/build.ts';
@@ -104,10 +105,10 @@ function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIss
 }
 
 /** A service identifies a case by its title and steps. Two cases that differ only in something else would become one. */
-function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+function findNamesakes(suite: Suite, { name, dialect }: ServiceProfile): ConfigurationIssue[] {
   const seen = new Map<string, SuiteCase>();
   return suite.cases.flatMap((item) => {
-    const { title, steps } = compileCase(item, suite, { serverName: '', dialect: 'contract' });
+    const { title, steps } = compileCase(item, suite, { serverName: '', dialect });
     const key = JSON.stringify([title, steps]);
     const earlier = seen.get(key);
     seen.set(key, earlier ?? item);
@@ -119,7 +120,7 @@ function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIss
 
 /** Says before the run what is going to be inconclusive with a service. */
 export function listHostedNotes(suite: Suite, profile: ServiceProfile): string[] {
-  return [...noteConcurrency(suite, profile), ...noteToolResults(suite, profile)];
+  return [...noteConcurrency(suite, profile), ...noteToolResults(suite, profile), ...noteUntraced(suite, profile)];
 }
 
 function noteConcurrency({ name, concurrency }: Suite, profile: ServiceProfile): string[] {
@@ -129,9 +130,10 @@ function noteConcurrency({ name, concurrency }: Suite, profile: ServiceProfile):
   ];
 }
 
-function noteToolResults(suite: Suite, { name, keepsToolResults }: ServiceProfile): string[] {
+function noteToolResults(suite: Suite, { name, keepsToolResults, dialect }: ServiceProfile): string[] {
   if (keepsToolResults) return [];
-  const cases = suite.cases.filter((item) => isPinned(item) && hasToolResultAssertions(item, suite));
+  const judges = (assertion: Assertion) => isJudgedHere(assertion, dialect);
+  const cases = suite.cases.filter((item) => isPinned(item) && listAssertions(item, suite).some(judges));
   if (cases.length === 0) return [];
   const titles = cases.map(({ title }) => `"${title}"`).join(', ');
   return [
@@ -139,17 +141,26 @@ function noteToolResults(suite: Suite, { name, keepsToolResults }: ServiceProfil
   ];
 }
 
+function noteUntraced(suite: Suite, { name, dialect }: ServiceProfile): string[] {
+  const types = new Set<string>();
+  const titles = suite.cases.flatMap((item) => {
+    const found = listAssertions(item, suite).flatMap((assertion) =>
+      isJudgedHere(assertion, dialect) && untracedChecks.has(assertion.type) ? [assertion.type] : [],
+    );
+    for (const type of found) types.add(type);
+    return found.length === 0 ? [] : `"${item.title}"`;
+  });
+  if (titles.length === 0) return [];
+  return [
+    `${suite.name}: the service ${name} may not know ${[...types].join(', ')}, and no trace shows what that takes, so these cases will have no result: ${titles.join(', ')}. Run them with the embedded service, or make these assertions advisory.`,
+  ];
+}
+
 function isPinned({ steps }: SuiteCase): boolean {
   return steps.some(({ step }) => step.kind === 'toolCall');
 }
 
-function hasToolResultAssertions(item: SuiteCase, suite: Suite): boolean {
-  return (
-    item.steps.some(({ step }) => step.kind === 'assert' && isJudgedHere(step.assertion)) ||
-    resolveChecks(suite.checks, item.checks).some(isJudgedHere)
-  );
-}
-
-function isJudgedHere(assertion: Assertion): boolean {
-  return isOwnAssertion(assertion) && !isAdvisory(assertion);
+function listAssertions(item: SuiteCase, suite: Suite): Assertion[] {
+  const ofSteps = item.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
+  return [...ofSteps, ...resolveChecks(suite.checks, item.checks)];
 }

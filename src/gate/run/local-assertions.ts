@@ -3,6 +3,7 @@ import type { OwnJudgement } from '../../model/results.ts';
 import type { Iteration, StepResult } from '../../model/run.ts';
 import type { Step } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
+import type { Dialect } from '../../suite/dialect.ts';
 
 /** Judges assertions that the service does not know, from what it recorded of an iteration. */
 export interface TraceJudge {
@@ -13,10 +14,14 @@ export interface TraceJudge {
 }
 
 /** `caseIds` leads from the service's id of a case to the gate's; where a service gives none, an unmistakable title does. */
-export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, string>): Promise<TraceJudge | null> {
+export async function openTraceJudge(
+  suite: Suite,
+  caseIds: ReadonlyMap<string, string>,
+  dialect: Dialect,
+): Promise<TraceJudge | null> {
   const { judgeTrace, listTraceAssertions } = await import('../../engine/judge-trace.ts');
   const judged = suite.cases.flatMap((item) => {
-    const assertions = listTraceAssertions(item, suite);
+    const assertions = listTraceAssertions(item, suite, dialect);
     const steps = item.steps.map(({ step }) => step);
     return assertions.length === 0 && !steps.some(isAdvice) ? [] : [{ item, assertions, steps }];
   });

@@ -9,7 +9,8 @@ import { stepServerName, type Suite } from '../../model/suite.ts';
 import { deleteCase, listCases, updateCase } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { createSuite, findOldestSuite } from '../../service/suites.ts';
-import { compileSuite, type Dialect } from '../../suite/compile.ts';
+import { compileSuite } from '../../suite/compile.ts';
+import type { Dialect } from '../../suite/dialect.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
 import { describeSync, planSync, type SyncPlan } from '../../suite/sync.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
@@ -52,12 +53,12 @@ export async function prepareFileSuite(
 ): Promise<PreparedSuite> {
   const { client, projectId } = service;
   const { suite, whole, hostedName, requirements } = planned;
-  const dialect = client.profile.name === 'embedded' ? 'embedded' : 'contract';
+  const { dialect } = client.profile;
   const passCriteria = { minimumPassRate: toPercent(requirements.minimumPassRate.value) };
   const base = {
     outline: outlineSuite(suite, whole),
     requirements,
-    judgedHere: dialect === 'contract' ? suite : null,
+    judgedHere: dialect === 'embedded' ? null : suite,
   };
   const serverSelection = { serverIds: servers.map(({ id }) => id), serverNames: servers.map(({ alias }) => alias) };
 
@@ -65,7 +66,7 @@ export async function prepareFileSuite(
   const stored =
     dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
   if (stored === undefined) {
-    if (dialect === 'contract') logger.group(`${hostedName} is created`, listTitles(suite));
+    if (dialect !== 'embedded') logger.group(`${hostedName} is created`, listTitles(suite));
     const created = await createFileSuite(planned, dialect, { service, servers, signal });
     const run = { ...serverSelection, passCriteria };
     return { ...base, ...created, run, written: [] };
@@ -159,7 +160,7 @@ export async function planStoredSync(
   { service: { client, projectId }, whole, signal }: StoredSuites & { whole: Suite },
 ): Promise<SyncPlan> {
   const stored = await listCases(client, { projectId, suiteId, signal });
-  const sync = planSync(whole, stored, { serverName: stepServerName });
+  const sync = planSync(whole, stored, { serverName: stepServerName, dialect: client.profile.dialect });
   // A case that was not selected does not become part of the suite before it is run.
   const selected = new Set(suite.cases.map(({ id }) => id));
   return { ...sync, create: sync.create.filter(({ id }) => selected.has(id)) };

@@ -9,6 +9,7 @@ import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
 import type { WireCase } from '../../service/wire.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
+import type { Dialect } from '../../suite/dialect.ts';
 import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
@@ -81,10 +82,11 @@ async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: Bas
   const { client, projectId } = service;
   const { suiteId } = run;
   const stored = await listCases(client, { projectId, suiteId, signal: lifetime.cancelRun });
-  const { id, cases, caseIds } = suite.kind === 'file' ? outlineFile(suite, stored) : outlineStored(suiteId, stored);
+  const { id, cases, caseIds } =
+    suite.kind === 'file' ? outlineFile(suite, stored, client.profile.dialect) : outlineStored(suiteId, stored);
   const outline = { id, name: id, file: null, cases, leftOut: [] };
   const tally = createTally(outline, { caseIds });
-  const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds) : null;
+  const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds, client.profile.dialect) : null;
   await readIterations(
     run.id,
     { suite: outline, tally, judge },
@@ -101,10 +103,10 @@ interface StoredOutline {
 }
 
 /** The file's cases that the service keeps, and those that it alone has. */
-function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredOutline {
+function outlineFile({ whole }: FileSuite, stored: readonly WireCase[], dialect: Dialect): StoredOutline {
   const { id, cases } = outlineSuite(whole, whole);
   const matches = new Map(
-    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.testCase.id, match]),
+    matchStoredCases(whole, stored, { serverName: stepServerName, dialect }).map((match) => [match.testCase.id, match]),
   );
   const known = cases.flatMap((member) => {
     const match = matches.get(member.id);

@@ -160,7 +160,9 @@ async function runPrepared(
   end.run = run.current();
   end.tunnelBreaks = run.countBreaks();
   attempt.isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
-  const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
+  const { judgedHere, caseIds } = started;
+  const { dialect } = service.client.profile;
+  const judge = judgedHere === null ? null : await openTraceJudge(judgedHere, caseIds, dialect);
   const suite = prepared.outline;
   const runId = end.run.id;
   service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
