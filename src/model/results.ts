@@ -25,6 +25,10 @@ export type RetryRound = z.infer<typeof retryRoundSchema>;
 const caseResultsSchema = z.object({
   id: z.string(),
   title: z.string(),
+  variantOf: z
+    .array(z.object({ id: z.string(), title: z.string() }))
+    .exactOptional()
+    .describe('The cases of the file that it is a part of, with one of their rows, models or revisions.'),
   tags: z.array(z.string()),
   isRequired: z.boolean(),
   location: z.object({ file: z.string(), line: z.number(), column: z.number() }).nullable(),
@@ -102,7 +106,7 @@ export interface SuiteOutline extends Pick<SuiteResults, 'name' | 'file' | 'left
 
 export interface CaseOutline extends Pick<
   CaseResults,
-  'id' | 'title' | 'tags' | 'isRequired' | 'location' | 'definitionHash' | 'model'
+  'id' | 'title' | 'variantOf' | 'tags' | 'isRequired' | 'location' | 'definitionHash' | 'model'
 > {
   /** How many iterations the plan asks for; null for as many as the service decides. */
   runs: number | null;

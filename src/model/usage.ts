@@ -45,6 +45,17 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   };
 }
 
+/** The tokens of a case or an iteration, those of its judges included. */
+export function countTokens({
+  tokensUsed,
+  judges,
+}: {
+  tokensUsed: number | null;
+  judges: ReadonlyArray<Pick<JudgeUsage, 'usage'>>;
+}): number {
+  return judges.reduce((total, { usage }) => total + usage.inputTokens + usage.outputTokens, tokensUsed ?? 0);
+}
+
 /** The sum over what is known; null where no model took part in any. */
 export function joinUsage(parts: ReadonlyArray<ModelUsage | null>): ModelUsage | null {
   return parts

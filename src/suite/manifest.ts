@@ -11,10 +11,20 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     name,
     file: location.file,
     cases: cases.map((testCase) => {
-      const { id, title, tags, isRequired, location, runs } = testCase;
+      const { id, title, variantOf, tags, isRequired, location, runs } = testCase;
       // Otherwise no model takes part, whichever is named.
       const model = asksModel(testCase) ? testCase.model : null;
-      return { id, title, tags, isRequired, location, model, definitionHash: hashDefinition(testCase, suite), runs };
+      return {
+        id,
+        title,
+        ...(variantOf.length > 0 && { variantOf: [...variantOf] }),
+        tags,
+        isRequired,
+        location,
+        model,
+        definitionHash: hashDefinition(testCase, suite),
+        runs,
+      };
     }),
     leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),
   };

@@ -5,6 +5,7 @@ import { computeCost } from '../model/cost.ts';
 import type { Budgets, Pricing } from '../model/policy.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteResults } from '../model/results.ts';
+import { countTokens } from '../model/usage.ts';
 import type { Assessment } from './assessment.ts';
 import { sum } from './count.ts';
 
@@ -41,8 +42,7 @@ export function assessBudgets(
     {
       key: 'tokens',
       limit: budgets.tokens,
-      spent:
-        sum(cases, ({ tokensUsed }) => tokensUsed) + sum(judges, ({ usage }) => usage.inputTokens + usage.outputTokens),
+      spent: sum(cases, countTokens),
       what: 'The iterations used',
       format: (value) => formatCount(value, 'token'),
     },

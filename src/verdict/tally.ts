@@ -194,10 +194,11 @@ function closeCase({
   replayed,
   evidence,
 }: CaseTally): CaseResults {
-  const { id, title, tags, isRequired, location, definitionHash, model, runs } = outline;
+  const { id, title, variantOf, tags, isRequired, location, definitionHash, model, runs } = outline;
   return {
     id,
     title,
+    ...(variantOf !== undefined && { variantOf }),
     tags: [...tags],
     isRequired,
     location,

@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
-import type { CaseReport } from '../../model/case-report.ts';
+import type { CaseResults } from '../../model/results.ts';
 import { explainAmbiguity, findNamed, isAmbiguous, type NamedCase } from '../../suite/select.ts';
 import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 
@@ -59,11 +59,11 @@ export function groupReported(
   }));
 }
 
-type ReportedCase = Pick<CaseReport, 'id' | 'title' | 'location'>;
+type ReportedCase = Pick<CaseResults, 'id' | 'title' | 'variantOf' | 'location'>;
 
 /** A case of a report, as a name can mean it. */
-export function nameReported({ id, title, location }: ReportedCase): NamedCase {
-  return { id, title, location: location === null ? null : `${location.file}:${location.line}` };
+export function nameReported({ id, title, variantOf = [], location }: ReportedCase): NamedCase {
+  return { id, title, variantOf, location: location === null ? null : `${location.file}:${location.line}` };
 }
 
 /** `file:line` as an issue takes it; else the name of an input. */

@@ -4,7 +4,9 @@ import { formatCount } from '../../base/text.ts';
 import { type Clock, formatDuration } from '../../base/time.ts';
 import type { Budgets } from '../../model/policy.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
+import type { SuiteResults } from '../../model/results.ts';
 import type { Iteration } from '../../model/run.ts';
+import { countTokens } from '../../model/usage.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { scoreIteration } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -74,7 +76,7 @@ async function readSpending(
   const spending = { tokens: 0, withoutResult: 0 };
   for await (const page of listIterations(client, { projectId, runId, signal })) {
     for (const iteration of page) {
-      spending.tokens += iteration.tokensUsed ?? 0;
+      spending.tokens += countTokens(iteration);
       if (isWithoutResult(iteration)) spending.withoutResult += 1;
     }
   }
@@ -121,4 +123,13 @@ export function startWallTimeBudget(
     lifetime.cancelOn(exceeded);
   }
   return { [Symbol.dispose]: () => over.abort() };
+}
+
+/** What was spent when a budget ended the run, so far as it could still be read. */
+export function addSpending(results: SuiteResults): SuiteResults {
+  const { interruption, cases, iterationsRead } = results;
+  if (interruption?.code !== 'budget-exceeded') return results;
+  const tokens = cases.reduce((sum, testCase) => sum + countTokens(testCase), 0);
+  const spent = `Spent by then: ${formatCount(iterationsRead, 'iteration')}, ${formatCount(tokens, 'token')}.`;
+  return { ...results, interruption: { ...interruption, message: `${interruption.message} ${spent}` } };
 }

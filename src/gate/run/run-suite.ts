@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/time.ts';
-import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
 import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
@@ -18,7 +17,7 @@ import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
-import { monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
+import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
@@ -215,15 +214,6 @@ const nothingRun: SuiteEnd = {
   tunnelBreaks: 0,
   interruption: null,
 };
-
-/** What was spent when a budget ended the run, so far as it could still be read. */
-function addSpending(results: SuiteResults): SuiteResults {
-  const { interruption, cases, iterationsRead } = results;
-  if (interruption?.code !== 'budget-exceeded') return results;
-  const tokens = cases.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0);
-  const spent = `Spent by then: ${formatCount(iterationsRead, 'iteration')}, ${formatCount(tokens, 'token')}.`;
-  return { ...results, interruption: { ...interruption, message: `${interruption.message} ${spent}` } };
-}
 
 /** What the report has of a suite of which nothing was run. */
 export function describeUnrun(

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { monitorBudgets, startWallTimeBudget } from '../../../src/gate/run/budget-monitor.ts';
+import { addSpending, monitorBudgets, startWallTimeBudget } from '../../../src/gate/run/budget-monitor.ts';
 import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
+import { noModelUsage } from '../../../src/model/usage.ts';
+import type { ReasonCode } from '../../../src/model/verdict.ts';
 import { type Answer, json, startHttpServer } from '../../support/network/http-server.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { demanded } from '../../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../../support/factories/results-factory.ts';
 import { openTestClient } from '../../support/service/service-client.ts';
 
 const { budgets: none } = emptyPolicyLayer;
@@ -49,6 +52,14 @@ describe('monitorBudgets', () => {
     expect(sleepsMs).toEqual([200, 300, 450]);
   });
 
+  it('counts the tokens of judges as well', async () => {
+    const usage = { ...noModelUsage, modelCalls: 1, inputTokens: 50, outputTokens: 5 };
+    const judged = { ...passed(60), judges: [{ model: 'openai/m', isGating: true, usage }] };
+    const { message } = await watchRun([page(judged)], { tokens: demanded(114) });
+    expect(message).toMatch(/^The run was cancelled when its iterations had used 115 tokens, /);
+    expect((await watchRun([page(judged)], { tokens: demanded(115) })).message).toBeNull();
+  });
+
   it('cancels it when more iterations ended without a result than may', async () => {
     const looks = [page(broken, passed(1), {}), page(broken, broken, {})];
     const { message } = await watchRun(looks, { infrastructureErrors: demanded(1) });
@@ -79,6 +90,26 @@ describe('monitorBudgets', () => {
     monitorBudgets(none, 'r_1', context);
     expect(client.clock.sleepsMs).toEqual([]);
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe('addSpending', () => {
+  const usage = { ...noModelUsage, inputTokens: 1000, outputTokens: 30 };
+  const cases = [
+    createCaseResults({ tokensUsed: 200, judges: [{ model: 'openai/m', usage }] }),
+    createCaseResults({ tokensUsed: 4 }),
+  ];
+  const interrupt = (code: ReasonCode) =>
+    addSpending(createSuiteResults({ cases, iterationsRead: 2, interruption: { code, message: 'It ended.' } }));
+
+  it('says what was spent when a budget ended the run, judges included', () => {
+    expect(interrupt('budget-exceeded').interruption?.message).toBe(
+      'It ended. Spent by then: 2 iterations, 1234 tokens.',
+    );
+  });
+
+  it('says nothing of a run that something else ended', () => {
+    expect(interrupt('tunnel-lost').interruption?.message).toBe('It ended.');
   });
 });
 
