@@ -110,7 +110,6 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
   const notes = [...plan.policyNotes, ...runNotes, ...exit.notes];
-  for (const note of answerNotes) context.logger.warning(note);
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;

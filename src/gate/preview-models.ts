@@ -11,7 +11,8 @@ const opinionsPerJudge = 3;
 
 /**
  * Says how often the prompts and judges of a suite can call models at most, how much is recorded, and where the keys are. The count is
- * that of a run in which no recording fits, every prompt takes all of its steps, and no judge is sure at once.
+ * that of a run in which no recording fits, every prompt takes all of its steps, and no judge is sure at once. How often a server asks for
+ * sampling is known to the server alone, so that such calls are named and not counted.
  */
 export function describeModels(
   { suite, requirements }: FileSuite,
@@ -25,10 +26,15 @@ export function describeModels(
   const callable = cases.filter(({ model }) => models.mode !== 'replay' && providers.get(model.provider)?.isCallable);
   const calls = callable.reduce((sum, asked) => sum + countCalls(asked, byId), 0) * (1 + retryFailed.value);
   const names = [...new Set(callable.map(({ model }) => `${model.provider}/${model.name}`))].join(', ');
-  const ceiling = calls === 0 ? 'no model calls' : `up to ${formatCount(calls, 'model call')} with ${names}`;
+  const samples = callable.some((asked) => answersSampling(asked, byId));
+  const parts = [
+    ...(calls > 0 ? [`up to ${formatCount(calls, 'model call')}`] : []),
+    ...(samples ? [`${calls > 0 ? 'one' : '1 model call'} for each request of the server for sampling`] : []),
+  ];
+  const ceiling = parts.length === 0 ? 'no model calls' : `${parts.join(' and ')} with ${names}`;
   const limit = budgets.modelCalls;
   const cut =
-    limit === null || limit.value >= calls
+    limit === null || (limit.value >= calls && !samples)
       ? ''
       : `, at most ${limit.value} by budgets.modelCalls (${describeSource(limit.source)})`;
   const isReading = models.mode === 'auto' || models.mode === 'replay';
@@ -49,6 +55,11 @@ function countCalls({ caseId, model, purpose }: PlannedModelCase, byId: Readonly
   }
   const name = `${model.provider}/${model.name}`.toLowerCase();
   return runs * opinionsPerJudge * judges.filter(({ judge }) => judge.model?.toLowerCase() === name).length;
+}
+
+/** Whether the model of the case answers what the server asks for. */
+function answersSampling({ caseId, purpose }: PlannedModelCase, byId: ReadonlyMap<string, SuiteCase>): boolean {
+  return purpose === null && byId.get(caseId)?.client?.offer.sampling === 'model';
 }
 
 function describeRecorded(

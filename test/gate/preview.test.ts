@@ -212,6 +212,21 @@ describe('previewGate', () => {
     );
   });
 
+  it('names the calls that a server can ask for, which nothing limits but the budget', async () => {
+    const client = '    client: { sampling: model }\n    steps: [{ toolCall: summarize }]\n';
+    const sampling = `suite: Sampling\nmodel: anthropic/claude-test\ncases:\n  - title: Summarizes\n${client}`;
+    const read = async (inputs: GateInputs) =>
+      (await previewPrompts({ evals: '', ...inputs }, { environment: { ANTHROPIC_API_KEY: testProviderKey } }))[0];
+    expect(await read({ tests: sampling })).toBe(
+      'Sampling: 1 model call for each request of the server for sampling with anthropic/claude-test, at most 300 by budgets.modelCalls (the default); recordings: auto, 0 of 1 iteration recorded.',
+    );
+    const both = `${sampling}  - title: Asks\n    maxSteps: 4\n    steps: [{ prompt: Hello }]\n`;
+    expect(await read({ tests: both, policy: { budgets: { modelCalls: 10 } } })).toBe(
+      'Sampling: up to 4 model calls and one for each request of the server for sampling with anthropic/claude-test, at most 10 by budgets.modelCalls (from policy.budgets.modelCalls); recordings: auto, 0 of 2 iterations recorded.',
+    );
+    expect(await read({ tests: sampling, recordings: 'replay' })).toMatch(/^Sampling: no model calls;/);
+  });
+
   it('counts three opinions of each judge', async () => {
     const judged = `suite: Judged
 model: anthropic/claude-test
