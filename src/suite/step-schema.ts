@@ -103,6 +103,21 @@ const ownForms = [
   }),
 ] as const;
 
+type WrittenOwnStep = z.output<(typeof ownForms)[number]>;
+
+/** Steps that may be written as their name alone. */
+const bareSteps = {
+  listTools: { listTools: true },
+  listResources: { listResources: true },
+  listResourceTemplates: { listResourceTemplates: true },
+  listPrompts: { listPrompts: true },
+  ping: { ping: true },
+} as const satisfies Record<string, WrittenOwnStep>;
+
+const bareForm = z
+  .enum(['listTools', 'listResources', 'listResourceTemplates', 'listPrompts', 'ping'])
+  .transform((name): WrittenOwnStep => bareSteps[name]);
+
 /** What can be judged again and again, and without a model: no heuristic, no judge, nothing advisory. */
 const gatingSchema = writtenCheckSchema.superRefine((written, context) => {
   if (findWrapProblem('allOf', parseCheck(written)) === null) return;
@@ -117,7 +132,7 @@ const defaultEveryMs = 1000;
 const defaultWithinMs = 10_000;
 
 const repeatableSchema = z
-  .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms])
+  .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, bareForm])
   .superRefine((written, context) => {
     if (!('capture' in written)) return;
     const message =
@@ -140,7 +155,7 @@ const repeatForm = z.strictObject({
 
 /** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
 const writtenStepSchema = z
-  .union([...Object.values(fullForms), ...ownForms, repeatForm, ...Object.values(shortForms)])
+  .union([...Object.values(fullForms), ...ownForms, repeatForm, ...Object.values(shortForms), bareForm])
   .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
 
 /** The API's limit. */
@@ -156,14 +171,13 @@ export const stepsSchema = z
 export const fixtureStepsSchema = z
   .array(
     z
-      .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, repeatForm])
+      .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, repeatForm, bareForm])
       .meta({ id: 'fixture-step', title: 'step', description: 'A step before or after those of a case.' }),
   )
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `At most ${maxSteps} steps`))
   .meta({ maxItems: maxSteps });
 
 export type WrittenStep = z.output<typeof writtenStepSchema>;
-type WrittenOwnStep = z.output<(typeof ownForms)[number]>;
 type WrittenRepeatable = z.output<typeof repeatableSchema>;
 type RepeatedStep = StepByKind['repeat']['steps'][number];
 

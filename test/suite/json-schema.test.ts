@@ -41,6 +41,8 @@ const valid = [
   withKey('checks: [{ anyOf: [noToolErrors, { type: anyOf, assertions: [{ toolError: { code: 1 } }] }] }]'),
   withStep('{ assert: { toMatchFile: snapshots/a.json, path: /b, ignore: [/c/*, "[0-9]+"], toolName: d } }'),
   withStep('{ assert: { toolResultEquals: [1.5], tolerance: 0.1, unordered: true } }'),
+  withStep('ping, listTools, listPrompts, { repeat: [ping, listResources], until: noToolErrors }'),
+  withCase(', setup: [ping], teardown: [listResourceTemplates]'),
 ];
 
 const invalid = [
@@ -66,6 +68,9 @@ const invalid = [
   withStep(''),
   withStep('{ toolCall: a, args: {} }'),
   withStep('{ promt: a }'),
+  withStep('toolCall'),
+  withStep('pong'),
+  withCase(', setup: [prompt]'),
   withStep('{ assert: { toolResultContains: 5 } }'),
   withStep('{ assert: { toolResultEquals: 5, path: a } }'),
   withStep('{ assert: { toolResultContains: a, path: b } }'),

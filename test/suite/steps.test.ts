@@ -144,6 +144,22 @@ describe('setup and teardown in evals files', () => {
     expect(testCase?.setup[1]?.step).toMatchObject({ arguments: { n: 7 } });
   });
 
+  it('may be written as their name alone where they need no value', () => {
+    const readKinds = (step: (name: string) => string) => {
+      const names = ['ping', 'listTools', 'listResources', 'listResourceTemplates', 'listPrompts'];
+      const { suite } = read(
+        `suite: S\ncases: [{ title: C, setup: [${step('ping')}], steps: [${names.map(step).join(', ')}, { repeat: [${step('ping')}], until: noToolErrors }] }]`,
+      );
+      return suite?.cases.map(({ setup, steps }) => [...setup, ...steps].map((located) => located.step));
+    };
+    expect(readKinds((name) => name)).toEqual(readKinds((name) => `{ ${name}: true }`));
+    expect(
+      readKinds((name) => name)
+        ?.flat()
+        .map(({ kind }) => kind),
+    ).toHaveLength(7);
+  });
+
   it('travel with the other settings of the gate, and to no other service', () => {
     const { suite } = read(text);
     if (suite === null) throw new Error('The suite cannot be read.');
