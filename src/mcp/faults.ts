@@ -54,7 +54,7 @@ export function classifyCallFault(error: unknown): CallFault {
     return { kind: 'malformed', message: clipText(describeMalformedMessage(error.message) ?? said, longestReason) };
   }
   if (error instanceof SdkError && answeredCodes.has(error.code)) {
-    return { kind: 'answered', message: error.message, code: null, claimsEnd: false };
+    return { kind: 'answered', message: describeRefusedInput(error) ?? error.message, code: null, claimsEnd: false };
   }
   if (error instanceof ProtocolError) return { kind: 'answered', message: error.message, code: null, claimsEnd: false };
   if (isUnreadableMessage(error)) {
@@ -66,6 +66,13 @@ export function classifyCallFault(error: unknown): CallFault {
     };
   }
   return { kind: 'unreachable', message: describeUnreachable(error) };
+}
+
+/** The SDK's words for a request that its client may not answer are for the author of the client; null for another error. */
+function describeRefusedInput({ code, data }: SdkError): string | null {
+  const method = isRecord(data) ? data['method'] : undefined;
+  if (code !== SdkErrorCode.CapabilityNotSupported || typeof method !== 'string') return null;
+  return `The server asks for ${method}, which this client does not offer.`;
 }
 
 /** Whether the SDK could not read what arrived as a message. A body that breaks off is another error: a TypeError of fetch. */

@@ -62,11 +62,21 @@ function explainThrow(compile: () => unknown): string | undefined {
   }
 }
 
+/** The JSON Pointer that a path without its slashes was meant to be, such as `/items/0/name` for `$.items[0].name`. */
+function suggestPointer(path: unknown): string {
+  const keys = typeof path === 'string' ? path.split(/[/.[\]"']+/).filter((key) => key !== '' && key !== '$') : [];
+  const meant = keys.map((key) => `/${key.replaceAll('~', '~0')}`).join('');
+  return meant === '' || meant.length > 100 ? '/key/0' : meant;
+}
+
 const pointer = z
   .string()
   .refine(
     (value) => jsonPointerPattern.test(value),
-    withIssueCode('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
+    withIssueCode(
+      'bad-pointer',
+      (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`${suggestPointer(value)}\``,
+    ),
   )
   .meta({
     pattern: jsonPointerPattern.source,

@@ -229,7 +229,9 @@ describe('runCase on the answer to a tool call', () => {
     const options = { clock: systemClock, timeoutMs: 30_000 };
     const outcome = await runCase(createCase([callStep('ask')]), target, options);
     expect(outcome).toMatchObject({ status: 'failed', result: null });
-    expect(outcome.error).toMatch(/^ask failed: "Cannot fulfil input request 'name': no handler is registered/);
+    expect(outcome.error).toMatch(
+      /^ask failed: "The server asks for elicitation\/create, which this client does not offer\."/,
+    );
     expect(outcome.error).toContain('ask needs elicitation, which the case does not offer.');
   });
 

@@ -1,7 +1,8 @@
 /**
- * Runs every fault on every server over every transport: `npm run test:servers`.
+ * Runs every fault on every server over every transport, and the gates on servers in other languages: `npm run test:servers`.
  *
  *     npm run test:servers -- --server server-memory --transport stdio --fault exits-0-after-answer
+ *     npm run test:servers -- --language go --language rust
  */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,8 @@ import {
   transports,
 } from './expected-outcomes.ts';
 import type { Transport } from './expected-outcomes.ts';
+import { languageNames } from './languages/build.ts';
+import { runLanguages } from './languages/run-languages.ts';
 import { openFilesystem, openMemory } from './node-servers.ts';
 import { fastMcpVersions, installFastMcp, openFastMcp } from './python-servers.ts';
 import { runShape, type TestedServer } from './run-shape.ts';
@@ -26,6 +29,8 @@ const { values } = parseArgs({
     server: { type: 'string', multiple: true },
     transport: { type: 'string', multiple: true },
     fault: { type: 'string', multiple: true },
+    /** Runs no faults: builds the servers in these languages and runs their gates. */
+    language: { type: 'string', multiple: true },
     /** Gates at the same time. */
     side: { type: 'string', default: '3' },
     /** Where the virtual environments of the Python servers are kept. */
@@ -60,8 +65,16 @@ const cells: Cell[] = shapes.flatMap((shape) =>
 const marks = new Map<string, string[]>();
 const counts = { met: 0, differing: 0 };
 
+const hasFaults = values.language === undefined;
+const selectsFaults = [values.server, values.transport, values.fault].some((selected) => selected !== undefined);
+if (!hasFaults || !selectsFaults) {
+  const { met, differing } = await runLanguages(values.language ?? languageNames);
+  counts.met += met;
+  counts.differing += differing;
+}
+
 const chosen = values.server?.includes('quick') === true ? [['quick', openQuickEverything] as const] : [...servers];
-for (const [name, open] of chosen) {
+for (const [name, open] of hasFaults ? chosen : []) {
   if (!isWanted(values.server, name)) continue;
   const startMs = performance.now();
   let server: TestedServer;
@@ -79,7 +92,7 @@ for (const [name, open] of chosen) {
   }
   console.log(`${name}: ${cells.length} gates in ${Math.round((performance.now() - startMs) / 1000)} s.`);
 }
-console.log('\n✓ as required, ✗ another outcome than required\n');
+if (hasFaults) console.log('\n✓ as required, ✗ another outcome than required\n');
 for (const [key, row] of marks) console.log(`${key.padEnd(45)} ${row.join('  ')}`);
 console.log(`\n${counts.met} as required, ${counts.differing} others.`);
 process.exitCode = counts.differing === 0 ? 0 : 1;

@@ -226,7 +226,19 @@ describe('findings about cases and steps', () => {
     ],
     [
       withSteps('assert: { toolResultEquals: 5, path: a }'),
-      'a.yaml:5:46: "a" is not a JSON Pointer; write `/key/0` (bad-pointer)',
+      'a.yaml:5:46: "a" is not a JSON Pointer; write `/a` (bad-pointer)',
+    ],
+    [
+      withSteps('assert: { toolResultEquals: 5, path: "$.items[0].name" }'),
+      'a.yaml:5:46: "$.items[0].name" is not a JSON Pointer; write `/items/0/name` (bad-pointer)',
+    ],
+    [
+      withSteps('assert: { toolResultEquals: 5, path: $ }'),
+      'a.yaml:5:46: "$" is not a JSON Pointer; write `/key/0` (bad-pointer)',
+    ],
+    [
+      withSteps('assert: { toolResultEquals: 5, path: /a~2 }'),
+      'a.yaml:5:46: "/a~2" is not a JSON Pointer; write `/a~02` (bad-pointer)',
     ],
     [
       withSteps('assert: noEndingQuestion'),

@@ -134,7 +134,7 @@ describe('findings about names', () => {
     ],
     [
       ['{ toolCall: get, capture: { id: content } }'],
-      'a.yaml:4:41: "content" is not a JSON Pointer; write `/key/0` (bad-pointer)',
+      'a.yaml:4:41: "content" is not a JSON Pointer; write `/content` (bad-pointer)',
     ],
     [
       ['{ toolCall: get, arguments: { id: "{{#if a}}" } }'],

@@ -206,7 +206,7 @@ const mistakes: readonly Mistake[] = [
     inStep('toolCall: echo\n        capture: { id: id }'),
     '7:24',
     'bad-pointer',
-    '"id" is not a JSON Pointer; write `/key/0`',
+    '"id" is not a JSON Pointer; write `/id`',
   ],
   [
     inStep('toolCall: echo\n        arguments: { a: "{{nope}}" }'),
@@ -253,7 +253,7 @@ const mistakes: readonly Mistake[] = [
     'The pattern "(?=x)" is refused: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
     beyondEditors,
   ],
-  [asserting('toolResultEquals: 1, path: a/b'), '6:46', 'bad-pointer', '"a/b" is not a JSON Pointer; write `/key/0`'],
+  [asserting('toolResultEquals: 1, path: a/b'), '6:46', 'bad-pointer', '"a/b" is not a JSON Pointer; write `/a/b`'],
   [
     asserting('toolResultEquals: 1, tolerance: "0.1"'),
     '6:51',

@@ -24,7 +24,7 @@ export interface OAuthServer extends AsyncDisposable {
 
 /**
  * Starts an authorization server on loopback that gives tokens with the client credentials grant: to `oauthClient` by its secret, or
- * by assertions that `publicKey` verifies.
+ * by assertions that `publicKey` verifies. It answers any server whether a token is valid (RFC 7662).
  */
 export async function startOAuthServer(
   options: { grants?: string[]; publicKey?: KeyObject; lifetimeS?: number; scope?: string } = {},
@@ -52,8 +52,12 @@ export async function startOAuthServer(
       };
       return json(200, metadata)(response, request);
     }
-    if (request.url !== '/token') return raw(404, '')(response, request);
     const body = new URLSearchParams(request.body);
+    if (request.url === '/introspect') {
+      const active = valid.has(body.get('token') ?? '');
+      return json(200, { active, ...(active && { client_id: oauthClient.id }) })(response, request);
+    }
+    if (request.url !== '/token') return raw(404, '')(response, request);
     requests.push(body);
     if (!isClient(request, body)) {
       return json(401, { error: 'invalid_client', error_description: 'The client is unknown' })(response, request);
