@@ -40,9 +40,10 @@ export interface Diagnosis {
 
 export type Probe = NonNullable<Diagnosis['probe']>;
 
+const skipped: DoctorCheck = { status: 'skipped', detail: 'A step before it failed.' };
+
 /** The diagnosis of a server that was not reached at all. */
 export function createFailedDiagnosis(check: DoctorCheck, answer: Probe | null = null): Diagnosis {
-  const skipped: DoctorCheck = { status: 'skipped', detail: 'A step before it failed.' };
   return {
     status: 'error',
     probe: answer,
@@ -67,9 +68,14 @@ export function createFailedDiagnosis(check: DoctorCheck, answer: Probe | null =
   };
 }
 
-/** The steps that were taken, as one line: `probe ok (…); connection error (…)`. */
+/** The steps that the doctor got to, in their order. */
+export function listTakenSteps({ checks }: Pick<Diagnosis, 'checks'>): DoctorStep[] {
+  return doctorSteps.filter((step) => checks[step].detail !== skipped.detail);
+}
+
+/** The steps that found something, as one line: `probe ok (…); connection error (…)`. */
 export function summarizeDiagnosis({ checks }: Pick<Diagnosis, 'checks'>): string {
-  return doctorSteps
+  return listTakenSteps({ checks })
     .filter((step) => checks[step].status !== 'skipped')
     .map((step) => `${step} ${checks[step].status} (${checks[step].detail.replace(/\.$/, '')})`)
     .join('; ');

@@ -1,4 +1,8 @@
-import { extractWWWAuthenticateParams, ProtocolError as JsonRpcError, SdkHttpError } from '@modelcontextprotocol/client';
+import {
+  extractWWWAuthenticateParams,
+  ProtocolError as JsonRpcError,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
 import { GateError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import { clipText, endSentence, formatCount } from '../base/text.ts';
@@ -113,7 +117,7 @@ async function probe(target: Target, examination: Examination): Promise<{ check:
       wwwAuthenticate: headers.get('www-authenticate'),
     };
     const type = found.contentType === null ? '' : `, ${clipText(found.contentType, longestDetail)}`;
-    const said = `${url} answers GET with HTTP ${status}${type}.`;
+    const said = `Something answers at ${url} (to a bare GET with HTTP ${status}${type}).`;
     if (status < 300 || status >= 400) return { check: { status: 'ok', detail: said }, probe: found };
     const leads = URL.parse(headers.get('location') ?? '', target.url);
     const where = leads === null ? '' : ` It redirects to ${leads.origin}${leads.pathname}; use that URL.`;
@@ -144,9 +148,9 @@ function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Prob
   }
   const detail = isNoAnswer
     ? `The connection broke off: ${describeFailure(error)}`
-    : `What answers there did not complete the handshake of MCP: ${describeFailure(error)}`;
+    : `It did not complete the handshake of MCP: ${describeFailure(error)} Check that the URL is that of the MCP endpoint, which often ends in /mcp.`;
   const check: DoctorCheck = { status: 'error', detail };
-  const answers: DoctorCheck = { status: 'ok', detail: 'Something answers.' };
+  const answers: DoctorCheck = { status: 'ok', detail: 'The server takes requests.' };
   return {
     ...failed,
     connection: { status: 'error', detail },
@@ -211,9 +215,7 @@ async function examineSession(
     ...items,
     checks,
     error:
-      broken.length === 0
-        ? null
-        : { code: 'INCOMPLETE', message: broken.map((step) => checks[step].detail).join(' ') },
+      broken.length === 0 ? null : { code: 'INCOMPLETE', message: broken.map((step) => checks[step].detail).join(' ') },
   };
 }
 
