@@ -12,6 +12,7 @@ import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { addCalibrateCommand } from './calibrate.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
@@ -40,6 +41,7 @@ export async function runProgram(args: readonly string[], supervision: Supervisi
 Examples:
   $ mcp-eval-ci run --server-command "node build/index.js" evals/*.evals.yaml
   $ mcp-eval-ci validate evals/everything.evals.yaml
+  $ mcp-eval-ci doctor --server-command "node build/index.js"
   $ mcp-eval-ci serve --port 8787
 
 Exit codes:
@@ -56,6 +58,7 @@ Exit codes:
     addJudgeCommand,
     addCalibrateCommand,
     addValidateCommand,
+    addDoctorCommand,
     addServeCommand,
     addTunnelCommand,
   ])

@@ -4,6 +4,7 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
+import { contractLimits } from '../service/limits.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { createTerminalLogger } from './logger.ts';
 
@@ -16,6 +17,7 @@ interface ServeFlags {
   apiKey?: string;
   model?: string;
   rateLimit?: boolean;
+  maxProjects?: number;
 }
 
 /** Adds `serve`: the embedded eval service alone, until a signal stops it. */
@@ -37,6 +39,12 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       'The model for the agent, generated cases and prompts that name none, as <provider>/<name>. Its key is read from the environment.',
     )
     .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
+    .addOption(
+      new Option(
+        '--max-projects <number>',
+        'How many projects an organization may have. Default: any number.',
+      ).argParser(parseMaxProjects),
+    )
     .addHelpText(
       'after',
       '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}',
@@ -49,6 +57,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         import('../embedded/inventory.ts'),
         import('./serve-models.ts'),
       ]);
+
       if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),
@@ -67,6 +76,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         createInventory,
         port: flags.port,
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
+        ...(flags.maxProjects !== undefined && { limits: { ...contractLimits, maxProjects: flags.maxProjects } }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.apiKey === undefined ? {} : { apiKey: new Secret(flags.apiKey) }),
       });
@@ -86,6 +96,11 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new InvalidArgumentError('Write a whole number from 0 to 65535.');
+}
+
+function parseMaxProjects(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number of at least 1.');
 }
 
 /** What an HTTP header can carry as a bearer token (RFC 6750 §2.1). */

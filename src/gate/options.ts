@@ -4,7 +4,12 @@ import { appendAll } from '../base/lists.ts';
 import { Secret } from '../base/redaction.ts';
 import { loadSuites } from '../suite/load.ts';
 import { readInlineTests } from '../suite/read.ts';
-import { findBaselineIssues, findContradictions, findTunnelContradictions } from './options/contradictions.ts';
+import {
+  findBaselineIssues,
+  findContradictions,
+  findDoctorContradictions,
+  findTunnelContradictions,
+} from './options/contradictions.ts';
 import { findMovedOptions } from './options/moved.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 import { commandFlagCode } from './options/surfaces.ts';
@@ -43,6 +48,15 @@ export function parseGateOptions(texts: Readonly<Record<string, string | undefin
  */
 export function parseTunnelOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
   return parseOptions(texts, findTunnelContradictions);
+}
+
+/**
+ * Reads the options of examining a server: those of a gate, without anything to run.
+ *
+ * @throws {ConfigurationError} with every problem of every option.
+ */
+export function parseDoctorOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
+  return parseOptions(texts, findDoctorContradictions);
 }
 
 /**

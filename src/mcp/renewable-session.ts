@@ -47,6 +47,8 @@ export async function openRenewableSession(
       return current.id;
     },
     handshake: current.handshake,
+    capabilities: current.capabilities,
+    instructions: current.instructions,
     get toolListChanges() {
       return current.toolListChanges;
     },

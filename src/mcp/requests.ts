@@ -13,7 +13,12 @@ export type ServerRequest =
         context: { arguments: Record<string, string> };
       };
     }
-  | { method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list' | 'ping' };
+  | {
+      method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+      /** Only the page behind this cursor, or the first one; all pages unless given. */
+      page?: { cursor?: string };
+    }
+  | { method: 'ping' };
 
 const capabilities = {
   'tools/list': 'tools',
@@ -26,7 +31,7 @@ const capabilities = {
 } as const;
 
 /**
- * Makes a request, of a list for all its pages. In 2026-07-28, which has no ping, `ping` asks the server to describe itself.
+ * Makes a request, of a list for all its pages unless one is named. In 2026-07-28, which has no ping, `ping` asks the server to describe itself.
  *
  * @throws {ProtocolError} where the server does not declare the capability that the request needs
  * @throws the SDK's errors
@@ -39,6 +44,7 @@ export async function sendRequest(client: Client, request: ServerRequest, option
   }
   // Of what the SDK has in its cache, nothing says how the server answers now.
   const uncached = { ...options, cacheMode: 'bypass' } as const;
+  if ('page' in request) return await client.request({ method: request.method, params: request.page }, options);
   switch (method) {
     case 'resources/read':
       return await client.readResource(request.params, uncached);

@@ -33,6 +33,10 @@ export interface Session extends AsyncDisposable {
   /** Undefined where the protocol or the server has no sessions. */
   readonly id: string | undefined;
   readonly handshake: Handshake;
+  /** As the server declared them. */
+  readonly capabilities: JsonObject;
+  /** How the server says that it is used; null where it says nothing. */
+  readonly instructions: string | null;
   /** What its client announced. */
   readonly offered: readonly Ability[];
   /** The limit that the server crossed, after which the session is over; null while there is none. */
@@ -195,6 +199,8 @@ async function openSessionAs(
       return 'sessionId' in transport ? transport.sessionId : undefined;
     },
     handshake,
+    capabilities: { ...client.getServerCapabilities() },
+    instructions: client.getInstructions() ?? null,
     offered: allAbilities.filter((ability) => abilities[ability] !== undefined),
     get excess() {
       return budget.excess;

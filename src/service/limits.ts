@@ -10,6 +10,8 @@ export interface ServiceLimits {
   /** Runs executing at once; one more is refused with `CONCURRENT_RUN_LIMIT`. */
   concurrentRuns: number;
   maxBodyBytes: number;
+  /** Of one organization; one more is refused. */
+  maxProjects: number;
 }
 
 /** What the hosted service allows, so that whatever works here works there. */
@@ -21,4 +23,6 @@ export const contractLimits: ServiceLimits = {
   llmCallsPerRun: 300,
   concurrentRuns: 2,
   maxBodyBytes: 6 * 1024 * 1024,
+  // A matter of the plan there.
+  maxProjects: Number.POSITIVE_INFINITY,
 };

@@ -52,6 +52,9 @@ export const serverSchema = z.object({
   enabled: z.boolean().nullish(),
   transportType: z.string(),
   url: text,
+  useOAuth: z.boolean().nullish(),
+  hasClientSecret: z.boolean().nullish(),
+  oauthScopes: z.array(z.string()).nullish(),
   createdAt: timestampMs,
   updatedAt: timestampMs,
 });

@@ -17,6 +17,7 @@ describe('mcp-eval-ci --help', () => {
     ['run --help'],
     ['validate --help'],
     ['serve --help'],
+    ['doctor --help'],
     ['judge --help'],
     ['merge --help'],
     ['publish --help'],
@@ -51,6 +52,7 @@ describe('mcp-eval-ci', () => {
     ['', /^Usage: mcp-eval-ci/],
     ['rnu', /unknown command 'rnu'\n\(Did you mean run\?\)/],
     ['validate', /missing required argument 'files'/],
+    ['doctor', /no server to test; give `server-command` to start one/],
   ])('exits 2 for "%s" and says what is wrong on stderr', async (words, message) => {
     const result = await run(...words.split(' ').filter((word) => word !== ''));
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });

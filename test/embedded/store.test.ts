@@ -95,6 +95,7 @@ describe('a store that is kept', () => {
     const database = new DatabaseSync(join(dataDir, 'embedded.db'));
     database.exec(`${migrations[0]}; pragma user_version = 1;
       insert into projects values ('p', 'Old', '{}', 1, 1);
+      insert into servers values ('sv', 'p', 'demo', '{"name":"demo"}', 1, 1);
       insert into runs values ('r', 'p', 's', 1, 'completed', 'passed', 100, null, null, 1, 1, 0, 1, 2);
       insert into iterations (run_id, position, id, case_id, title, iteration_number, status, result)
         values ('r', 0, 'i', 'c', 'Echoes', 1, 'completed', 'passed');`);
@@ -102,6 +103,7 @@ describe('a store that is kept', () => {
     const store = openStore(dataDir);
     expect(store.runs.get('r')).toMatchObject({ result: 'passed', source: 'api', externalId: null });
     expect(store.iterations.list('r', -1, 2)).toMatchObject([{ id: 'i', caseId: 'c', title: 'Echoes', model: null }]);
+    expect(store.servers.getByName('p', 'demo')).toMatchObject({ id: 'sv', createdAt: 1 });
     store.close();
   });
 

@@ -2,7 +2,9 @@ import { Hono } from 'hono';
 import type { Clock } from '../../base/time.ts';
 import { accountOperations } from '../../service/operations/account.ts';
 import type { ApiEnv, Caller } from '../callers.ts';
+import { ApiError } from '../envelope.ts';
 import { createId } from '../id.ts';
+import type { ServiceLimits } from '../../service/limits.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import type { ProjectRecord } from '../store/projects.ts';
@@ -12,18 +14,23 @@ export function createAccountRoutes({
   store,
   clock,
   readBody,
+  limits,
 }: {
   store: Store;
   clock: Clock;
   readBody: BodyReader;
+  limits: Pick<ServiceLimits, 'maxProjects'>;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
+  const listProjects = (organizationId: string) =>
+    store.projects.list().filter(({ content }) => content.organizationId === organizationId);
+
   routes.get('/me', (c) => c.json({ ...c.var.caller.user, plan: 'local' }));
 
   routes.get('/projects', (c) => {
     const { caller } = c.var;
     const asked = c.req.query('organizationId') ?? caller.organizationId;
-    const projects = store.projects.list().filter(({ content }) => content.organizationId === caller.organizationId);
+    const projects = listProjects(caller.organizationId);
     return c.json({
       items: asked === caller.organizationId ? projects.map((project) => renderProject(project, caller)) : [],
     });
@@ -32,6 +39,7 @@ export function createAccountRoutes({
   routes.post('/projects', async (c) => {
     const { caller } = c.var;
     const { name, description, icon, visibility } = await readBody(c.req, accountOperations.createProject.body);
+    requireRoom(listProjects(caller.organizationId).length, limits);
     const content = {
       organizationId: caller.organizationId,
       description: description ?? null,
@@ -43,6 +51,15 @@ export function createAccountRoutes({
     return c.json(renderProject({ ...project, createdAt: project.now, updatedAt: project.now }, caller), 201);
   });
   return routes;
+}
+
+/** Waiting would not help, so it is no RATE_LIMITED. */
+function requireRoom(currentValue: number, { maxProjects }: Pick<ServiceLimits, 'maxProjects'>): void {
+  if (currentValue < maxProjects) return;
+  const message = `The organization has ${currentValue} projects, and ${maxProjects} are allowed; delete one first.`;
+  throw new ApiError('FORBIDDEN', message, {
+    details: { limit: 'maxProjects', currentValue, allowedValue: maxProjects },
+  });
 }
 
 /** A project as it is read. */

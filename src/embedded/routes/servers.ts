@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
-import { patchServerContent, serverCreateSchema, serverPatchSchema } from '../bodies/server.ts';
+import { serverContentSchema, serverOperations } from '../../service/operations/servers.ts';
+import { changeServerContent } from '../bodies/server.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
@@ -42,7 +42,7 @@ export function createServerRoutes({
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const content = await readBody(c.req, serverCreateSchema);
+    const content = await readBody(c.req, serverOperations.createProjectServer.body);
     requireFreeName(projectId, content.name);
     const server = { id: createId('srv'), projectId, content, now: clock.now() };
     store.servers.insert(server);
@@ -57,8 +57,8 @@ export function createServerRoutes({
   routes.patch(one, async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const before = requireServer(store, project.id, c.req.param('serverId'));
-    const patch = await readBody(c.req, serverPatchSchema);
-    const content = parseBody(patchServerContent(before.content, patch), serverCreateSchema);
+    const changes = await readBody(c.req, serverOperations.updateProjectServer.body);
+    const content = parseBody(changeServerContent(before.content, changes), serverContentSchema);
     requireFreeName(project.id, content.name, before.id);
     const now = clock.now();
     store.servers.update({ id: before.id, content, now });
@@ -68,8 +68,12 @@ export function createServerRoutes({
   routes.delete(one, async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const server = requireServer(store, project.id, c.req.param('serverId'));
-    await readBody(c.req, z.strictObject({}));
-    store.servers.delete(server.id);
+    await readBody(c.req, serverOperations.deleteProjectServer.body);
+    const now = clock.now();
+    store.transact(() => {
+      store.servers.delete(server, now);
+      store.documents.deleteOf(server.id);
+    });
     relay.revoke(server.id);
     return c.json({ id: server.id, deleted: true });
   });

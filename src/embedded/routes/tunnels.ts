@@ -3,7 +3,7 @@ import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { tunnelOperations } from '../../service/operations/tunnels.ts';
 import { relayPath } from '../../tunnel/target.ts';
-import type { ServerContent } from '../bodies/server.ts';
+import type { ServerContent } from '../../service/operations/servers.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
 import { agentPath, type RelayEdge } from '../relay/edge.ts';

@@ -11,7 +11,6 @@ const images = `${project}/images`;
 
 /** Operations of the API that this service does not offer, by the reason that is given for it. */
 const unsupported: Record<string, readonly string[]> = {
-  'This service keeps one project per key and does not change it.': [`PATCH ${project}`, `DELETE ${project}`],
   'This service has no organizations, plans or capabilities.': ['GET /organizations', `GET ${project}/capabilities`],
   'This service talks to MCP servers in runs alone; use a case with a toolCall step.': [
     `POST ${server}/validate`,

@@ -55,12 +55,17 @@ export function createDocumentStore(database: DatabaseSync) {
       'update documents set record = :record, updated_at = :now where kind = :kind and id = :id',
     ),
     delete: database.prepare('delete from documents where kind = ? and id = ?'),
+    deleteOf: database.prepare('delete from documents where parent_id = ?'),
   });
   // A service inside a gate keeps none of them.
   let statements: ReturnType<typeof prepare> | undefined;
   const use = () => (statements ??= prepare());
 
   return {
+    /** Deletes the records of every kind that belong to another one. */
+    deleteOf: (parentId: string): void => {
+      use().deleteOf.run(parentId);
+    },
     open: <Content>(kind: string, content: z.ZodType<Content>): DocumentCollection<Content> => {
       const read = (row: unknown): DocumentRecord<Content> => {
         const { record, ...rest } = documentRow.parse(row);

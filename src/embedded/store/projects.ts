@@ -20,7 +20,20 @@ const projectRow = z.object({
 });
 export type ProjectRecord = z.infer<typeof projectRow>;
 
-/** Projects; a store always has one, and the oldest is the one that short paths mean. */
+/** In the order of their references. Keys of requests name the project or one of its suites in their scope. */
+const deletions = [
+  `delete from idempotency_keys where instr(scope, :id) > 0
+    or exists (select 1 from suites where project_id = :id and instr(scope, suites.id) > 0)`,
+  `delete from traces where iteration_id in (
+    select iterations.id from iterations join runs on runs.id = run_id where project_id = :id)`,
+  'delete from iterations where run_id in (select id from runs where project_id = :id)',
+  'delete from runs where project_id = :id',
+  'delete from suites where project_id = :id',
+  'delete from servers where project_id = :id',
+  'delete from projects where id = :id',
+];
+
+/** Projects; a new store always has one, and the oldest is the one that short paths mean. */
 export function createProjectStore(database: DatabaseSync) {
   const insert = database.prepare('insert into projects values (:id, :name, :record, :now, :now)');
   const update = database.prepare(
@@ -38,6 +51,10 @@ export function createProjectStore(database: DatabaseSync) {
     update: (project: { id: string; name: string; content: ProjectContent; now: number }): void => {
       const { id, name, content, now } = project;
       update.run({ id, name, record: JSON.stringify(content), now });
+    },
+    /** With everything in it, for good; to be called in a transaction. */
+    delete: (id: string): void => {
+      for (const deletion of deletions) database.prepare(deletion).run({ id });
     },
   };
 }

@@ -93,12 +93,19 @@ export function createRunStore(database: DatabaseSync) {
   const selectTrend = database.prepare(`
     select cast(passed as real) / total as pass_rate from runs
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
+  const selectActive = database.prepare("select id from runs where project_id = ? and status = 'running'");
   const getRow = (row: unknown): RunRecord | undefined => runRow.optional().parse(row);
   return {
     get: (id: string) => getRow(selectOne.get(id)),
     getExternal: (projectId: string, externalId: string) => getRow(selectExternal.get(projectId, externalId)),
     listOfSuite: (suiteId: string, limit: number): RunRecord[] =>
       z.array(runRow).parse(selectOfSuite.all(suiteId, limit)),
+    /** Ids of those that have not ended. */
+    listActive: (projectId: string): string[] =>
+      z
+        .array(z.object({ id: z.string() }))
+        .parse(selectActive.all(projectId))
+        .map(({ id }) => id),
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
     /** Fractions, oldest first. */
     listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),

@@ -85,6 +85,18 @@ export const migrations = [
   create index documents_of_project on documents (kind, project_id, created_at);
   create index documents_of_parent on documents (kind, parent_id, created_at);
   `,
+  // Deleted servers keep their row and give their name back.
+  `
+  create table servers_with_deletion (
+    id text primary key, project_id text not null references projects (id), name text not null, record text not null,
+    created_at integer not null, updated_at integer not null, deleted_at integer
+  );
+  insert into servers_with_deletion
+    select id, project_id, name, record, created_at, updated_at, null from servers order by created_at, rowid;
+  drop table servers;
+  alter table servers_with_deletion rename to servers;
+  create unique index servers_by_name on servers (project_id, name) where deleted_at is null;
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { ServerContent } from '../bodies/server.ts';
+import type { ServerContent } from '../../service/operations/servers.ts';
 import { jsonColumn } from './schema.ts';
 
 const select =
@@ -15,16 +15,22 @@ const serverRow = z.object({
 });
 export type ServerRecord = z.infer<typeof serverRow>;
 
-/** Records of MCP servers; names are unique in their project. */
+/**
+ * Records of MCP servers; names are unique in their project. A deleted one keeps its row, which no read finds, so that what refers to
+ * it can be explained; its name is free, and its credentials are erased.
+ */
 export function createServerStore(database: DatabaseSync) {
-  const insert = database.prepare('insert into servers values (:id, :projectId, :name, :record, :now, :now)');
+  const insert = database.prepare('insert into servers values (:id, :projectId, :name, :record, :now, :now, null)');
   const update = database.prepare(
     'update servers set name = :name, record = :record, updated_at = :now where id = :id',
   );
-  const remove = database.prepare('delete from servers where id = ?');
-  const selectOne = database.prepare(`${select} from servers where project_id = ? and id = ?`);
-  const selectByName = database.prepare(`${select} from servers where project_id = ? and name = ?`);
-  const selectAll = database.prepare(`${select} from servers where project_id = ? order by created_at, rowid`);
+  const remove = database.prepare('update servers set deleted_at = :now, record = :record where id = :id');
+  const isLive = 'deleted_at is null';
+  const selectOne = database.prepare(`${select} from servers where project_id = ? and id = ? and ${isLive}`);
+  const selectByName = database.prepare(`${select} from servers where project_id = ? and name = ? and ${isLive}`);
+  const selectAll = database.prepare(
+    `${select} from servers where project_id = ? and ${isLive} order by created_at, rowid`,
+  );
   const getRow = (row: unknown): ServerRecord | undefined => serverRow.optional().parse(row);
   return {
     list: (projectId: string): ServerRecord[] => z.array(serverRow).parse(selectAll.all(projectId)),
@@ -38,8 +44,9 @@ export function createServerStore(database: DatabaseSync) {
       const { id, content, now } = server;
       update.run({ id, now, name: content.name, record: JSON.stringify(content) });
     },
-    delete: (id: string): void => {
-      remove.run(id);
+    delete: ({ id, content }: Pick<ServerRecord, 'id' | 'content'>, now: number): void => {
+      const { name, transportType } = content;
+      remove.run({ id, now, record: JSON.stringify({ name, transportType, enabled: false }) });
     },
   };
 }

@@ -23,10 +23,15 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
 
 /** The same for a tunnel that is hosted by hand, with which nothing is run. */
 export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
+  return [...findDoctorContradictions(options), ...findServiceIssues(options)];
+}
+
+/** The same for a server alone. */
+export function findDoctorContradictions(options: GateOptions): ConfigurationIssue[] {
   const { serverCommand, serverEnv } = options;
   const hasIdleVariables = serverCommand === null && serverEnv.size > 0;
   const idle = hasIdleVariables ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
-  return [...findServerIssues(options), ...idle, ...findServiceIssues(options)];
+  return [...findServerIssues(options), ...idle];
 }
 
 const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });

@@ -4,12 +4,14 @@ import { caseOperations } from './cases.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
+import { serverOperations } from './servers.ts';
 import { suiteOperations } from './suites.ts';
 import { tunnelOperations } from './tunnels.ts';
 
 /** Every operation of the API by its area. */
 export const operations = {
   account: accountOperations,
+  servers: serverOperations,
   suites: suiteOperations,
   cases: caseOperations,
   runs: runOperations,

@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deletedSchema, serverPageSchema, serverSchema } from '../../../src/service/wire.ts';
+import { ways } from '../../support/service/answers.ts';
 import { openContractService, saveServer, type ContractService } from '../../support/service/contract-service.ts';
 
 const record = { name: 'demo', enabled: true, transportType: 'http', url: 'https://example.test/mcp?k=secret' };
@@ -120,5 +125,127 @@ describe('server records', () => {
       code: 'NOT_FOUND',
       message: 'Project not found.',
     });
+  });
+});
+
+describe('operations on server records', () => {
+  let service: ContractService;
+  beforeEach(async () => {
+    service = await openContractService();
+  });
+  afterEach(async () => {
+    await service[Symbol.asyncDispose]();
+  });
+  const stdio = { name: 'local', enabled: true, transportType: 'stdio', command: 'canary-command', args: ['canary'] };
+
+  it.each(ways)('listProjectServers answers 200: the servers of the project ($way)', async ({ open }) => {
+    const id = await saveServer(service);
+    const { status, body } = await open(service)('listProjectServers');
+    expect({ status, body }).toMatchObject({ status: 200, body: { items: [{ id, hasClientSecret: false }] } });
+  });
+
+  it.each(ways)('createProjectServer answers 201: a server over stdio ($way)', async ({ open }) => {
+    const send = open(service);
+    const { status, body } = await send('createProjectServer', { ...stdio, env: { KEY: 'canary' } });
+    expect({ status, body }).toMatchObject({ status: 201, body: { transportType: 'stdio', url: null } });
+    const { body: read } = await send('getProjectServer', { serverId: body.id });
+    expect(JSON.stringify([body, read])).not.toContain('canary');
+  });
+
+  it.each(ways)('createProjectServer answers 400: no URL over HTTP ($way)', async ({ open }) => {
+    const { status, code } = await open(service)('createProjectServer', { ...record, url: undefined });
+    expect({ status, code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
+  });
+
+  it.each(ways)('createProjectServer answers 409: a name that is taken ($way)', async ({ open }) => {
+    await saveServer(service);
+    const { status, code } = await open(service)('createProjectServer', record);
+    expect({ status, code }).toEqual({ status: 409, code: 'CONFLICT' });
+  });
+
+  it.each(ways)('getProjectServer answers 200: the record without its secrets ($way)', async ({ open }) => {
+    const send = open(service);
+    const { body } = await send('createProjectServer', { ...record, clientSecret: 'canary' });
+    const read = await send('getProjectServer', { serverId: body.id });
+    expect(read).toMatchObject({ status: 200, body: { name: 'demo', hasClientSecret: true } });
+    expect(JSON.stringify(read.body)).not.toContain('canary');
+  });
+
+  it.each(
+    ways.flatMap((way) =>
+      ['getProjectServer', 'updateProjectServer', 'deleteProjectServer'].map((name) => ({ ...way, name })),
+    ),
+  )('$name answers 404: a server of another project ($way)', async ({ open, name }) => {
+    const serverId = await saveServer(service);
+    const { body: other } = await service.root.post('/projects', { name: 'Other' });
+    const { status, code } = await open(service)(name, { projectId: other.id, serverId });
+    expect({ status, code }).toEqual({ status: 404, code: 'NOT_FOUND' });
+  });
+
+  it.each(ways)('updateProjectServer answers 200: only the given fields change ($way)', async ({ open }) => {
+    const serverId = await saveServer(service);
+    const { status, body } = await open(service)('updateProjectServer', { serverId, enabled: false });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { name: 'demo', enabled: false, url: 'http://127.0.0.1:9/mcp' },
+    });
+  });
+
+  it.each(ways)('updateProjectServer answers 400: a secret that is set and cleared ($way)', async ({ open }) => {
+    const send = open(service);
+    const { body } = await send('createProjectServer', { ...record, clientSecret: 'first' });
+    const changes = { serverId: body.id, clientSecret: 'second', clearClientSecret: true };
+    expect(await send('updateProjectServer', changes)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' });
+    const { body: read } = await send('getProjectServer', { serverId: body.id });
+    expect(read.updatedAt).toBe(body.updatedAt);
+  });
+
+  it.each(ways)('updateProjectServer answers 409: the name of another server ($way)', async ({ open }) => {
+    await saveServer(service, { name: 'one' });
+    const serverId = await saveServer(service, { name: 'two' });
+    const { status, code } = await open(service)('updateProjectServer', { serverId, name: 'one' });
+    expect({ status, code }).toEqual({ status: 409, code: 'CONFLICT' });
+  });
+
+  it.each(ways)('deleteProjectServer answers 200: its name is free again ($way)', async ({ open }) => {
+    const send = open(service);
+    const serverId = await saveServer(service);
+    expect(await send('deleteProjectServer', { serverId })).toMatchObject({ status: 200, body: { id: serverId } });
+    expect(await send('deleteProjectServer', { serverId })).toMatchObject({ status: 404 });
+    expect((await send('listProjectServers')).body.items).toEqual([]);
+    expect((await send('createProjectServer', record)).status).toBe(201);
+  });
+
+  it.each(ways)('deleteProjectServer answers 400: a body ($way)', async ({ open }) => {
+    const serverId = await saveServer(service);
+    const { status, code } = await open(service)('deleteProjectServer', { serverId, force: true });
+    expect({ status, code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
+  });
+
+  it('end the tunnel of a server that is deleted', async () => {
+    const { body: tunnel } = await service.project.post('/tunnels', { name: 'tunnelled' });
+    await service.project.delete(`/servers/${tunnel.serverId}`);
+    expect((await fetch(tunnel.url)).status).toBe(401);
+  });
+});
+
+describe('the row of a deleted server', () => {
+  it('is kept without what was secret in it', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'servers-'));
+    try {
+      {
+        await using service = await openContractService({ dataDir });
+        const secret = { headers: { 'x-key': 'canary' }, clientSecret: 'canary', url: 'http://127.0.0.1:9/?k=canary' };
+        const { body } = await service.project.post('/servers', { ...record, ...secret });
+        await service.project.delete(`/servers/${body.id}`);
+      }
+      const database = new DatabaseSync(join(dataDir, 'embedded.db'));
+      const rows = database.prepare('select name, record from servers').all();
+      database.close();
+      expect(rows).toMatchObject([{ name: 'demo' }]);
+      expect(JSON.stringify(rows)).not.toContain('canary');
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
   });
 });

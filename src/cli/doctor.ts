@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
+import { systemClock } from '../base/time.ts';
+import { examineServer, planDoctor } from '../gate/doctor.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
+import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+import { addFormatOption, readFormat } from './output-format.ts';
+
+const names = new Set([
+  'server-command',
+  'server-url',
+  'server-headers',
+  'server-oauth',
+  'server-oauth-secret',
+  'server-env',
+  'server-cwd',
+  'server-ready-timeout',
+]);
+
+/** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
+export function addDoctorCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => names.has(name));
+  const command = program
+    .command('doctor')
+    .description('Find out, step by step, whether an MCP server is ready for evals. Runs none.');
+  addGateOptions(command, options);
+  addFormatOption(command);
+  command
+    .addHelpText(
+      'after',
+      `
+Exits with 0 if the server is ready, and otherwise with 3.
+
+Examples:
+  $ mcp-eval-ci doctor --server-command "node build/index.js"
+  $ mcp-eval-ci doctor --server-url http://127.0.0.1:3000/mcp --format json`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      const { env: environment, stderr, stdout } = process;
+      const logger = createTerminalLogger({
+        write: (text) => stderr.write(text),
+        redactor,
+        color: stderr.hasColors?.() ?? false,
+        isQuiet: false,
+        isVerbose: false,
+      });
+      const texts = readGateFlags(flags, environment, options);
+      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const server = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      const generatedAt = new Date(systemClock.now()).toISOString();
+      const found = await examineServer(server, { clock: systemClock, logger, redactor, signal, environment });
+      const diagnosis = redactDeep(found, redactor);
+      stdout.write(
+        readFormat(flags) === 'json'
+          ? `${JSON.stringify({ generatedAt, ...diagnosis }, null, 2)}\n`
+          : renderDiagnosis(diagnosis),
+      );
+      setExitCode(diagnosis.status === 'ready' ? 0 : 3);
+    });
+}
+
+const marks = { ok: '✓', error: '✗', skipped: '-' };
+
+const conclusions = {
+  ready: 'The server is ready.',
+  oauth_required: 'The server asks for authorization. Give `--server-headers` or `--server-oauth`.',
+  partial: 'The server answers, but not everything that it declares works.',
+  error: 'The server is not ready.',
+};
+
+/** Prints a diagnosis for people: one line for each step up to the first failure that ends it, and the conclusion. */
+export function renderDiagnosis({ checks, status }: Diagnosis): string {
+  const width = Math.max(...doctorSteps.map((step) => step.length));
+  const lines = listTakenSteps({ checks }).map((step) => {
+    const { status: outcome, detail } = checks[step];
+    return `${marks[outcome]} ${step.padEnd(width)}  ${escapeTerminalText(detail)}`;
+  });
+  return [...lines, '', conclusions[status], ''].join('\n');
+}

@@ -1,0 +1,256 @@
+import {
+  extractWWWAuthenticateParams,
+  ProtocolError as JsonRpcError,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
+import { GateError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
+import { clipText, endSentence, formatCount } from '../base/text.ts';
+import { type Clock, formatDuration, race, startDeadline } from '../base/time.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import { withAccess } from './access.ts';
+import { createFailedDiagnosis, type Diagnosis, type DoctorCheck, doctorSteps, type Probe } from './diagnosis.ts';
+import { describeUnreachable } from './faults.ts';
+import { createFetch } from './fetch.ts';
+import type { ServerRequest } from './requests.ts';
+import { isNetworkFailure, openSession, type Session, type Target } from './session.ts';
+import { createTrafficBudget, iterationLimits } from './traffic-budget.ts';
+
+interface Limits {
+  clock: Clock;
+  signal: AbortSignal;
+  /** For all steps together. */
+  timeoutMs: number;
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+const methodNotFound = -32601;
+
+const longestDetail = 300;
+
+/** The lists of a server, by the step that reads them. */
+const lists = [
+  { step: 'tools', capability: 'tools', method: 'tools/list', one: 'tool' },
+  { step: 'resources', capability: 'resources', method: 'resources/list', one: 'resource' },
+  {
+    step: 'resourceTemplates',
+    capability: 'resources',
+    method: 'resources/templates/list',
+    one: 'resource template',
+  },
+  { step: 'prompts', capability: 'prompts', method: 'prompts/list', one: 'prompt' },
+] as const;
+
+/**
+ * Examines a server step by step: whether something answers at its URL, whether that introduces itself as an MCP server, and
+ * whether it lists what it declares. `started` replaces the first step for a server that the caller has started.
+ *
+ * @throws the signal's reason once it aborts; whatever the server does is a finding
+ */
+export async function diagnoseServer(
+  target: Target,
+  { started, ...limits }: Limits & { started?: DoctorCheck },
+): Promise<Diagnosis> {
+  const examination = startExamination(limits);
+  const found = started === undefined ? await probe(target, examination) : { check: started, probe: null };
+  if (found.check.status === 'error') return createFailedDiagnosis(found.check, found.probe);
+  const opened = await examination
+    .run((signal) => openSession(target, { clock: limits.clock, signal }))
+    .catch((error: unknown) => {
+      limits.signal.throwIfAborted();
+      return { error };
+    });
+  if ('error' in opened) return explainRefusal(opened.error, found);
+  await using session = opened;
+  return await examineSession(session, found, examination);
+}
+
+/** Runs the steps of one examination within its time. */
+interface Examination {
+  /** Of the caller. */
+  signal: AbortSignal;
+  /** @throws what the step throws, or an error that says how long it took */
+  run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+function startExamination({ clock, signal, timeoutMs }: Limits): Examination {
+  const deadline = startDeadline(clock, timeoutMs, 'The examination of the server');
+  return {
+    signal,
+    run: async (step) => {
+      const over = new AbortController();
+      try {
+        return await race(step(AbortSignal.any([signal, over.signal])), {
+          signals: [signal],
+          timeout: {
+            clock,
+            afterMs: deadline.remainingMs(),
+            onTimeout: () => {
+              throw new Error(`it did not answer within ${formatDuration(timeoutMs)}`);
+            },
+          },
+        });
+      } finally {
+        over.abort('over');
+      }
+    },
+  };
+}
+
+/** Asks with a bare GET, which healthy servers refuse: any answer shows that something is there. */
+async function probe(target: Target, examination: Examination): Promise<{ check: DoctorCheck; probe: Probe | null }> {
+  const { origin, pathname } = new URL(target.url);
+  const url = `${origin}${pathname}`;
+  try {
+    const send = withAccess(createFetch(createTrafficBudget(iterationLimits, 'for a probe')), target.access);
+    const answer = await examination.run(async (signal) => {
+      const headers = { accept: 'text/event-stream', ...target.headers };
+      const response = await send(target.url, { headers, redirect: 'manual', signal });
+      void response.body?.cancel().catch(() => {});
+      return response;
+    });
+    const { status, headers } = answer;
+    const found = {
+      url,
+      status,
+      contentType: headers.get('content-type'),
+      wwwAuthenticate: headers.get('www-authenticate'),
+    };
+    const type = found.contentType === null ? '' : `, ${clipText(found.contentType, longestDetail)}`;
+    const said = `Something answers at ${url} (to a bare GET with HTTP ${status}${type}).`;
+    if (status < 300 || status >= 400) return { check: { status: 'ok', detail: said }, probe: found };
+    const leads = URL.parse(headers.get('location') ?? '', target.url);
+    const where = leads === null ? '' : ` It redirects to ${leads.origin}${leads.pathname}; use that URL.`;
+    return { check: { status: 'error', detail: `${said}${where}` }, probe: found };
+  } catch (error) {
+    examination.signal.throwIfAborted();
+    const why = describeFailure(error, target);
+    return { check: { status: 'error', detail: `${url} cannot be reached: ${why}` }, probe: null };
+  }
+}
+
+/** The diagnosis of a server that answers, and with which there is no session. */
+function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Probe | null }): Diagnosis {
+  const failed = createFailedDiagnosis(found.check, found.probe);
+  const status = error instanceof SdkHttpError ? error.status : undefined;
+  const isNoAnswer = isNetworkFailure(error);
+  if (status === 401 || status === 403) {
+    const detail = describeChallenge(status, found.probe);
+    const isGrant = status === 401 && /^(?:bearer\b.*)?$/is.test(found.probe?.wwwAuthenticate ?? '');
+    const connection: DoctorCheck = { status: 'error', detail };
+    return {
+      ...failed,
+      status: isGrant ? 'oauth_required' : 'error',
+      connection: { status: 'error', detail },
+      checks: { ...failed.checks, connection },
+      error: { code: isGrant ? 'OAUTH_REQUIRED' : 'SERVER_UNREACHABLE', message: detail },
+    };
+  }
+  const detail = isNoAnswer
+    ? `The connection broke off: ${describeFailure(error)}`
+    : `It did not complete the handshake of MCP: ${describeFailure(error)} Check that the URL is that of the MCP endpoint, which often ends in /mcp.`;
+  const check: DoctorCheck = { status: 'error', detail };
+  const answers: DoctorCheck = { status: 'ok', detail: 'The server takes requests.' };
+  return {
+    ...failed,
+    connection: { status: 'error', detail },
+    checks: {
+      ...failed.checks,
+      ...(isNoAnswer ? { connection: check } : { connection: answers, initialization: check }),
+    },
+    error: { code: 'SERVER_UNREACHABLE', message: detail },
+  };
+}
+
+function describeChallenge(status: number, answer: Probe | null): string {
+  const header = answer?.wwwAuthenticate ?? null;
+  const headers = new Headers(header === null ? {} : { 'www-authenticate': header });
+  const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(new Response(null, { status, headers }));
+  const [scheme] = /^[\w-]+/.exec(header ?? '') ?? [];
+  const asks = scheme === undefined ? '' : ` It asks for ${scheme}.`;
+  const needs = scope === undefined ? '' : ` It needs the scope ${JSON.stringify(clipText(scope, longestDetail))}.`;
+  const metadata = resourceMetadataUrl === undefined ? '' : ` Its metadata is at ${resourceMetadataUrl.origin}.`;
+  return `The server refuses requests with HTTP ${status}.${asks}${needs}${metadata}`;
+}
+
+async function examineSession(
+  session: Session,
+  found: { check: DoctorCheck; probe: Probe | null },
+  examination: Examination,
+): Promise<Diagnosis> {
+  const { handshake, capabilities, instructions } = session;
+  const { protocolVersion, name, version } = handshake;
+  const items: Record<(typeof lists)[number]['step'], unknown[]> = {
+    tools: [],
+    resources: [],
+    resourceTemplates: [],
+    prompts: [],
+  };
+  const checks: Diagnosis['checks'] = {
+    ...createFailedDiagnosis(found.check).checks,
+    connection: { status: 'ok', detail: 'A session is open.' },
+    initialization: { status: 'ok', detail: `${describeName(name, version)} speaks MCP ${protocolVersion}.` },
+    capabilities: { status: 'ok', detail: describeCapabilities(capabilities) },
+  };
+  for (const { step, capability, method, one } of lists) {
+    const listed =
+      capabilities[capability] === undefined
+        ? { items: [], check: { status: 'skipped' as const, detail: `The server declares no ${capability}.` } }
+        : await readList(session, { method, one }, examination);
+    items[step] = listed.items;
+    checks[step] = listed.check;
+  }
+  const broken = doctorSteps.filter((step) => checks[step].status === 'error');
+  return {
+    status: broken.length === 0 ? 'ready' : 'partial',
+    probe: found.probe,
+    connection: { status: 'connected', detail: checks.initialization.detail },
+    initInfo: {
+      protocolVersion,
+      serverInfo: { name, version },
+      capabilities,
+      ...(instructions !== null && { instructions }),
+    },
+    capabilities,
+    ...items,
+    checks,
+    error:
+      broken.length === 0 ? null : { code: 'INCOMPLETE', message: broken.map((step) => checks[step].detail).join(' ') },
+  };
+}
+
+async function readList(
+  session: Session,
+  { method, one }: { method: Extract<ServerRequest, { page?: unknown }>['method']; one: string },
+  examination: Examination,
+): Promise<{ items: unknown[]; check: DoctorCheck }> {
+  try {
+    const answer = await examination.run((signal) => session.request({ method }, { signal }));
+    const items = Object.values(isRecord(answer) ? answer : {}).find((value) => Array.isArray(value)) ?? [];
+    return { items, check: { status: 'ok', detail: `${formatCount(items.length, one)}.` } };
+  } catch (error) {
+    examination.signal.throwIfAborted();
+    // A server with resources need not have templates of them.
+    if (method === 'resources/templates/list' && error instanceof JsonRpcError && error.code === methodNotFound) {
+      return { items: [], check: { status: 'skipped', detail: 'The server has no resource templates.' } };
+    }
+    return { items: [], check: { status: 'error', detail: `${method} failed: ${describeFailure(error)}` } };
+  }
+}
+
+function describeName(name: string | null, version: string | null): string {
+  const words = [name ?? 'A server without a name', ...(version === null ? [] : [version])];
+  return clipText(words.join(' '), longestDetail);
+}
+
+function describeCapabilities(capabilities: JsonObject): string {
+  const names = Object.keys(capabilities);
+  return names.length === 0 ? 'It declares none.' : `${clipText(names.join(', '), longestDetail)}.`;
+}
+
+/** A sentence; never the query of the URL, which may be a key. */
+function describeFailure(error: unknown, target?: Target): string {
+  const text = error instanceof GateError ? error.message : describeUnreachable(error);
+  const { search = '' } = target === undefined ? {} : new URL(target.url);
+  return endSentence(clipText(search === '' ? text : text.replaceAll(search, ''), longestDetail));
+}
