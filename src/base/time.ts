@@ -53,6 +53,27 @@ export function startDeadline(clock: Clock, timeoutMs: number, what: string): De
   };
 }
 
+/**
+ * Starts a signal that aborts with a DeadlineError after `afterMs`, or with the reason of `signal` if that aborts first. Disposing stops
+ * the timer. `what` completes the sentence "… took longer than 30 s".
+ */
+export function startTimeLimit(
+  clock: Clock,
+  { afterMs, what, signal }: { afterMs: number; what: string; signal?: AbortSignal | undefined },
+): Disposable & { signal: AbortSignal } {
+  const over = new AbortController();
+  const timer = new AbortController();
+  const error = () => new DeadlineError(`${what} took longer than ${formatDuration(afterMs)}.`);
+  void clock.sleep(afterMs, { signal: timer.signal }).then(
+    () => over.abort(error()),
+    () => {},
+  );
+  return {
+    signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
+    [Symbol.dispose]: () => timer.abort('over'),
+  };
+}
+
 const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
 /**

@@ -6,7 +6,7 @@ export interface IterationLimit extends Disposable {
   signal: AbortSignal;
   /** Which of the two came first; null while the signal has not aborted. */
   stoppedBy(): 'timeout' | 'caller' | null;
-  /** Stops the time until the result is disposed, for work of the engine that has a limit of its own. */
+  /** Stops the time until the result is disposed, for work that has a limit of its own. Several may overlap. */
   hold(): Disposable;
 }
 
@@ -16,6 +16,9 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
   const timer = new AbortController();
   let deadlineMs = clock.monotonicMs() + timeoutMs;
   let released: Promise<void> | null = null;
+  let holds = 0;
+  let heldSinceMs = 0;
+  let release = () => {};
   const waitForDeadline = async () => {
     for (;;) {
       await released;
@@ -36,14 +39,18 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
       return signal.reason === timeout.signal.reason ? 'timeout' : 'caller';
     },
     hold: () => {
-      const sinceMs = clock.monotonicMs();
-      const release = Promise.withResolvers<void>();
-      released = release.promise;
+      if (holds === 0) {
+        heldSinceMs = clock.monotonicMs();
+        ({ promise: released, resolve: release } = Promise.withResolvers<void>());
+      }
+      holds += 1;
       return {
         [Symbol.dispose]: () => {
-          deadlineMs += clock.monotonicMs() - sinceMs;
+          holds -= 1;
+          if (holds > 0) return;
+          deadlineMs += clock.monotonicMs() - heldSinceMs;
           released = null;
-          release.resolve();
+          release();
         },
       };
     },

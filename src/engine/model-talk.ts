@@ -67,14 +67,14 @@ function describePartner({ advancedConfig = {} }: TestCase, session: ModelSessio
  * Opens the model of an iteration once, for its prompts and for what servers ask it. The time of an iteration bounds the server and
  * the case; a provider has limits of its own.
  */
-export function shareModel(openModel: OpenModel, limit: () => Pick<IterationLimit, 'hold'> | null): OpenModel {
+export function shareModel(openModel: OpenModel, limit: Pick<IterationLimit, 'hold'>): OpenModel {
   let opening: Promise<ModelSession> | null = null;
   const open = async (): Promise<ModelSession> => {
     const session = await openModel();
     return {
       model: session.model,
       answer: async (call, options) => {
-        using _held = limit()?.hold();
+        using _held = limit.hold();
         return await session.answer(call, options);
       },
     };

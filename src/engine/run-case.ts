@@ -103,15 +103,13 @@ async function runInSession(
   const { clock, visit = null, openJudge = null, facts = null, runCommand = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
-  let started: IterationLimit | null = null;
-  const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
+  using limit = startIterationLimit(clock, timeoutMs, options.signal);
+  const connecting = limit.hold();
+  const openModel = options.openModel == null ? null : shareModel(options.openModel, limit);
   const values = createCaseValues(testCase, { facts, transcript });
   const script = createClientScript(values.fillOffer(testCase.advancedConfig?.client ?? {}), {
     transcript,
-    sampleModel:
-      openModel === null
-        ? null
-        : createSampleModel(openModel, { transcript, signal: () => started?.signal ?? new AbortController().signal }),
+    sampleModel: openModel === null ? null : createSampleModel(openModel, { transcript, signal: limit.signal }),
     explainNoAnswer: (error) => explainNoAnswer(error, transcript),
   });
   const finish = (session: Omit<Parameters<typeof buildOutcome>[1], 'transcript' | 'script'>, filled = testCase) => {
@@ -133,8 +131,7 @@ async function runInSession(
   const [{ session }] = opened.reached;
   const { protocolVersion } = session.handshake;
   for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
-  using limit = startIterationLimit(clock, timeoutMs, options.signal);
-  started = limit;
+  connecting[Symbol.dispose]();
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
   const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));

@@ -30,14 +30,14 @@ export type SampleModel = (request: CreateMessageRequestParams, origin: CallOrig
 /** Asks the model of the iteration; requests that come at the same time are answered one after another. */
 export function createSampleModel(
   openModel: () => Promise<ModelSession>,
-  { transcript, signal }: { transcript: Transcript; signal: () => AbortSignal },
+  { transcript, signal }: { transcript: Transcript; signal: AbortSignal },
 ): SampleModel {
   let last: Promise<unknown> = Promise.resolve();
   return async (request, origin) => {
     const answering = last.then(async () => {
       const session = await openModel();
       const askedAtMs = transcript.elapsedMs();
-      const answer = await session.answer(toModelCall(request), { signal: signal() });
+      const answer = await session.answer(toModelCall(request), { signal });
       transcript.addSample(answer, { model: session.model, origin, askedAtMs });
       return toResult(answer, session.model.name);
     });

@@ -1,6 +1,7 @@
 import { discoverOAuthServerInfo, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import type { ServerStartError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { createAuthFetch } from '../mcp/client-credentials.ts';
 
@@ -35,10 +36,12 @@ export async function explainAccessRefusal(
   refusal: AccessRefusal,
   {
     access,
+    clock,
     signal,
     ...options
   }: {
     access: ServerAccess | null;
+    clock: Clock;
     signal: AbortSignal;
     /** Makes the error of what follows the subject, and its hint. */
     create: (predicate: string, hint: string) => ServerStartError;
@@ -76,21 +79,26 @@ export async function explainAccessRefusal(
       `Have it accept the Host header ${new URL(url).host}. If it needs a header, give that in \`server-headers\`.`,
     );
   }
-  return create('asks for authorization', await adviseOnHeader(url, { scheme, challenge, signal }));
+  return create('asks for authorization', await adviseOnHeader(url, { scheme, challenge, clock, signal }));
 }
 
 async function adviseOnHeader(
   url: string,
   {
     scheme,
-    challenge,
-    signal,
-  }: { scheme: string | null; challenge: { resourceMetadataUrl?: URL | undefined }; signal: AbortSignal },
+    challenge: { resourceMetadataUrl },
+    ...limits
+  }: {
+    scheme: string | null;
+    challenge: { resourceMetadataUrl?: URL | undefined };
+    clock: Clock;
+    signal: AbortSignal;
+  },
 ): Promise<string> {
   if (scheme === null)
     return 'Give the header that it needs in `server-headers`, such as `Authorization: Bearer …` from a secret.';
   const header = `Give \`Authorization: ${scheme} …\` from a secret in \`server-headers\``;
-  const found = /^bearer$/i.test(scheme) ? await findIssuer(url, challenge.resourceMetadataUrl, signal) : null;
+  const found = /^bearer$/i.test(scheme) ? await findIssuer(url, resourceMetadataUrl, limits) : null;
   if (found === null) return `${header}.`;
   const { grants } = found;
   const issuer = quote(found.issuer);
@@ -100,14 +108,18 @@ async function adviseOnHeader(
 }
 
 /** Asks for the metadata of OAuth, where the server has any; nothing secret goes with that. */
-async function findIssuer(url: string, metadataUrl: URL | undefined, signal: AbortSignal): Promise<FoundIssuer | null> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(discoveryTimeoutMs)]);
+async function findIssuer(
+  url: string,
+  metadataUrl: URL | undefined,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<FoundIssuer | null> {
+  using limit = startTimeLimit(clock, { afterMs: discoveryTimeoutMs, what: 'Finding the issuer', signal });
   const { origin } = new URL(url);
   const authFetch = createAuthFetch(undefined);
   try {
     const { resourceMetadata, authorizationServerMetadata: metadata } = await discoverOAuthServerInfo(url, {
       ...(metadataUrl?.origin === origin && { resourceMetadataUrl: metadataUrl }),
-      fetchFn: async (target, init) => await authFetch(target, { ...init, signal: limit }),
+      fetchFn: async (target, init) => await authFetch(target, { ...init, signal: limit.signal }),
     });
     const [issuer] = resourceMetadata?.authorization_servers ?? [];
     return issuer === undefined ? null : { issuer, grants: metadata?.grant_types_supported ?? null };

@@ -1,4 +1,5 @@
 import { ServerStartError } from '../base/errors.ts';
+import type { Clock } from '../base/time.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
@@ -12,7 +13,7 @@ const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
 /** What the refusals of one server amount to. */
 export interface RefusalWatch {
   /** Resolves with the error that ends the wait; null where waiting makes sense. */
-  explain(failure: HandshakeError, nowMs: number): Promise<ServerStartError | null>;
+  explain(failure: HandshakeError): Promise<ServerStartError | null>;
 }
 
 /** Watches the refusals of the server at `url`: some of them are final, others once they have lasted. */
@@ -20,16 +21,18 @@ export function watchRefusals(
   url: string,
   {
     access = null,
+    clock,
     signal,
     readStderr,
-  }: { signal: AbortSignal; readStderr: () => string[]; access?: ServerAccess | null | undefined },
+  }: { clock: Clock; signal: AbortSignal; readStderr: () => string[]; access?: ServerAccess | null | undefined },
 ): RefusalWatch {
   let status: number | null = null;
   let sinceMs = 0;
   const create = (message: string, hint: string) => new ServerStartError(message, { stderrTail: readStderr(), hint });
 
   return {
-    explain: async ({ response, message }, nowMs) => {
+    explain: async ({ response, message }) => {
+      const nowMs = clock.monotonicMs();
       const isNew = response?.status !== status;
       status = response?.status ?? null;
       if (isNew) sinceMs = nowMs;
@@ -41,7 +44,7 @@ export function watchRefusals(
         return await explainAccessRefusal(
           url,
           { status, wwwAuthenticate, message },
-          { access, signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
+          { access, clock, signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
         );
       }
       if (!lastingStatuses.has(response.status)) return null;

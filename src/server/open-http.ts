@@ -138,12 +138,12 @@ async function waitUntilReady(
 
   let lastFailure = 'it has not answered the handshake';
   const readStderr = () => tail.readLines(tailLines);
-  const refusals = watchRefusals(url, { signal: options.signal, readStderr, access });
+  const refusals = watchRefusals(url, { clock, signal: options.signal, readStderr, access });
   const onFailure = async (failure: HandshakeError) => {
     // HTTP clients like to quote the URL they could not reach.
     lastFailure = failure.message.replaceAll(url, describeUrl(url));
     if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, tail);
-    const error = await refusals.explain(failure, clock.monotonicMs());
+    const error = await refusals.explain(failure);
     if (error !== null) throw error;
   };
   return await waitForReadiness(

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Clock, formatDuration, parseDuration, race, startDeadline, systemClock } from '../../src/base/time.ts';
+import {
+  type Clock,
+  formatDuration,
+  parseDuration,
+  race,
+  startDeadline,
+  startTimeLimit,
+  systemClock,
+} from '../../src/base/time.ts';
 import { assert, integer, property, string } from 'fast-check';
 import { DeadlineError } from '../../src/base/errors.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 describe('systemClock', () => {
@@ -62,6 +71,32 @@ describe('startDeadline', () => {
 
   it('has passed at once where no time was given', () => {
     expect(() => startDeadline(new VirtualClock(), 0, 'It').throwIfPassed()).toThrow(DeadlineError);
+  });
+});
+
+describe('startTimeLimit', () => {
+  it('aborts once the time is up, and not before', async () => {
+    const clock = new ManualClock();
+    using limit = startTimeLimit(clock, { afterMs: 5000, what: 'The list' });
+    await clock.advance(4999);
+    expect(limit.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(limit.signal.reason).toEqual(new DeadlineError('The list took longer than 5 s.'));
+  });
+
+  it('aborts with the signal that it is given', () => {
+    const caller = new AbortController();
+    using limit = startTimeLimit(new ManualClock(), { afterMs: 5000, what: 'The list', signal: caller.signal });
+    caller.abort('stopped');
+    expect(limit.signal.reason).toBe('stopped');
+  });
+
+  it('leaves no timer behind', () => {
+    const clock = new ManualClock();
+    const limit = startTimeLimit(clock, { afterMs: 5000, what: 'The list' });
+    expect(clock.sleeping).toBe(1);
+    limit[Symbol.dispose]();
+    expect(clock.sleeping).toBe(0);
   });
 });
 

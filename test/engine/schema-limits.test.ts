@@ -132,6 +132,21 @@ describe('the time of an iteration', () => {
     await clock.advance(1);
     expect(limit.stoppedBy()).toBe('timeout');
   });
+
+  it('stands still once while it is held twice, until both are over', async () => {
+    const clock = new ManualClock();
+    using limit = startIterationLimit(clock, 1000, undefined);
+    const [first, second] = [limit.hold(), limit.hold()];
+    await clock.advance(5000);
+    first[Symbol.dispose]();
+    await clock.advance(5000);
+    expect(limit.stoppedBy()).toBe(null);
+    second[Symbol.dispose]();
+    await clock.advance(999);
+    expect(limit.stoppedBy()).toBe(null);
+    await clock.advance(1);
+    expect(limit.stoppedBy()).toBe('timeout');
+  });
 });
 
 describe('runCase on results that cannot be checked', () => {
