@@ -1,7 +1,7 @@
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import { endSentence } from '../base/text.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ClientAbilities } from '../mcp/abilities.ts';
 import { openSession, type Target, type ToolList } from '../mcp/session.ts';
 import { abilities, type Ability, type ClientOffer, listOffered, offerExamples } from '../model/client-abilities.ts';
@@ -13,9 +13,6 @@ import type { Transcript } from './transcript.ts';
 
 /** How long a server may take to list its tools once more. */
 const listTimeoutMs = 30_000;
-
-/** What no case can offer: that the client runs the requests of a server as tasks. */
-const tasks = 'tasks';
 
 /** Answers that commit a client to nothing; a server that lists its tools needs none. */
 const evasiveAnswers: Required<Pick<ClientAbilities, Ability>> = {
@@ -62,7 +59,7 @@ export async function findHiddenTool(
   const offered = listOffered(offer);
   const missing = abilities.filter((ability) => !offered.includes(ability));
   try {
-    const all = await listToolsWith([...abilities, tasks], target, options);
+    const all = await listToolsWith(abilities, target, options);
     const hidden = names.find((name) => all?.has(name));
     if (hidden === undefined) return null;
     for (const ability of missing) {
@@ -70,10 +67,9 @@ export async function findHiddenTool(
       const list = await listToolsWith(announced, target, options);
       if (list?.has(hidden)) return describeHidden(hidden, [ability]);
     }
-    const withoutTasks = await listToolsWith(abilities, target, options);
-    return withoutTasks?.has(hidden) === true ? describeHidden(hidden, missing) : describeTaskTool(hidden);
+    return describeHidden(hidden, missing);
   } catch (error) {
-    const asked = `with ${joinWords([...abilities, tasks])} announced`;
+    const asked = `with ${joinWords(abilities)} announced`;
     return clipReason(
       endSentence(
         `The server lists no tool ${printValue(names[0])}, and could not be asked for its tools ${asked}: ${describeError(error)}`,
@@ -83,20 +79,18 @@ export async function findHiddenTool(
 }
 
 async function listToolsWith(
-  announced: ReadonlyArray<Ability | typeof tasks>,
+  announced: readonly Ability[],
   target: Target,
   { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<ToolList> {
   const known = findSharedList(target, announced);
   if (known !== undefined) return known;
-  const timeout = AbortSignal.timeout(listTimeoutMs);
-  const limit = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  using limit = startTimeLimit(clock, { afterMs: listTimeoutMs, what: 'The list', signal });
   const answers = Object.fromEntries(
     abilities.filter((ability) => announced.includes(ability)).map((ability) => [ability, evasiveAnswers[ability]]),
   );
-  const announcesTasks = announced.includes(tasks);
-  await using session = await openSession(target, { clock, signal: limit, abilities: { ...answers, announcesTasks } });
-  const list = await session.listTools({ signal: limit });
+  await using session = await openSession(target, { clock, signal: limit.signal, abilities: answers });
+  const list = await session.listTools({ signal: limit.signal });
   shareList(target, announced, list);
   return list;
 }
@@ -105,12 +99,6 @@ function describeHidden(toolName: string, needed: readonly Ability[]): string {
   const examples = needed.map((ability) => offerExamples[ability]).join(' and ');
   return clipReason(
     `The server lists the tool ${printValue(toolName)} only to clients that offer ${joinWords(needed)}, which the case does not. Add ${examples} to the case or the suite.`,
-  );
-}
-
-function describeTaskTool(toolName: string): string {
-  return clipReason(
-    `The server lists the tool ${printValue(toolName)} only to clients that run its requests as tasks, which the gate's client does not. Remove the case.`,
   );
 }
 

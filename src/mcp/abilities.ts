@@ -22,8 +22,6 @@ export interface ClientAbilities {
   elicitation?: (request: ElicitRequestParams) => Promise<ElicitResult>;
   sampling?: (request: CreateMessageRequestParams) => Promise<CreateMessageResult | CreateMessageResultWithTools>;
   roots?: () => Promise<Root[]>;
-  /** Announces that the client runs such requests as tasks, which it does not: what a server hides from others shows only so. */
-  announcesTasks?: boolean;
   /** Hears of each need of the server that no function covers, such as `sampling`. */
   onLack?: (lack: Lack) => void;
 }
@@ -43,18 +41,12 @@ const methods: { readonly [Method in string]?: Ability } = {
 };
 
 /** The capabilities that a client announces with these functions: no more than it can answer. */
-export function announce({
-  elicitation,
-  sampling,
-  roots,
-  announcesTasks = false,
-}: ClientAbilities): ClientCapabilities {
+export function announce({ elicitation, sampling, roots }: ClientAbilities): ClientCapabilities {
   return {
     // The SDK fills in the defaults of a form where an answer leaves them out.
     ...(elicitation !== undefined && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(sampling !== undefined && { sampling: { tools: {} } }),
     ...(roots !== undefined && { roots: {} }),
-    ...(announcesTasks && { tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } } }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type Watch,
   watchNothing,
 } from './notifications.ts';
+import { announceTasks } from './client-tasks.ts';
 import { type Handshake, modernVersion, type ProtocolEra } from './protocol.ts';
 import { tasksExtension } from './tasks.ts';
 import type { TrafficBudget } from './traffic-budget.ts';
@@ -30,7 +31,8 @@ export interface ConnectedClient {
  * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed.
  *
  * It announces the abilities that it has functions for, and tasks, and refuses what else a server asks of it. In the older revision, a
- * client that calls tools as tasks announces nothing for them.
+ * client that calls tools as tasks announces nothing for them; it announces that it runs the requests of its server as tasks, for which
+ * the transport has to be prepared (`runTasksForServer`).
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit,
  *   or the signal's reason
@@ -51,7 +53,11 @@ export async function connectClient(
     ...(watch.apps && { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }),
   };
   const client = new Client(generator, {
-    capabilities: { ...announce(abilities), ...(Object.keys(extensions).length > 0 && { extensions }) },
+    capabilities: {
+      ...announce(abilities),
+      ...(era !== 'modern' && announceTasks(abilities)),
+      ...(Object.keys(extensions).length > 0 && { extensions }),
+    },
     inputRequired: { maxRounds: maxInputRounds },
     listMaxPages,
     versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },

@@ -6,6 +6,7 @@ import { abilities as allAbilities, type Ability } from '../model/client-abiliti
 import type { ServerNotification } from '../model/notification.ts';
 import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';
 import { type ServerAccess, withAccess } from './access.ts';
+import { runTasksForServer } from './client-tasks.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
@@ -161,6 +162,7 @@ async function openSessionAs(
       ...(target.access != null && { redirect: 'manual' }),
     },
   });
+  const tasksForServer = era === 'modern' ? null : runTasksForServer(transport, abilities, clock);
   const limits = { timeout: sdkTimeoutMs };
   let toolListChanges = 0;
   const onNotification = (notification: ServerNotification) => {
@@ -246,9 +248,11 @@ async function openSessionAs(
     waitForUpdate: async (uri, { signal }) =>
       await request(async () => await resources.waitForUpdate(uri, { signal }), signal),
     [Symbol.asyncDispose]: async () => {
-      const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
-        endSession(transport),
-      );
+      const goodbye = Promise.allSettled([
+        traffic.waitForNotifications(),
+        caller.cancelTasks(),
+        tasksForServer?.cancelTasks(),
+      ]).then(() => endSession(transport));
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),

@@ -3,18 +3,22 @@ import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/mcp/session.ts';
 import type { ClientOffer } from '../../src/model/client-abilities.ts';
+import type { RunningServer } from '../../src/server/running-server.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { type EverythingServer, startEverythingServer } from '../support/servers/everything-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 let server: EverythingServer;
-let target: Target;
+let bridge: RunningServer;
 
 beforeAll(async () => {
   server = await startEverythingServer();
-  target = { url: server.url, serverName: 'everything', protocol: 'legacy' };
+  bridge = await openTestServer({ command: `${process.execPath} ${everythingServerPath} stdio` });
 });
 
 afterAll(async () => {
+  await bridge[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
 
@@ -22,7 +26,9 @@ async function run(
   toolName: string,
   args: Record<string, unknown>,
   { client, needle }: { client: ClientOffer; needle: string },
+  url = server.url,
 ) {
+  const target: Target = { url, serverName: 'everything', protocol: 'legacy' };
   const steps = [callStep(toolName, args), assertStep({ type: 'toolResultContains', needle })];
   const testCase = createCase(steps, { advancedConfig: { client } });
   return await runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
@@ -60,12 +66,45 @@ describe.each(everything)('%s of server-everything', (toolName, args, { client, 
   });
 });
 
-it.each(['trigger-elicitation-request-async', 'trigger-sampling-request-async'])(
-  '%s of server-everything has no result, since no client here runs tasks for a server',
-  async (toolName) => {
-    const client: ClientOffer = { elicitation: ['accept'], sampling: [{ text: 'A summary' }], roots: [] };
-    const { result, error } = await run(toolName, {}, { client, needle: 'Ada' });
+const asTasks: typeof everything = [
+  [
+    'trigger-elicitation-request-async',
+    {},
+    { client: { elicitation: [{ accept: { name: 'Ada', favoriteColor: 'Green' } }] }, needle: '- Name: Ada' },
+  ],
+  [
+    'trigger-sampling-request-async',
+    { prompt: 'Hi' },
+    { client: { sampling: [{ text: 'A summary' }] }, needle: '"text": "A summary"' },
+  ],
+];
+
+describe.each(asTasks)('%s of server-everything, which asks as a task', (toolName, args, { client, needle }) => {
+  it.concurrent('passes with an answer, which the server fetches when the task is over', async () => {
+    expect(await run(toolName, args, { client, needle })).toMatchObject({ error: null, result: 'passed' });
+  });
+
+  it.concurrent('passes through the bridge', async () => {
+    const polled = { client, needle: 'Poll 1: completed' };
+    expect(await run(toolName, args, polled, bridge.url)).toMatchObject({ error: null, result: 'passed' });
+  });
+
+  it.concurrent('fails where the result is another one', async () => {
+    expect((await run(toolName, args, { client, needle: 'Grace' })).result).toBe('failed');
+  });
+
+  it.concurrent('has no result in a case that does not offer what it needs', async () => {
+    const { result, error } = await run(toolName, args, { client: {}, needle });
     expect(result).toBeNull();
-    expect(error).toContain(`lists the tool "${toolName}" only to clients that run its requests as tasks`);
-  },
-);
+    expect(error).toContain(
+      `lists the tool "${toolName}" only to clients that offer ${Object.keys(client).join()}, which the case does not`,
+    );
+  });
+
+  it.concurrent('has no result where no answer is left', async () => {
+    const nothing: ClientOffer = client.sampling === undefined ? { elicitation: [] } : { sampling: [] };
+    const { result, error } = await run(toolName, args, { client: nothing, needle });
+    expect(result).toBeNull();
+    expect(error).toContain('and it has no answer. Add an answer');
+  });
+});
