@@ -8,7 +8,8 @@ import {
   type TestCase,
 } from '../model/case.ts';
 import { type EraChoice, readEra } from '../mcp/protocol.ts';
-import { listInnerSteps, mapToolCalls, type Step, type StepByKind } from '../model/step.ts';
+import { isServerStep, listInnerSteps, mapServerSteps, type ServerStep, type Step } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from '../service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
@@ -126,10 +127,12 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
 
 /** The engine knows a server by the name of its record. */
 function resolveAlias(step: Step, servers: readonly RunServer[]): Step {
-  return mapToolCalls(step, (call) => {
-    const { serverId: _serverId, ...named } = call;
-    const server = findNamedServer(call, servers);
-    return server === undefined ? call : { ...named, serverName: server.content.name };
+  return mapServerSteps(step, (asking) => {
+    const server = findNamedServer(asking, servers);
+    if (server === undefined) return asking;
+    const named = { ...asking, serverName: server.content.name };
+    if ('serverId' in named) delete named.serverId;
+    return named;
   });
 }
 
@@ -164,9 +167,9 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
 export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
     for (const step of listAllSteps(content)) {
-      if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
+      if (!isServerStep(step) || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
       throw invalid(
-        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(step.serverId ?? step.serverName)}, which is not among the run's servers.`,
+        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(readServerId(step) ?? step.serverName)}, which is not among the run's servers.`,
       );
     }
   }
@@ -187,25 +190,31 @@ function listServersOf({ title, advancedConfig }: CaseContent, options: RunCases
   throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
-/** The servers that a case's tool calls name, and all where it has a prompt; the first where that is none. */
+/** The servers that a case's steps name, and all where it has a prompt; the first where that is none. */
 function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
   if (countPrompts(content.steps) > 0) return servers;
-  const calls = listAllSteps(content).filter((step) => step.kind === 'toolCall');
-  const named = new Set(calls.map((step) => findNamedServer(step, servers) ?? servers[0]));
+  const asking = listAllSteps(content).filter(isServerStep);
+  const named = new Set(asking.map((step) => findNamedServer(step, servers) ?? servers[0]));
   const [first = servers[0], ...others] = servers.filter((server) => named.has(server));
   return [first, ...others];
 }
 
 /** By id before name, and by what the run calls it before what its record does. */
-function findNamedServer({ serverId, serverName }: StepByKind['toolCall'], servers: readonly RunServer[]) {
+function findNamedServer(step: ServerStep, servers: readonly RunServer[]) {
+  const serverId = readServerId(step);
   if (serverId !== undefined) return servers.find(({ id }) => id === serverId);
+  const { serverName } = step;
   return (
     servers.find(({ alias }) => alias === serverName) ?? servers.find(({ content }) => content.name === serverName)
   );
 }
 
-function isServerNamed({ serverId, serverName }: StepByKind['toolCall']): boolean {
-  return serverId !== undefined || serverName !== '';
+function isServerNamed(step: ServerStep): boolean {
+  return readServerId(step) !== undefined || (step.serverName ?? serverUnderTest) !== serverUnderTest;
+}
+
+function readServerId(step: ServerStep): string | undefined {
+  return step.kind === 'toolCall' ? step.serverId : undefined;
 }
 
 function countPrompts(steps: readonly Step[]): number {

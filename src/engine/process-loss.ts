@@ -2,6 +2,7 @@ import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { describeProcessEnd, lastLinesHeading, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
+import { joinWithin, maxListLength, printValue } from './reasons.ts';
 
 /** What an iteration talks to. */
 export interface Connection {
@@ -37,6 +38,15 @@ export function boundConnection(connection: Connection, signal: AbortSignal): Co
 /** The connection to a server by its name; undefined where the case uses no server of that name. */
 export function findConnection(serverName: string, { all }: Pick<Connection, 'all'>): Connection | undefined {
   return serverName === serverUnderTest ? all[0] : all.find(({ target }) => target.serverName === serverName);
+}
+
+/** Why a step cannot run that names a server which the case does not use. */
+export function describeUnknownServer(serverName: string, { all }: Pick<Connection, 'all'>): string {
+  const known = joinWithin(
+    all.map(({ target }) => printValue(target.serverName)),
+    maxListLength,
+  );
+  return `The step calls server ${printValue(serverName)}, and only ${known} is under test.`;
 }
 
 /** The server in a sentence: by name where the iteration has several. */

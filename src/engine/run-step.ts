@@ -1,12 +1,13 @@
 import type { Clock } from '../base/time.ts';
 import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { RunCommand } from '../model/process-end.ts';
-import type { RequestStep, Step, StepByKind } from '../model/step.ts';
+import type { RequestStep, ServerStep, Step, StepByKind } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
 import { runCommandStep } from './command-step.ts';
 import type { Evidence, JudgingAids } from './evidence.ts';
 import type { ModelTalk } from './model-talk.ts';
 import { judgePredicate } from './predicates.ts';
-import type { Connection } from './process-loss.ts';
+import { type Connection, describeUnknownServer, findConnection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
 import { runRepeatStep } from './repeat-step.ts';
 import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
@@ -56,8 +57,10 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
   listResourceTemplates: runRequest,
   listPrompts: runRequest,
   ping: runRequest,
-  subscribe: async ({ uri }, _, { connection }) => await runSubscribeStep(uri, connection),
-  waitForUpdate: async (step, _, { connection, clock }) => await runWaitForUpdateStep(step, connection, clock),
+  subscribe: async (step, _, { connection }) =>
+    await askServer(step, connection, async (asked) => await runSubscribeStep(step.uri, asked)),
+  waitForUpdate: async (step, _, { connection, clock }) =>
+    await askServer(step, connection, async (asked) => await runWaitForUpdateStep(step, asked, clock)),
   wait: async ({ ms }, _, { connection, clock }) => {
     await clock.sleep(ms, { signal: connection.signal });
     return { status: 'ok', reason: null, effect: 'continue' };
@@ -85,7 +88,19 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
 async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
   const { connection, recording, excused } = scope;
   const mayFail = excused.errors.has(stepIndex);
-  return await runRequestStep(step, connection, { transcript: recording.transcript, mayFail });
+  const { transcript } = recording;
+  return await askServer(step, connection, async (asked) => await runRequestStep(step, asked, { transcript, mayFail }));
+}
+
+/** Runs a step with the server that it names. */
+async function askServer(
+  { serverName = serverUnderTest }: Exclude<ServerStep, StepByKind['toolCall']>,
+  first: Connection,
+  run: (connection: Connection) => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const connection = findConnection(serverName, first);
+  if (connection !== undefined) return await run(connection);
+  return { status: 'fail', reason: describeUnknownServer(serverName, first), effect: 'give-up' };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
 import { isRequestStep, type Step } from '../model/step.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
-import { type Connection, explainFailedRequest, findConnection } from './process-loss.ts';
+import { type Connection, describeUnknownServer, explainFailedRequest, findConnection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
@@ -50,11 +50,7 @@ export async function runToolCallStep(
   const { stepIndex, transcript } = recording;
   const connection = step.serverId === undefined ? findConnection(step.serverName, first) : first;
   if (connection === undefined) {
-    const known = joinWithin(
-      first.all.map(({ target }) => printValue(target.serverName)),
-      maxListLength,
-    );
-    const reason = `The step calls server ${printValue(step.serverName)}, and only ${known} is under test.`;
+    const reason = describeUnknownServer(step.serverName, first);
     return { status: 'fail', reason, effect: 'give-up' };
   }
   const evidence = { name: toolName, args: step.arguments };

@@ -42,12 +42,14 @@ const id = z.string().min(1);
 const filled = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 const milliseconds = z.int().min(1);
+/** Absent where a step names no server. */
+const server = { serverName: z.string().exactOptional() };
 
 /** Steps that a hosted service does not know: all that an iteration may do in addition to calling tools. */
 const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
   [
-    z.strictObject({ id, kind: z.literal('readResource'), uri: filled, ...kept }),
-    z.strictObject({ id, kind: z.literal('getPrompt'), name: filled, arguments: texts, ...kept }),
+    z.strictObject({ id, kind: z.literal('readResource'), uri: filled, ...server, ...kept }),
+    z.strictObject({ id, kind: z.literal('getPrompt'), name: filled, arguments: texts, ...server, ...kept }),
     z.strictObject({
       id,
       kind: z.literal('complete'),
@@ -58,15 +60,16 @@ const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
       of: z.union([z.strictObject({ prompt: filled }), z.strictObject({ resourceTemplate: filled })]),
       /** The other arguments. */
       arguments: texts,
+      ...server,
       ...kept,
     }),
-    z.strictObject({ id, kind: z.literal('listTools'), ...kept }),
-    z.strictObject({ id, kind: z.literal('listResources'), ...kept }),
-    z.strictObject({ id, kind: z.literal('listResourceTemplates'), ...kept }),
-    z.strictObject({ id, kind: z.literal('listPrompts'), ...kept }),
-    z.strictObject({ id, kind: z.literal('ping') }),
-    z.strictObject({ id, kind: z.literal('subscribe'), uri: filled }),
-    z.strictObject({ id, kind: z.literal('waitForUpdate'), uri: filled, withinMs: milliseconds }),
+    z.strictObject({ id, kind: z.literal('listTools'), ...server, ...kept }),
+    z.strictObject({ id, kind: z.literal('listResources'), ...server, ...kept }),
+    z.strictObject({ id, kind: z.literal('listResourceTemplates'), ...server, ...kept }),
+    z.strictObject({ id, kind: z.literal('listPrompts'), ...server, ...kept }),
+    z.strictObject({ id, kind: z.literal('ping'), ...server }),
+    z.strictObject({ id, kind: z.literal('subscribe'), uri: filled, ...server }),
+    z.strictObject({ id, kind: z.literal('waitForUpdate'), uri: filled, withinMs: milliseconds, ...server }),
     z.strictObject({ id, kind: z.literal('wait'), ms: milliseconds }),
     z.strictObject({
       id,
@@ -141,9 +144,17 @@ export function listInnerSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => (step.kind === 'repeat' ? step.steps : [step]));
 }
 
-/** Changes the tool calls of a step: itself, or those that it repeats. */
-export function mapToolCalls(step: Step, change: (call: StepByKind['toolCall']) => StepByKind['toolCall']): Step {
-  if (step.kind === 'toolCall') return change(step);
+/** The steps that ask a server for something. */
+export type ServerStep = StepByKind['toolCall' | 'subscribe' | 'waitForUpdate'] | RequestStep;
+
+export function isServerStep(step: Step): step is ServerStep {
+  const { kind } = step;
+  return kind === 'toolCall' || kind === 'subscribe' || kind === 'waitForUpdate' || isRequestStep(step);
+}
+
+/** Changes what a step asks a server for: itself, or the steps that it repeats. */
+export function mapServerSteps(step: Step, change: <Asking extends ServerStep>(asking: Asking) => Asking): Step {
+  if (isServerStep(step)) return change(step);
   if (step.kind !== 'repeat') return step;
-  return { ...step, steps: step.steps.map((inner) => (inner.kind === 'toolCall' ? change(inner) : inner)) };
+  return { ...step, steps: step.steps.map((inner) => (isServerStep(inner) ? change(inner) : inner)) };
 }

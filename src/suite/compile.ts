@@ -3,7 +3,7 @@ import type { Assertion, Check } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
 import { fillParts, plainText } from '../model/placeholders.ts';
-import { mapToolCalls, type Step } from '../model/step.ts';
+import { mapServerSteps, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
 import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
@@ -97,7 +97,7 @@ export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
 }
 
 function nameServer(step: Step, serverName: string): Step {
-  return mapToolCalls(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call));
+  return mapServerSteps(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call));
 }
 
 /**

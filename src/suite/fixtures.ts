@@ -1,6 +1,7 @@
 import { appendAll } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
 import { fillParts, type Filling } from '../model/placeholders.ts';
+import type { StepByKind } from '../model/step.ts';
 import type { LocatedStep, SuiteCase } from '../model/suite.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -45,16 +46,24 @@ export function findHopelessSteps({
   steps,
   timeoutMs,
 }: Pick<SuiteCase, 'setup' | 'steps' | 'timeoutMs'>): Finding[] {
-  const subscribed = new Set<string>();
+  const subscribed: Array<StepByKind['subscribe']> = [];
   return [...setup, ...steps].flatMap(({ step, location }) => {
-    if (step.kind === 'subscribe') subscribed.add(step.uri);
+    if (step.kind === 'subscribe') subscribed.push(step);
     if (step.kind === 'wait' && step.ms >= timeoutMs) {
       const message = `This step waits for ${formatDuration(step.ms)}, and an iteration may take ${formatDuration(timeoutMs)}; wait less, or raise \`timeout\``;
       return [{ ...location, code: 'long-wait', message }];
     }
-    const isKnown = step.kind !== 'waitForUpdate' || step.uri.includes('{{') || subscribed.has(step.uri);
-    if (isKnown || [...subscribed].some((uri) => uri.includes('{{'))) return [];
-    const message = `No step before subscribes to ${quoteValue(step.uri)}; write \`subscribe\` with this URI first`;
+    if (step.kind !== 'waitForUpdate' || subscribed.some((earlier) => mayReport(earlier, step))) return [];
+    if (step.uri.includes('{{')) return [];
+    const where = step.serverName === undefined ? '' : ` on the server ${quoteValue(step.serverName)}`;
+    const message = `No step before subscribes to ${quoteValue(step.uri)}${where}; write \`subscribe\` with this URI first`;
     return [{ ...location, code: 'no-subscription', message }];
   });
+}
+
+/** Whether a subscription may be the one that a step waits for. Steps that name no server may mean that of the others. */
+function mayReport(subscription: StepByKind['subscribe'], waiting: StepByKind['waitForUpdate']): boolean {
+  const [server, other] = [subscription.serverName, waiting.serverName];
+  const mayBeSame = server === undefined || other === undefined || server === other;
+  return mayBeSame && (subscription.uri === waiting.uri || subscription.uri.includes('{{'));
 }

@@ -28,6 +28,7 @@ const { toolName, renderTimeoutMs } = shapes.toolCall;
 /** A file may leave out the server, which is the one under test, and arguments. */
 const serverName = shapes.toolCall.serverName.exactOptional();
 const toolArgs = shapes.toolCall.arguments.exactOptional();
+const server = serverName.meta({ description: 'Name of the server, where the gate tests several.' });
 
 /** Of the steps that have a result. */
 const kept = { capture: capture.exactOptional() };
@@ -45,7 +46,7 @@ const shortForms = {
     toolCall: toolName,
     id: stepId,
     arguments: toolArgs,
-    server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
+    server,
     renderTimeoutMs,
     capture: kept.capture,
   }),
@@ -59,10 +60,11 @@ const textArguments = z.record(z.string(), z.string()).meta({ description: 'Argu
 
 /** Steps that only the gate runs. They have the short form alone. */
 const ownForms = [
-  z.strictObject({ readResource: uri, id: stepId, ...kept }),
+  z.strictObject({ readResource: uri, id: stepId, server, ...kept }),
   z.strictObject({
     getPrompt: text.meta({ description: 'Name of a prompt of the server.' }),
     id: stepId,
+    server,
     arguments: textArguments.exactOptional(),
     ...kept,
   }),
@@ -70,6 +72,7 @@ const ownForms = [
     .strictObject({
       complete: text.meta({ description: 'Name of the argument that is completed.' }),
       id: stepId,
+      server,
       prompt: text.exactOptional().meta({ description: 'The prompt that has the argument.' }),
       resourceTemplate: text.exactOptional().meta({ description: 'The URI template that has the argument.' }),
       value: z.string().exactOptional().meta({ default: '', description: 'What the user has written so far.' }),
@@ -80,15 +83,16 @@ const ownForms = [
       ({ prompt, resourceTemplate }) => (prompt === undefined) !== (resourceTemplate === undefined),
       withIssueCode('bad-completion', 'A `complete` step has either a `prompt` or a `resourceTemplate`; write one'),
     ),
-  z.strictObject({ listTools: bare, id: stepId, ...kept }),
-  z.strictObject({ listResources: bare, id: stepId, ...kept }),
-  z.strictObject({ listResourceTemplates: bare, id: stepId, ...kept }),
-  z.strictObject({ listPrompts: bare, id: stepId, ...kept }),
-  z.strictObject({ ping: bare, id: stepId }),
-  z.strictObject({ subscribe: uri, id: stepId }),
+  z.strictObject({ listTools: bare, id: stepId, server, ...kept }),
+  z.strictObject({ listResources: bare, id: stepId, server, ...kept }),
+  z.strictObject({ listResourceTemplates: bare, id: stepId, server, ...kept }),
+  z.strictObject({ listPrompts: bare, id: stepId, server, ...kept }),
+  z.strictObject({ ping: bare, id: stepId, server }),
+  z.strictObject({ subscribe: uri, id: stepId, server }),
   z.strictObject({
     waitForUpdate: uri.meta({ description: 'URI of a resource that an earlier step subscribes to.' }),
     id: stepId,
+    server,
     within: timeout.exactOptional().meta({ description: 'How long an update may take to come. Default: 10s.' }),
   }),
   z.strictObject({ wait: timeout.meta({ description: 'How long to wait.' }), id: stepId }),
@@ -234,30 +238,32 @@ function toRepeatable(written: WrittenRepeatable, id: string): RepeatedStep {
 }
 
 function toOwnStep({ id: _id, ...written }: WrittenOwnStep, id: string): RepeatedStep {
-  if ('readResource' in written) {
-    const { readResource, ...others } = written;
-    return { ...others, id, kind: 'readResource', uri: readResource };
-  }
-  if ('getPrompt' in written) {
-    const { getPrompt: name, arguments: args = {}, ...others } = written;
-    return { ...others, id, kind: 'getPrompt', name, arguments: args };
-  }
-  if ('complete' in written) {
-    const { complete: argument, prompt, resourceTemplate = '', value = '', arguments: args = {}, ...others } = written;
-    const of = prompt === undefined ? { resourceTemplate } : { prompt };
-    return { ...others, id, kind: 'complete', argument, value, of, arguments: args };
-  }
-  if ('subscribe' in written) return { id, kind: 'subscribe', uri: written.subscribe };
-  if ('waitForUpdate' in written) {
-    return { id, kind: 'waitForUpdate', uri: written.waitForUpdate, withinMs: written.within ?? defaultWithinMs };
-  }
   if ('wait' in written) return { id, kind: 'wait', ms: written.wait };
   if ('command' in written) return { exitCode: 0, ...written, id, kind: 'command' };
-  if ('ping' in written) return { id, kind: 'ping' };
-  const { capture } = written;
-  const others = { id, ...(capture !== undefined && { capture }) };
-  if ('listTools' in written) return { ...others, kind: 'listTools' };
-  if ('listResources' in written) return { ...others, kind: 'listResources' };
-  if ('listPrompts' in written) return { ...others, kind: 'listPrompts' };
+  const { server: serverName, ...asked } = written;
+  const named = { id, ...(serverName !== undefined && { serverName }) };
+  if ('readResource' in asked) {
+    const { readResource, ...others } = asked;
+    return { ...others, ...named, kind: 'readResource', uri: readResource };
+  }
+  if ('getPrompt' in asked) {
+    const { getPrompt: name, arguments: args = {}, ...others } = asked;
+    return { ...others, ...named, kind: 'getPrompt', name, arguments: args };
+  }
+  if ('complete' in asked) {
+    const { complete: argument, prompt, resourceTemplate = '', value = '', arguments: args = {}, ...others } = asked;
+    const of = prompt === undefined ? { resourceTemplate } : { prompt };
+    return { ...others, ...named, kind: 'complete', argument, value, of, arguments: args };
+  }
+  if ('subscribe' in asked) return { ...named, kind: 'subscribe', uri: asked.subscribe };
+  if ('waitForUpdate' in asked) {
+    return { ...named, kind: 'waitForUpdate', uri: asked.waitForUpdate, withinMs: asked.within ?? defaultWithinMs };
+  }
+  if ('ping' in asked) return { ...named, kind: 'ping' };
+  const { capture } = asked;
+  const others = { ...named, ...(capture !== undefined && { capture }) };
+  if ('listTools' in asked) return { ...others, kind: 'listTools' };
+  if ('listResources' in asked) return { ...others, kind: 'listResources' };
+  if ('listPrompts' in asked) return { ...others, kind: 'listPrompts' };
   return { ...others, kind: 'listResourceTemplates' };
 }

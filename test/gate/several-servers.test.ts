@@ -110,6 +110,45 @@ describe('a gate with several servers', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('asks each for what a step names it for', async () => {
+    const resource = 'demo://resource/static/document/architecture.md';
+    const evals = `suite: Requests
+cases:
+  - title: Asks both
+    steps:
+      - ping: true
+        server: memory
+      - readResource: ${resource}
+        server: everything
+      - assert: { resourceContains: Architecture }
+      - repeat: [{ listTools: true, server: memory }]
+        until: { toolNeverCalled: echo }
+      - getPrompt: simple-prompt
+        server: everything
+      - assert: { promptContains: simple prompt }
+  - title: Expects another text
+    steps:
+      - readResource: ${resource}
+        server: everything
+      - assert: { resourceContains: Grace }
+  - title: Asks the wrong one
+    steps:
+      - ping: true
+        server: everything
+      - readResource: ${resource}
+        server: memory
+`;
+    await using workspace = await openWorkspace(evals);
+    const result = await run(workspace, { 'mcp-server': 'memory, everything' });
+    expect(listOutcomes(result)).toEqual({
+      'Asks both': 'passed',
+      'Expects another text': 'failed',
+      'Asks the wrong one': 'failed',
+    });
+    const reasons = result.report.cases.find(({ title }) => title === 'Asks the wrong one')?.failures[0]?.reasons;
+    expect(reasons?.join()).toMatch(/^resources\/read demo:.* failed with JSON-RPC error -32602: .* not found/);
+  });
+
   it('tests the one that is chosen, whose steps need no name', async () => {
     await using workspace = await openWorkspace(
       'suite: One\ncases:\n  - title: Sum\n    steps:\n      - toolCall: get-sum\n        arguments: { a: 1, b: 2 }\n      - assert: { toolResultContains: "3" }\n',

@@ -110,7 +110,10 @@ describe('steps of evals files that call no tool', () => {
     ['command: []', '5:18: A command has a program (empty-command)'],
     ['{ command: [a], exitCode: 300 }', '5:35: `exitCode` must be at most 255, not 300 (out-of-range)'],
     ['{ getPrompt: a, arguments: { b: 1 } }', '5:41: `b` must be text, not 1; write it in quotes (wrong-type)'],
-    ['{ ping: true, capture: { a: /b } }', '5:23: Unknown key `capture`; known here: `ping`, `id` (unknown-key)'],
+    [
+      '{ ping: true, capture: { a: /b } }',
+      '5:23: Unknown key `capture`; known here: `ping`, `id`, `server` (unknown-key)',
+    ],
   ])('are refused with their line and a remedy: %s', (step, finding) => {
     expect(read(withSteps(step)).findings).toEqual([`a.yaml:${finding}`]);
   });

@@ -5,7 +5,7 @@ import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolSetting } from '../../model/protocol.ts';
-import { isRequestStep, listInnerSteps, mapToolCalls, type Step } from '../../model/step.ts';
+import { isServerStep, listInnerSteps, mapServerSteps } from '../../model/step.ts';
 import { listAllSteps, type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { expandRevisions } from '../../suite/build.ts';
@@ -185,11 +185,6 @@ export function planStepServers(
   const steps = suite.cases.flatMap(listAllSteps);
   const issues = steps.flatMap((located): ConfigurationIssue[] => {
     const isKnown = (name: string) => names.includes(name) || (name === serverUnderTest && names.length === 1);
-    const unnamed = names.length === 1 ? undefined : listInnerSteps([located.step]).find(cannotNameServer);
-    if (unnamed !== undefined) {
-      const message = `A \`${unnamed.kind}\` step names no server, and the gate tests ${names.length}; move the case into a file of its own, and run it with \`mcp-server\``;
-      return [{ ...located.location, code: 'no-server', message }];
-    }
     const name = listServerNames(located).find((called) => !isKnown(called));
     if (name === undefined) return [];
     const known = names.map((each) => `\`server: ${each}\``).join(' or ');
@@ -232,16 +227,17 @@ function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue
   return { suite: { ...suite, cases }, issues };
 }
 
-function cannotNameServer(step: Step): boolean {
-  return isRequestStep(step) || step.kind === 'subscribe' || step.kind === 'waitForUpdate';
-}
-
 function listServerNames({ step }: LocatedStep): string[] {
-  return listInnerSteps([step]).flatMap((inner) => (inner.kind === 'toolCall' ? [inner.serverName] : []));
+  return listInnerSteps([step])
+    .filter(isServerStep)
+    .map(({ serverName = serverUnderTest }) => serverName);
 }
 
 function forgetServerName(located: LocatedStep): LocatedStep {
-  return { ...located, step: mapToolCalls(located.step, (call) => ({ ...call, serverName: serverUnderTest })) };
+  const step = mapServerSteps(located.step, (asking) =>
+    asking.serverName === undefined ? asking : { ...asking, serverName: serverUnderTest },
+  );
+  return { ...located, step };
 }
 
 /**

@@ -233,8 +233,10 @@ describe('the creation of a run', () => {
   it.each([
     ['an id', { serverId: 'srv_missing' }, 'srv_missing'],
     ['a name', { serverName: 'gamma' }, 'gamma'],
+    ['the name in another step', { kind: 'ping', serverName: 'gamma' }, 'gamma'],
   ])('refuses a call of a server that it does not have, by %s', async (_what, fields, named) => {
-    const steps = [{ id: 's1', kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: {}, ...fields }];
+    const call = { kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: {} };
+    const steps = [{ id: 's1', ...('kind' in fields ? fields : { ...call, ...fields }) }];
     const { suiteId } = await saveSuite(service, serverId, [inlineTest('echo', { title: 'Elsewhere', steps })]);
     const { status, body } = await create({ suiteId });
     expect({ status, message: body.message }).toEqual({

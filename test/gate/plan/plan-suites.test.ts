@@ -44,13 +44,52 @@ describe('the server of a step', () => {
     ]);
   });
 
-  it('cannot be named by a step that calls no tool', () => {
-    const text = 'suite: S\ncases:\n  - title: reads\n    steps:\n      - readResource: note://7\n';
+  describe.each([
+    'readResource: note://7',
+    'getPrompt: greet',
+    'complete: city\n        prompt: greet',
+    'listTools: true',
+    'listResources: true',
+    'listResourceTemplates: true',
+    'listPrompts: true',
+    'ping: true',
+    'subscribe: note://7',
+    'waitForUpdate: note://7',
+  ])('of a step `%s`', (step) => {
+    const planStep = (server: string, configured: string[]) => {
+      const text = `suite: S\ncases:\n  - title: asks\n    setup: [{ subscribe: note://7 }]\n    steps:\n      - ${step}\n${server}`;
+      const { suite, findings } = readSuite(text, { file: 'a.yaml' });
+      if (suite === null) throw new Error(JSON.stringify(findings));
+      const planned = planStepServers(suite, configured);
+      const [asking] = planned.suite.cases[0]?.steps ?? [];
+      const issues = planned.issues.flatMap(({ line, code }) => (line === 4 ? [] : `${line}: ${code}`));
+      return { name: asking !== undefined && 'serverName' in asking.step ? asking.step.serverName : null, issues };
+    };
+
+    it('is named where there are several, and need not be where there is one', () => {
+      const named = '        server: files\n';
+      expect(planStep(named, ['memory', 'files'])).toEqual({ name: 'files', issues: [] });
+      expect(planStep('', ['files'])).toEqual({ name: null, issues: [] });
+      expect(planStep(named, ['files'])).toEqual({ name: '', issues: [] });
+      expect(planStep(named, [])).toEqual({ name: '', issues: [] });
+    });
+
+    it('is an error where it is unknown, or not named and there are several', () => {
+      expect(planStep('', ['memory', 'files']).issues).toEqual(['6: no-server']);
+      expect(planStep('        server: flies\n', ['memory', 'files']).issues).toEqual(['6: unknown-server']);
+    });
+  });
+
+  it('is named by each step that is repeated', () => {
+    const text = `suite: S
+cases:
+  - title: repeats
+    steps:
+      - repeat: [{ ping: true, server: memory }, { listTools: true }]
+        until: { toolNeverCalled: x }
+`;
     const { suite } = readSuite(text, { file: 'a.yaml' });
     if (suite === null) throw new Error('The suite is invalid.');
-    expect(planStepServers(suite, ['memory']).issues).toEqual([]);
-    expect(planStepServers(suite, ['memory', 'files']).issues).toMatchObject([
-      { line: 5, code: 'no-server', message: expect.stringContaining('`readResource` step names no server') },
-    ]);
+    expect(planStepServers(suite, ['memory', 'files']).issues).toMatchObject([{ line: 5, code: 'no-server' }]);
   });
 });
