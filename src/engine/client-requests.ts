@@ -25,9 +25,8 @@ export function beginClientRequest(
 ): ClientRequestRecord {
   const { ability } = request;
   const { clientRequests, currentStep, messages, spans, startedAtMs } = transcript;
-  const requests = (clientRequests[ability] ??= []);
-  requests.push(request);
-  const id = `${ability}_${requests.length}`;
+  (clientRequests[ability] ??= []).push(request);
+  const id = `${ability}_${transcript.countClientRequest()}`;
   const name = methods[ability];
   const now = () => Math.round(startedAtMs + transcript.elapsedMs());
   const startMs = now();

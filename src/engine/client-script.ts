@@ -5,6 +5,8 @@ import { isRecord } from '../base/json.ts';
 import type { ClientAbilities, Lack } from '../mcp/abilities.ts';
 import {
   type Ability,
+  type Answer,
+  type AnswerCondition,
   type ClientOffer,
   type ClientRequest,
   type ElicitationAnswer,
@@ -18,6 +20,7 @@ import { clipReason, printValue } from './reasons.ts';
 import { readSamplingText, type SampleModel, toSamplingResult } from './sampling.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
+import type { CaseValues } from './values.ts';
 
 /** The client of one iteration: what it answers, and what it could not answer. */
 export interface ClientScript {
@@ -36,6 +39,8 @@ export interface ClientScript {
 
 interface ScriptParts {
   transcript: Transcript;
+  /** Fills in placeholders, with what steps have captured until then. */
+  values: Pick<CaseValues, 'fillAnswer'>;
   /** Null where the case has no model. */
   sampleModel: SampleModel | null;
   /** Ends a step whose model gave no answer. */
@@ -44,7 +49,7 @@ interface ScriptParts {
 
 /** Starts the answers of an offer from the first one. */
 export function createClientScript(offer: ClientOffer, parts: ScriptParts): ClientScript {
-  const { transcript, sampleModel, explainNoAnswer } = parts;
+  const { transcript, values, sampleModel, explainNoAnswer } = parts;
   const abort = new AbortController();
   const used: UsedAnswer[] = [];
   let end: StepOutcome | null = null;
@@ -64,17 +69,30 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     record.abandon();
     return miss(reason);
   };
+  /** Fills in an answer that is about to be given. */
+  const fill = <Part extends Answer>(
+    part: Part,
+    record: ClientRequestRecord,
+    { ability, message }: ClientRequest,
+  ): Part => {
+    const { filled, reason } = values.fillAnswer(part);
+    const asked = message === '' ? ability : `${ability}, ${printValue(message)},`;
+    const problem = reason ?? findUnfitField(filled);
+    return problem === null ? filled : refuse(record, `The request for ${asked} has no answer: ${problem}.`);
+  };
   const { elicitation, sampling, roots } = offer;
   for (const ability of listOffered(offer)) transcript.clientRequests[ability] = [];
-  const asked = createAnswerList(elicitation ?? [], (index) => used.push({ ability: 'elicitation', index }));
-  const sampled = createAnswerList(sampling === 'model' ? [] : (sampling ?? []), (index) =>
-    used.push({ ability: 'sampling', index }),
-  );
+  const createList = <Answer extends ElicitationAnswer | SamplingAnswer>(
+    ability: Ability,
+    answers: readonly Answer[],
+  ) => createAnswerList(answers, { values, onUse: (index) => used.push({ ability, index }) });
+  const asked = createList('elicitation', elicitation ?? []);
+  const sampled = createList('sampling', sampling === 'model' ? [] : (sampling ?? []));
   const elicit = async (params: ElicitRequestParams): Promise<ElicitResult> => {
     const request = readElicitation(params);
     const record = beginClientRequest(transcript, request, params);
     const answer = asked.take(request) ?? refuse(record, describeUnanswered(request, asked.length));
-    const result = toElicitResult(answer);
+    const result = toElicitResult(fill(answer, record, request));
     if (request.mode === 'url' && result.content !== undefined) {
       const advice = 'Write `accept` without fields for it.';
       refuse(record, `The server asked the user to open a URL, and the next answer fills in a form. ${advice}`);
@@ -88,7 +106,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     const record = beginClientRequest(transcript, request, params);
     if (sampling !== 'model') {
       const answer = sampled.take(request) ?? refuse(record, describeUnanswered(request, sampled.length));
-      const result = toSamplingResult(answer);
+      const result = toSamplingResult(fill(answer, record, request));
       record.complete(result);
       return result;
     }
@@ -110,9 +128,13 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
   };
   const listRoots = async () => {
     const request: ClientRequest = { ability: 'roots', message: '', mode: null, fields: [] };
-    const listed = (roots ?? []).map((root) => (typeof root === 'string' ? { uri: root } : root));
-    for (const index of listed.keys()) used.push({ ability: 'roots', index });
-    beginClientRequest(transcript, request, {}).complete({ roots: listed });
+    const record = beginClientRequest(transcript, request, {});
+    const listed = (roots ?? []).map((root, index) => {
+      used.push({ ability: 'roots', index });
+      const filled = fill(root, record, request);
+      return typeof filled === 'string' ? { uri: filled } : filled;
+    });
+    record.complete({ roots: listed });
     return listed;
   };
   return {
@@ -145,11 +167,9 @@ interface AnswerList<Answer> {
   take(request: ClientRequest): Answer | undefined;
 }
 
-type Condition = { message?: string; pattern?: string; schema?: string[] } | undefined;
-
 function createAnswerList<Answer extends ElicitationAnswer | SamplingAnswer>(
   answers: readonly Answer[],
-  onUse: (index: number) => void,
+  { values, onUse }: { values: Pick<CaseValues, 'fillAnswer'>; onUse: (index: number) => void },
 ): AnswerList<Answer> {
   const used = new Set<number>();
   const take = (index: number | undefined) => {
@@ -163,7 +183,9 @@ function createAnswerList<Answer extends ElicitationAnswer | SamplingAnswer>(
     take: (request) => {
       const fitting = [...answers.entries()].flatMap(([index, answer]) => {
         const condition = readCondition(answer);
-        return condition !== undefined && fits(request, condition) ? index : [];
+        if (condition === undefined) return [];
+        const { filled, reason } = values.fillAnswer(condition);
+        return reason === null && fits(request, filled) ? index : [];
       });
       // Of several that fit, each answers once; the last one answers whatever follows.
       const next = fitting.find((index) => !used.has(index)) ?? fitting.at(-1);
@@ -175,14 +197,28 @@ function createAnswerList<Answer extends ElicitationAnswer | SamplingAnswer>(
   };
 }
 
-function readCondition(answer: ElicitationAnswer | SamplingAnswer): Condition {
+function readCondition(answer: ElicitationAnswer | SamplingAnswer): AnswerCondition | undefined {
   return typeof answer === 'string' ? undefined : answer.when;
 }
 
-function fits(request: ClientRequest, { message, pattern, schema }: NonNullable<Condition>): boolean {
+function fits(request: ClientRequest, { message, pattern, schema }: AnswerCondition): boolean {
   if (message !== undefined && !request.message.includes(message)) return false;
   if (pattern !== undefined && !RE2JS.compile(pattern).matcher(request.message).find()) return false;
   return schema === undefined || schema.every((field) => request.fields.includes(field));
+}
+
+/** Says which field of a form has a value that no form takes, as one that was captured may be; null where none has. */
+function findUnfitField(answer: Answer): string | null {
+  if (typeof answer === 'string' || !('accept' in answer) || answer.accept === true) return null;
+  const unfit = Object.entries<unknown>(answer.accept).find(([, value]) => !isFormValue(value));
+  return unfit === undefined
+    ? null
+    : `its field \`${unfit[0]}\` would be ${printValue(unfit[1])}, and a form takes texts, numbers, booleans and lists of texts`;
+}
+
+function isFormValue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string');
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function readElicitation(params: ElicitRequestParams): ClientRequest {

@@ -1,5 +1,6 @@
 import { type Clock, formatDuration } from '../base/time.ts';
 import { formatCount } from '../base/text.ts';
+import { abilities, type Ability } from '../model/client-abilities.ts';
 import type { Step, StepByKind } from '../model/step.ts';
 import type { JudgingAids } from './evidence.ts';
 import { judgePredicate } from './predicates.ts';
@@ -14,14 +15,17 @@ interface EvidenceMark {
   toolResults: number;
   replies: number;
   notifications: number;
+  clientRequests: ReadonlyMap<Ability, number>;
 }
 
-export function markEvidence({ toolCalls, toolResults, replies, notifications }: Transcript): EvidenceMark {
+export function markEvidence(transcript: Transcript): EvidenceMark {
+  const { toolCalls, toolResults, replies, notifications, clientRequests } = transcript;
   return {
     toolCalls: toolCalls.length,
     toolResults: toolResults.length,
     replies: replies.length,
     notifications: notifications.entries.length,
+    clientRequests: new Map(abilities.map((ability) => [ability, clientRequests[ability]?.length ?? 0])),
   };
 }
 
@@ -31,6 +35,10 @@ export function takeBackEvidence(transcript: Transcript, mark: EvidenceMark): vo
   transcript.toolResults.length = mark.toolResults;
   transcript.replies.length = mark.replies;
   transcript.notifications.entries.length = mark.notifications;
+  for (const [ability, count] of mark.clientRequests) {
+    const requests = transcript.clientRequests[ability];
+    if (requests !== undefined) requests.length = count;
+  }
 }
 
 interface RepeatScope {
@@ -53,7 +61,10 @@ export async function runRepeatStep(step: StepByKind['repeat'], scope: RepeatSco
   const mark = markEvidence(transcript);
   for (let round = 1; ; round += 1) {
     const outcome = await runRound(step, scope);
-    const isOver = outcome.status === 'ok' || outcome.effect === 'give-up' || connection.session.excess !== null;
+    const isOver =
+      outcome.status === 'ok' ||
+      outcome.effect === 'give-up' ||
+      connection.all.some(({ session }) => session.excess !== null);
     if (isOver) return outcome;
     if (round === step.times) {
       const rounds = `${formatCount(step.times, 'round')}, ${formatDuration(step.everyMs)} apart`;

@@ -107,8 +107,9 @@ async function runInSession(
   const connecting = limit.hold();
   const openModel = options.openModel == null ? null : shareModel(options.openModel, limit);
   const values = createCaseValues(testCase, { facts, transcript });
-  const script = createClientScript(values.fillOffer(testCase.advancedConfig?.client ?? {}), {
+  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
     transcript,
+    values,
     sampleModel: openModel === null ? null : createSampleModel(openModel, { transcript, signal: limit.signal }),
     explainNoAnswer: (error) => explainNoAnswer(error, transcript),
   });

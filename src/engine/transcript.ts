@@ -53,6 +53,7 @@ export class Transcript implements Evidence {
   /** Tokens of all answers, those of recordings included; null once one did not say. */
   #tokens: number | null = 0;
   #callCount = 0;
+  #clientRequestCount = 0;
   /** Since when the iteration waits for the model. */
   #askedAtMs = 0;
 
@@ -266,6 +267,12 @@ export class Transcript implements Evidence {
       },
       abandon: () => addSpan(this.elapsedMs(), false, null),
     };
+  }
+
+  /** Numbers a request of the server, from 1; those that are no evidence any more stay in the trace. */
+  countClientRequest(): number {
+    this.#clientRequestCount += 1;
+    return this.#clientRequestCount;
   }
 
   #nextCallId(): string {

@@ -2,9 +2,8 @@ import { isTooDeep, isRecord, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
-import type { ClientOffer } from '../model/client-abilities.ts';
 import { formatCount } from '../base/text.ts';
-import { type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
+import { type Fillable, type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
 import { findByPointer } from './json-documents.ts';
 import { clipReason, joinWithin, printValue } from './reasons.ts';
@@ -27,8 +26,8 @@ export interface CaseValues {
   run(step: Step, execute: (filled: Step) => Promise<StepOutcome>): Promise<StepOutcome>;
   /** Fills in a check; the reason says why that is not possible. */
   fill(check: Check): { filled: Check; reason: string | null };
-  /** Fills in the answers of the client, which are given before anything can be captured. */
-  fillOffer(offer: ClientOffer): ClientOffer;
+  /** Fills in what a client answers, at the moment at which it does; the reason says why that is not possible, half a sentence. */
+  fillAnswer<Part extends Fillable>(part: Part): { filled: Part; reason: string | null };
   /** The case with its steps as they were run, or would have been as far as that is known. */
   fillCase(testCase: TestCase): TestCase;
 }
@@ -37,7 +36,7 @@ export interface CaseValues {
 export const noValues: CaseValues = {
   run: async (step, execute) => await execute(step),
   fill: (check) => ({ filled: check, reason: null }),
-  fillOffer: (offer) => offer,
+  fillAnswer: (part) => ({ filled: part, reason: null }),
   fillCase: (testCase) => testCase,
 };
 
@@ -63,9 +62,7 @@ export function createCaseValues(
     const known = captured.has(name) ? captured : builtIn;
     return known.has(name) ? { value: known.get(name) } : null;
   };
-  const fillPart = <Part extends Step | Assertion | ClientOffer>(
-    part: Part,
-  ): { filled: Part; reason: string | null } => {
+  const fillKnown = <Part extends Fillable>(part: Part): { filled: Part; unset: string } => {
     const unset = new Set<string>();
     const filling: Filling = {
       find: (name) => {
@@ -76,11 +73,12 @@ export function createCaseValues(
       isFinal: true,
     };
     const filled = fillParts(part, filling);
-    if (unset.size === 0) return { filled, reason: null };
-    return {
-      filled,
-      reason: `${[...unset].join(' and ')} has no value, because the step that captures it did not pass.`,
-    };
+    return { filled, unset: [...unset].join(' and ') };
+  };
+  const fillPart = <Part extends Step | Assertion>(part: Part): { filled: Part; reason: string | null } => {
+    const { filled, unset } = fillKnown(part);
+    const reason = unset === '' ? null : `${unset} has no value, because the step that captures it did not pass.`;
+    return { filled, reason };
   };
   return {
     run: async (step, execute) => {
@@ -90,7 +88,11 @@ export function createCaseValues(
       return { status: 'fail', reason, effect: 'unmeasured' };
     },
     fill: fillPart,
-    fillOffer: (offer) => fillPart(offer).filled,
+    fillAnswer: (part) => {
+      const { filled, unset } = fillKnown(part);
+      const reason = unset === '' ? null : `${unset} has no value yet: the step that captures it has not passed`;
+      return { filled, reason };
+    },
     fillCase: (testCase) => ({ ...testCase, steps: testCase.steps.map((step) => fillPart(step).filled) }),
   };
 }

@@ -79,6 +79,10 @@ export const clientOfferSchema = createClientOfferSchema({
 export type ClientOffer = z.infer<typeof clientOfferSchema>;
 export type ElicitationAnswer = NonNullable<ClientOffer['elicitation']>[number];
 export type SamplingAnswer = Exclude<NonNullable<ClientOffer['sampling']>, 'model'>[number];
+/** What a client answers: a root is one, too. */
+export type Answer = { [Name in Ability]: Exclude<NonNullable<ClientOffer[Name]>, 'model'>[number] }[Ability];
+/** Which requests an answer is for. */
+export type AnswerCondition = NonNullable<Exclude<ElicitationAnswer, string>['when']>;
 
 /** The abilities that an offer announces. */
 export function listOffered(offer: ClientOffer): Ability[] {

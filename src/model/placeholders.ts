@@ -1,6 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import type { Assertion } from './assertion.ts';
-import type { ClientOffer } from './client-abilities.ts';
+import type { Answer, AnswerCondition, ClientOffer } from './client-abilities.ts';
 import type { Step } from './step.ts';
 
 /** Begins the name of a variable of the job. */
@@ -126,13 +126,16 @@ export function blankPattern(pattern: string): string {
   return fillPart(pattern, { find: () => ({ value: 'x' }), isFinal: true }, quotePattern);
 }
 
+/** What placeholders may stand in. A root or an answer of a client may be a text alone. */
+export type Fillable = Step | Assertion | ClientOffer | Answer | AnswerCondition;
+
 /**
- * Fills in a step, a check or another assertion, or the answers of a client. Its data keeps the types of values, and its other texts stay texts. In a pattern,
- * values count as plain text, and in a pointer as one key.
+ * Fills in a step, a check or another assertion, or what a client offers. Its data keeps the types of values, and its other texts stay
+ * texts. In a pattern, values count as plain text, and in a pointer as one key.
  */
-export function fillParts<T extends Step | Assertion | ClientOffer>(part: T, filling: Filling): T;
-export function fillParts(part: object, filling: Filling): unknown {
-  return fillFields(part, filling);
+export function fillParts<T extends Fillable>(part: T, filling: Filling): T;
+export function fillParts(part: object | string, filling: Filling): unknown {
+  return typeof part === 'string' ? fillAsText(part, filling) : fillFields(part, filling);
 }
 
 function fillFields(part: object, filling: Filling): unknown {

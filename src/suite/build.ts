@@ -9,7 +9,7 @@ import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
 import { deriveSlug, nameVariant } from './case-ids.ts';
-import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-offer.ts';
+import { buildOffer, findEmptyConditions, findUnofferedRequests } from './client-offer.ts';
 import type { Finding } from './findings.ts';
 import { findHopelessSteps, listFixtures, parseFixtures } from './fixtures.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
@@ -75,26 +75,23 @@ export function buildSuite(
       ),
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
-    const asserted = [
-      ...steps.flatMap((step, at) =>
-        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
-      ),
-      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
-      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
-    ];
-    for (const { check, at } of asserted) {
-      appendAll(
-        findings,
-        findUnofferedRequest(check, client, () => document.locateValue(at)),
-      );
-    }
     const timeoutMs = testCase.timeout ?? written.timeout ?? defaultTimeoutMs;
     const setup = parseFixtures('setup', { written, index, document, filling, findings });
     const located = steps.map((step, position) => ({
       step,
       location: document.locateValue([...path, 'steps', position]),
     }));
+    const teardown = parseFixtures('teardown', { written, index, document, filling, findings });
     appendAll(findings, findHopelessSteps({ setup, steps: located, timeoutMs }));
+    const locate = (check: Check, at: DocumentPath) => ({ check, location: document.locateValue(at) });
+    const allChecks = [
+      ...ownChecks.list.map((check, at) => locate(check, [...locateChecks(testCase.checks, path), at])),
+      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => locate(check, ['checks', at]))),
+    ];
+    appendAll(
+      findings,
+      findUnofferedRequests({ steps: [...setup, ...located, ...teardown], checks: allChecks }, client),
+    );
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -127,7 +124,7 @@ export function buildSuite(
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       setup,
       steps: located,
-      teardown: parseFixtures('teardown', { written, index, document, filling, findings }),
+      teardown,
       judges: [...(ownChecks.mode === 'replace' ? [] : judges), ...ownJudges],
     };
     return expandModels(built, listCaseModels(written, testCase));

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { abilities, type Ability, createClientOfferSchema, offerExamples } from '../model/client-abilities.ts';
-import type { Assertion } from '../model/assertion.ts';
-import type { LocatedAnswer, LocatedOffer, SourceLocation } from '../model/suite.ts';
+import { type Assertion, type Check, type InnerCheck, isCombination } from '../model/assertion.ts';
+import type { Step } from '../model/step.ts';
+import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '../model/suite.ts';
 import { re2Pattern } from './assertion-values.ts';
 import type { Finding } from './findings.ts';
 import { text, withIssueCode } from './scalar-schemas.ts';
@@ -68,15 +69,36 @@ const requested: { readonly [Type in string]?: Ability } = {
   samplingRequested: 'sampling',
 };
 
-/** Finds an assertion on requests that a server cannot make, since the case does not offer the ability. */
-export function findUnofferedRequest(
-  assertion: Assertion,
+/**
+ * Finds assertions on requests that a server cannot make, since the case does not offer the ability: in steps, repeated ones included, in
+ * checks, and inside of assertions that wrap others.
+ */
+export function findUnofferedRequests(
+  {
+    steps,
+    checks,
+  }: { steps: readonly LocatedStep[]; checks: ReadonlyArray<{ check: Check; location: SourceLocation }> },
   offer: LocatedOffer | null,
-  locate: () => SourceLocation,
 ): Finding[] {
-  if (!('type' in assertion)) return [];
-  const ability = requested[assertion.type === 'not' ? assertion.assertion.type : assertion.type];
-  if (ability === undefined || offer?.offer[ability] !== undefined) return [];
-  const message = `No server asks this client for ${ability}, which the case does not offer; add ${offerExamples[ability]}`;
-  return [{ ...locate(), code: 'not-offered', message }];
+  const ofSteps = steps.flatMap(({ step, location }) => listAssertions(step).map((check) => ({ check, location })));
+  return [...ofSteps, ...checks].flatMap(({ check, location }) => {
+    if (!('type' in check)) return [];
+    const needed = new Set(listParts(check).flatMap(({ type }) => requested[type] ?? []));
+    const missing = [...needed].filter((ability) => offer?.offer[ability] === undefined);
+    return missing.map((ability): Finding => {
+      const message = `No server asks this client for ${ability}, which the case does not offer; add ${offerExamples[ability]}`;
+      return { ...location, code: 'not-offered', message };
+    });
+  });
+}
+
+function listAssertions(step: Step): Assertion[] {
+  if (step.kind === 'repeat') return [...step.steps.flatMap(listAssertions), step.until];
+  return step.kind === 'assert' ? [step.assertion] : [];
+}
+
+/** An assertion, or those that it wraps or puts together. */
+function listParts(check: Check | InnerCheck): Array<Check | InnerCheck> {
+  if (isCombination(check)) return check.assertions.flatMap(listParts);
+  return check.type === 'not' ? listParts(check.assertion) : [check];
 }

@@ -18,7 +18,7 @@ interface WrittenPart {
 
 /** A case whose names are checked, part after part in the order in which they run. */
 interface NamedParts {
-  /** The answers of its client, and those of its suite. */
+  /** The answers of its client, and those of its suite, which may use what any step captures. */
   client: readonly WrittenPart[];
   suiteClient: readonly WrittenPart[];
   steps: readonly WrittenPart[];
@@ -44,21 +44,21 @@ export function checkNames(
   let first: CasePlaceholders['first'] = null;
   let isPlain = !listTexts([...(row?.values.values() ?? [])]).some(({ text }) => text.includes('{{'));
 
-  const addUse = (name: string, location: SourceLocation, filled: readonly string[]) => {
+  const addUse = (name: string, location: SourceLocation, known: readonly string[]) => {
     first ??= { text: `{{${name}}}`, location };
     if (name.startsWith(variablePrefix)) {
       variables.push({ name: name.slice(variablePrefix.length), location });
       return;
     }
-    if (builtInNames.includes(name) || captured.has(name)) return;
+    if (builtInNames.includes(name) || captured.has(name) || known.includes(name)) return;
     const later = captures.find((capture) => capture.name === name);
     const reason =
       later === undefined
-        ? `has no value here${suggestNearest(name, [...filled, ...captured.keys(), ...builtInNames])}`
+        ? `has no value here${suggestNearest(name, [...known, ...captured.keys(), ...builtInNames])}`
         : `is used before the step at line ${document.locateValue(later.part.path).line} captures it`;
     findings.push({ ...location, code: 'unknown-name', message: `\`{{${name}}}\` ${reason}` });
   };
-  const inspect = ({ value, path }: WrittenPart, filled: readonly string[]) => {
+  const inspect = ({ value, path }: WrittenPart, filled: readonly string[], anytime: readonly string[] = []) => {
     for (const { text, path: inside } of listTexts(value, path)) {
       const { names, malformed, hasEscapes } = readPlaceholders(text);
       isPlain &&= !hasEscapes;
@@ -72,11 +72,13 @@ export function checkNames(
           '`{{uuid}}` makes this text another one in every iteration, so that no recording of it is ever found';
         findings.push({ ...location, code: 'varying-prompt', message });
       }
-      for (const name of names) if (!filled.includes(name)) addUse(name, location, filled);
+      for (const name of names) if (!filled.includes(name)) addUse(name, location, [...filled, ...anytime]);
     }
   };
-  for (const part of client) inspect(part, columns);
-  for (const part of suiteClient) inspect(part, []);
+  // When a server asks is not known before, so that an answer may use what any step captures.
+  const anytime = captures.map(({ name }) => name);
+  for (const part of client) inspect(part, columns, anytime);
+  for (const part of suiteClient) inspect(part, [], anytime);
   for (const part of steps) {
     inspect(part, part.isOfSuite === true ? [] : columns);
     for (const name of listCaptures(part)) {

@@ -61,6 +61,58 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
     expect((await runFilled('8!')).result).toBe('failed');
   });
 
+  describe('and gets answers with what a step captured', () => {
+    const capture: Step = { ...callStep('sum', { a: 2, b: 3 }), id: 'sum', capture: { sum: '/content/0/text' } };
+    const client: ClientOffer = {
+      elicitation: [{ accept: { name: 'Number {{sum}}' }, when: { message: 'Who' } }],
+      sampling: [{ text: 'It is {{sum}}.' }],
+      roots: ['file:///work/{{sum}}'],
+    };
+    const runFilled = async (steps: Step[], offer = client) => {
+      const target: Target = { url: server.url, serverName: 'asking', protocol: era };
+      const facts = { iteration: 1, uuid: 'c0ffee', variables: new Map<string, Secret>() };
+      const testCase = createCase(steps, { advancedConfig: { client: offer, placeholders: true } });
+      return await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000, facts });
+    };
+    const askAll = ask(['elicitation', 'sampling', 'roots']);
+
+    it('before it asks', async () => {
+      const parts = ['Number 5', 'It is 5.', 'file:///work/5'].map((part, index) => ({
+        ...contains(part),
+        id: `${index}`,
+      }));
+      expect(await runFilled([capture, askAll, ...parts])).toMatchObject({ error: null, result: 'passed' });
+      expect((await runFilled([capture, askAll, contains('Number 6')])).result).toBe('failed');
+    });
+
+    it('but has no result where nothing is captured yet', async () => {
+      for (const need of ['elicitation', 'sampling', 'roots']) {
+        const plain: ClientOffer = { ...client, elicitation: [{ accept: { name: '{{sum}}' } }] };
+        const { result, error } = await runFilled([ask([need]), capture], plain);
+        expect(result).toBeNull();
+        expect(error).toMatch(
+          new RegExp(`^The request for ${need}.* has no answer: {{sum}} has no value yet: the step that captures it`),
+        );
+      }
+    });
+
+    it('but not one whose condition has no value yet', async () => {
+      const elicitation: ClientOffer['elicitation'] = ['decline', { ...ada, when: { message: 'Who are you{{mark}}' } }];
+      const captured = (name: string): Step => ({ ...capture, capture: { [name]: '/content' } });
+      expect(
+        (await runFilled([captured('other'), ask(['elicitation']), contains('decline')], { elicitation })).result,
+      ).toBe('passed');
+    });
+
+    it('but has no result where a form takes no such value', async () => {
+      const whole: Step = { ...capture, capture: { sum: '/content/0' } };
+      const elicitation: ClientOffer['elicitation'] = [{ accept: { name: '{{sum}}' } }];
+      const { result, error } = await runFilled([whole, ask(['elicitation'])], { elicitation });
+      expect(result).toBeNull();
+      expect(error).toContain('its field `name` would be {"type":"text","text":"5"}, and a form takes texts');
+    });
+  });
+
   it('gets the answer whose condition fits, however often it asks', async () => {
     const elicitation: ClientOffer['elicitation'] = [
       'cancel',
@@ -135,6 +187,53 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
     const outcome = await run([call, call, assertStep(never)], { elicitation: [ada] }, era);
     expect(outcome.error).toContain('toolNeverCalled');
     expect(outcome.result).toBe('failed');
+  });
+});
+
+describe('requests before the steps of a case, and in earlier rounds', () => {
+  const asked = assertStep({ type: 'elicitationRequested', message: 'Who' });
+  const twice = assertStep({ type: 'elicitationRequested', minCount: 2 });
+  const elicitation = [ada, ada, ada, ada];
+  const runWith = async (steps: Step[], setup: Step[]) => {
+    const target: Target = { url: server.url, serverName: 'asking', protocol: 'legacy' };
+    const testCase = createCase(steps, { advancedConfig: { client: { elicitation }, setup } });
+    return await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000 });
+  };
+  const setup = [{ ...ask(['elicitation']), id: 'setup' }];
+
+  it('count in the setup alone', async () => {
+    const inSetup = [...setup, { ...asked, id: 'asked' }];
+    expect(await runWith([callStep('sum')], inSetup)).toMatchObject({ result: 'passed', error: null });
+    const outcome = await runWith([callStep('sum'), asked], inSetup);
+    expect(outcome).toMatchObject({
+      result: 'failed',
+      error: 'elicitationRequested: the server asked for elicitation with a message that contains "Who" not at all.',
+    });
+    expect((await runWith([ask(['elicitation']), asked], inSetup)).result).toBe('passed');
+    expect((await runWith([ask(['elicitation']), twice], inSetup)).result).toBe('failed');
+  });
+
+  it('stay in the trace, each with a span of its own', async () => {
+    const { trace } = await runWith([ask(['elicitation'])], setup);
+    expect(trace.spans.filter(({ category }) => category === 'client').map(({ id }) => id)).toEqual([
+      'elicitation_1',
+      'elicitation_2',
+    ]);
+  });
+
+  it('count in the last round of a repetition alone', async () => {
+    const repeat = (minCount: number): Step => ({
+      id: 'repeat',
+      kind: 'repeat',
+      steps: [{ ...ask(['elicitation', 'elicitation']), id: 'inner', kind: 'toolCall' }],
+      until: { type: 'elicitationRequested', minCount },
+      times: 2,
+      everyMs: 1,
+    });
+    expect((await runWith([repeat(2)], [])).result).toBe('passed');
+    const outcome = await runWith([repeat(3)], []);
+    expect(outcome.result).toBe('failed');
+    expect(outcome.error).toContain('After 2 rounds');
   });
 });
 

@@ -45,6 +45,48 @@ describe('the key `client`', () => {
     ]);
   });
 
+  it.each([
+    ['inside of `not`', 'not: { samplingRequested: a }'],
+    ['inside of `anyOf`', 'anyOf: [{ samplingRequested: a }, { toolResultContains: b }]'],
+    ['inside of `allOf` and `not`', 'allOf: [{ toolResultContains: b }, { not: { samplingRequested: a } }]'],
+    ['inside of `not` and `anyOf`', 'not: { anyOf: [{ samplingRequested: a }, { elicitationRequested: b }] }'],
+  ])('is needed by an assertion on requests %s', (_where, assertion) => {
+    const finding = expect.stringMatching(/^4:46: No server asks this client for sampling, .* \(not-offered\)$/);
+    expect(list('elicitation: []', assertion)).toEqual([finding]);
+    expect(list('{ elicitation: [], sampling: [] }', assertion)).toEqual([]);
+  });
+
+  it.each([
+    ['setup: [{ assert: { samplingRequested: a } }]', 2],
+    ['cases: [{ title: b, steps: [{ repeat: [{ toolCall: c }], until: { samplingRequested: a } }] }]', 2],
+    ['cases: [{ title: b, steps: [{ toolCall: c }], teardown: [{ assert: { samplingRequested: a } }] }]', 2],
+    ['cases: [{ title: b, steps: [{ toolCall: c }], checks: [{ anyOf: [{ samplingRequested: a }] }] }]', 2],
+  ])('is needed wherever an assertion stands: %s', (keys, line) => {
+    const cases = keys.startsWith('cases') ? '' : '\ncases: [{ title: b, steps: [{ toolCall: c }] }]';
+    const { findings } = readSuite(`suite: a\n${keys}${cases}`, { file: 'a' });
+    expect(findings.map((finding) => [finding.line, finding.code])).toEqual([[line, 'not-offered']]);
+    const offering = readSuite(`suite: a\n${keys}${cases}\nclient: { sampling: [] }`, { file: 'a' });
+    expect(offering.findings).toEqual([]);
+  });
+
+  it.each([
+    ['elicitation: [{ accept: { name: "{{who}}" } }]'],
+    ['elicitation: [{ decline: true, when: { message: "for {{who}}" } }]'],
+    ['sampling: [{ text: "Hello {{who}}" }]'],
+    ['roots: ["file:///{{who}}"]'],
+  ])('uses what a step of the case captures, and no other name: %s', (client) => {
+    const read = (capture: string) =>
+      readSuite(`suite: a\nclient:\n  ${client}\ncases: [{ title: b, steps: [{ toolCall: c${capture} }] }]`, {
+        file: 'a',
+      });
+    const { suite, findings } = read(', capture: { who: /a }');
+    expect(findings).toEqual([]);
+    expect(suite?.cases[0]?.placeholders?.first).not.toBeNull();
+    const [finding] = read(', capture: { whom: /a }').findings;
+    expect(finding).toMatchObject({ line: 3, code: 'unknown-name' });
+    expect(finding?.message).toBe('`{{who}}` has no value here; did you mean `whom`?');
+  });
+
   it('is layered key by key, and reaches the service of this process alone', () => {
     const text = `suite: a
 client: { elicitation: [accept], roots: [file:///a] }

@@ -106,10 +106,11 @@ cases:
     expect(built?.cases[0]?.placeholders?.first?.text).toBe('{{uuid}}');
   });
 
-  it('are findings without a value, since nothing is captured before', () => {
-    const { findings } = read(suite('{ name: "{{who}} {{noteId}}", age: "{{age}}" }'));
-    expect(findings.map(formatConfigurationIssue)).toEqual([
-      'a.yaml:5:47: `{{noteId}}` is used before the step at line 7 captures it (unknown-name)',
+  it('may use what a step captures, and are findings with any other name', () => {
+    const readAnswer = (name: string) => read(suite(`{ name: "{{who}} {{${name}}}", age: "{{age}}" }`));
+    expect(readAnswer('noteId').findings).toEqual([]);
+    expect(readAnswer('noteld').findings.map(formatConfigurationIssue)).toEqual([
+      'a.yaml:5:47: `{{noteld}}` has no value here; did you mean `noteId`? (unknown-name)',
     ]);
   });
 });
