@@ -1,3 +1,4 @@
+import { ProtocolError } from '@modelcontextprotocol/client';
 import { isRecord } from '../base/json.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ServerRequest } from '../mcp/requests.ts';
@@ -5,6 +6,7 @@ import type { RequestStep, StepByKind } from '../model/step.ts';
 import type { Reply } from './evidence.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
+import { placeSpan, stepSpanId } from './span-parts.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -60,12 +62,14 @@ function formQuestion(step: RequestStep): Question {
 export async function runRequestStep(
   step: RequestStep,
   connection: Connection,
-  { transcript, mayFail }: { transcript: Transcript; mayFail: boolean },
+  { transcript, stepIndex, mayFail }: { transcript: Transcript; stepIndex: number; mayFail: boolean },
 ): Promise<StepOutcome> {
   const { request, reply } = formQuestion(step);
   const what =
     reply === null || reply.subject === request.method ? request.method : `${request.method} ${reply.subject}`;
   const startMs = transcript.elapsedMs();
+  const endSpan = (failure: { code: number | null } | null) =>
+    addRequestSpan(transcript, request, { step, stepIndex, startMs, failure });
   const keep = (read: Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes' | 'error'>, result: unknown) => {
     if (reply === null) return;
     const full = { ...reply, ...read, latencyMs: transcript.elapsedMs() - startMs };
@@ -73,9 +77,11 @@ export async function runRequestStep(
   };
   try {
     const result = await connection.session.request(request, { signal: connection.signal });
+    endSpan(null);
     keep({ ...readReply(step.kind, result), error: null }, result);
     return { status: 'ok', reason: null, effect: 'continue', result };
   } catch (error) {
+    endSpan({ code: error instanceof ProtocolError ? error.code : null });
     const { outcome, answer } = await explainFailure(error, what, connection);
     if (answer === null) return outcome;
     keep({ text: answer.message, structuredContent: undefined, mimeTypes: [], error: answer }, undefined);
@@ -158,6 +164,34 @@ function addReply(transcript: Transcript, reply: Reply, { what, result }: { what
   const toolCallId = `request_${transcript.messages.length + 1}`;
   const part = { type: 'tool-result' as const, toolCallId, toolName: what, output };
   transcript.messages.push({ role: 'tool', content: [{ ...part, ...(error !== null && { isError: true }) }] });
+}
+
+/** Records a request that ended now. A prompt and a resource are part of what it asks for, and arguments are not. */
+function addRequestSpan(
+  transcript: Transcript,
+  request: ServerRequest,
+  {
+    step,
+    stepIndex,
+    startMs,
+    failure,
+  }: { step: RequestStep; stepIndex: number; startMs: number; failure: { code: number | null } | null },
+): void {
+  const { spans, startedAtMs } = transcript;
+  spans.push({
+    id: `request_${spans.length + 1}`,
+    parentId: stepSpanId(stepIndex),
+    name: request.method,
+    category: 'request',
+    startMs: Math.round(startedAtMs + startMs),
+    endMs: Math.round(startedAtMs + transcript.elapsedMs()),
+    status: failure === null ? 'ok' : 'error',
+    ...placeSpan({ step, stepIndex, promptIndex: null }),
+    mcpMethod: request.method,
+    ...(request.method === 'resources/read' && { resourceUri: request.params.uri }),
+    ...(request.method === 'prompts/get' && { promptName: request.params.name }),
+    ...(failure?.code != null && { mcpErrorCode: failure.code }),
+  });
 }
 
 /** Reads what assertions are about: texts, and the document where a reply is more than text. */

@@ -89,7 +89,11 @@ async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope
   const { connection, recording, excused } = scope;
   const mayFail = excused.errors.has(stepIndex);
   const { transcript } = recording;
-  return await askServer(step, connection, async (asked) => await runRequestStep(step, asked, { transcript, mayFail }));
+  return await askServer(
+    step,
+    connection,
+    async (asked) => await runRequestStep(step, asked, { transcript, stepIndex, mayFail }),
+  );
 }
 
 /** Runs a step with the server that it names. */

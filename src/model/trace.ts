@@ -30,7 +30,8 @@ export interface TraceSpan {
   id: string;
   parentId?: string;
   name: string;
-  category: 'step' | 'llm' | 'tool' | 'client' | 'error';
+  /** `request` is one of the client that calls no tool, and `client` one that the server makes of it. */
+  category: 'step' | 'llm' | 'tool' | 'request' | 'client' | 'error';
   startMs: number;
   endMs: number;
   status?: 'ok' | 'error';
@@ -39,6 +40,10 @@ export interface TraceSpan {
   authoredStepId?: string;
   toolCallId?: string;
   toolName?: string;
+  /** Of a request, which its name has too. */
+  mcpMethod?: string;
+  resourceUri?: string;
+  promptName?: string;
   mcpErrorCode?: number;
   /** Of a call of a model: that it judges the case, and takes no part in it. */
   role?: 'judge';

@@ -115,6 +115,18 @@ function describeSpan(span: Fields): Pick<SpanRecord, 'name' | 'kind' | 'attribu
     };
     return { name: `tools/call ${tool}`, kind: 'client', attributes, failure };
   }
+  if (category === 'request') {
+    const method = text('mcpMethod') ?? given;
+    const prompt = text('promptName');
+    const attributes: Attributes = {
+      'mcp.method.name': method,
+      'mcp.resource.uri': text('resourceUri'),
+      'gen_ai.prompt.name': prompt,
+      // Of what else failed, only that is known.
+      'error.type': isError ? (typeof mcpErrorCode === 'number' ? String(mcpErrorCode) : '_OTHER') : undefined,
+    };
+    return { name: prompt === undefined ? method : `${method} ${prompt}`, kind: 'client', attributes, failure };
+  }
   if (category === 'llm') {
     const model = text('modelId');
     const reason = text('finishReason');

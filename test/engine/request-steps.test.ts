@@ -77,6 +77,22 @@ describe.each(eras)('steps that call no tool, %s era', (era) => {
     expect(outcome.actualToolCalls).toEqual([]);
   });
 
+  it('leaves a span of each request below its step, with the code of an error', async () => {
+    const { trace } = await run([
+      read('note://9'),
+      { id: 'prompt', kind: 'getPrompt', name: 'greet', arguments: { name: 'Ada' } },
+      { id: 'ping', kind: 'ping' },
+    ]);
+    const spans = trace.spans.filter(({ category }) => category === 'request');
+    expect(spans).toMatchObject([
+      { name: 'resources/read', resourceUri: 'note://9', status: 'error', mcpErrorCode: -32602, parentId: 'step_1' },
+      { name: 'prompts/get', promptName: 'greet', status: 'ok', authoredStepId: 'prompt', stepIndex: 1 },
+      { name: 'ping', mcpMethod: 'ping', status: 'ok' },
+    ]);
+    expect(new Set(trace.spans.map(({ id }) => id)).size).toBe(trace.spans.length);
+    expect(JSON.stringify(spans)).not.toContain('Ada');
+  });
+
   it('fails on the error of a resource that does not exist, with its code, and goes on', async () => {
     const outcome = await run([read('note://9'), callStep('touch', { uri: 'note://1' })]);
     expect(outcome).toMatchObject({

@@ -117,9 +117,42 @@ describe('buildTraceSpans', () => {
     expect(JSON.stringify([step, call, turn])).not.toContain('secret question');
   });
 
+  it('names requests that call no tool by their method, and what they ask for', () => {
+    const request = (fields: object) => ({
+      ...createCallSpan('r'),
+      category: 'request',
+      toolName: undefined,
+      ...fields,
+    });
+    const spans = [
+      request({ name: 'resources/read', mcpMethod: 'resources/read', resourceUri: 'note://1' }),
+      request({
+        name: 'prompts/get',
+        mcpMethod: 'prompts/get',
+        promptName: 'greet',
+        status: 'error',
+        mcpErrorCode: -32602,
+      }),
+      request({ name: 'ping', mcpMethod: 'ping', status: 'error' }),
+    ];
+    const built = buildTraceSpans({ spans }, ids);
+    expect(built.map(({ name, kind, failure }) => [name, kind, failure])).toEqual([
+      ['resources/read', 'client', null],
+      ['prompts/get greet', 'client', 'failed'],
+      ['ping', 'client', 'failed'],
+    ]);
+    expect(built.map(({ attributes }) => attributes)).toEqual([
+      { 'mcp.method.name': 'resources/read', 'mcp.resource.uri': 'note://1' },
+      { 'mcp.method.name': 'prompts/get', 'gen_ai.prompt.name': 'greet', 'error.type': '-32602' },
+      { 'mcp.method.name': 'ping', 'error.type': '_OTHER' },
+    ]);
+  });
+
   it('uses the names that the conventions have, and its own prefix for the rest', () => {
     const known = new Set<string>(Object.values(conventions).filter((value) => typeof value === 'string'));
-    const trace = { spans: ['step', 'llm', 'tool'].map((category) => ({ ...createCallSpan(category), category })) };
+    const trace = {
+      spans: ['step', 'llm', 'tool', 'request'].map((category) => ({ ...createCallSpan(category), category })),
+    };
     const spans = [buildIterationSpan(traced, read), ...buildTraceSpans(trace, ids)];
     const names = spans.flatMap(({ attributes }) => Object.keys(attributes));
     expect(names.filter((name) => !known.has(name) && !name.startsWith('mcp_eval_ci.'))).toEqual([]);
