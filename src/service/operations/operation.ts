@@ -37,7 +37,7 @@ export interface Operation<
   isRepeatable?: boolean;
   /** Whether the service connects to MCP servers or models before it answers, which takes up to minutes. */
   isSlow?: boolean;
-  /** Fields of the answer that hold secrets: the `api` command hides them unless it is told to show them. */
+  /** Fields of the answer that hold secrets: the `api` command hides them without `--show-secrets`. */
   secrets?: readonly string[];
   /** What the embedded service needs for it beyond its store; nothing unless given. */
   needs?: 'a model' | 'a container engine' | 'a browser';
