@@ -187,8 +187,8 @@ export interface JudgingAids extends SchemaBudget {
   snapshots?: Snapshots | null;
   /** Null where no server is at hand. */
   apps?: AppReader | null;
-  /** Waits until the condition holds, for as long as a notification may be on its way. */
-  waitForNotification?: ((isMet: () => boolean) => Promise<void>) | null;
+  /** Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may be on its way. */
+  waitForNotification?: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
   judgeLog?: JudgeLog;
 }
 

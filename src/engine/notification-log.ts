@@ -38,7 +38,7 @@ const maxEntries = 1000;
 const maxBytes = 256 * 1024;
 
 /** How long a check waits for a notification, in milliseconds: most arrive on a stream of their own, after the answer to a call. */
-const maxWaitMs = 5000;
+const standardWaitMs = 5000;
 
 /** What the server reported in an iteration, oldest first. */
 export class NotificationLog {
@@ -70,11 +70,14 @@ export class NotificationLog {
   }
 
   /**
-   * Waits until the condition holds, for as long as a notification may take to arrive.
+   * Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may take to arrive.
    *
    * @throws the signal's reason once it aborts
    */
-  async waitUntil(isMet: () => boolean, signal: AbortSignal): Promise<void> {
+  async waitUntil(
+    isMet: () => boolean,
+    { signal, maxWaitMs = standardWaitMs }: { signal: AbortSignal; maxWaitMs?: number | undefined },
+  ): Promise<void> {
     if (isMet()) return;
     const met = Promise.withResolvers<void>();
     const listener = () => {

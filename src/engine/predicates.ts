@@ -45,12 +45,17 @@ const judgements: Judgements = {
   widgetNoConsoleErrors: judgeNothingRendered,
   judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
   not: async ({ assertion }, evidence, aids) => {
-    // What must not come is not waited for.
-    return negate(await judgeCheck(assertion, evidence, aids && { ...aids, waitForNotification: null }));
+    const wait = aids?.waitForNotification;
+    // What must not come is waited for too, since most come after the answer; but such a wait usually runs to its end.
+    const briefly = wait && { waitForNotification: (isMet: () => boolean) => wait(isMet, absenceWaitMs) };
+    return negate(await judgeCheck(assertion, evidence, aids && { ...aids, ...briefly }));
   },
   anyOf: judgeParts,
   allOf: judgeParts,
 };
+
+/** How long `not` waits for a notification, in milliseconds. */
+const absenceWaitMs = 1000;
 
 const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
 

@@ -144,7 +144,8 @@ async function runInSession(
     snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     apps: createAppReader(connection),
-    waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
+    waitForNotification: (isMet, maxWaitMs) =>
+      transcript.notifications.waitUntil(isMet, { signal: limit.signal, maxWaitMs }),
     judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {

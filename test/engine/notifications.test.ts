@@ -103,6 +103,19 @@ describe('a change of the tools', () => {
     expect(outcome).toMatchObject({ result: 'passed', error: null });
   });
 
+  it('fails the opposite assertion, even if it arrives after the answer to the call', async () => {
+    const steps = [callStep('log'), assertStep({ type: 'not', assertion: { type: 'listChanged', of: 'tools' } })];
+    await using late = await startNoisyServer('legacy', async (server) => {
+      void sleep(100).then(() => server.notification({ method: 'notifications/tools/list_changed' }));
+    });
+    expect(await run(late.url, 'legacy', steps)).toMatchObject({
+      result: 'failed',
+      error: 'not: listChanged: the server reported a change of its tools once.',
+    });
+    await using silent = await startNoisyServer('legacy');
+    expect(await run(silent.url, 'legacy', steps)).toMatchObject({ result: 'passed', error: null });
+  });
+
   it('is asked for in the era in which servers report it to no other client', async () => {
     let server: Awaited<ReturnType<typeof startNoisyServer>> | null = null;
     await using opened = await startNoisyServer('modern', async () => server?.notifyToolsChanged());
