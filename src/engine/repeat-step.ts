@@ -14,14 +14,16 @@ interface EvidenceMark {
   toolResults: number;
   replies: number;
   notifications: number;
+  widgets: number;
 }
 
-export function markEvidence({ toolCalls, toolResults, replies, notifications }: Transcript): EvidenceMark {
+export function markEvidence({ toolCalls, toolResults, replies, notifications, widgets }: Transcript): EvidenceMark {
   return {
     toolCalls: toolCalls.length,
     toolResults: toolResults.length,
     replies: replies.length,
     notifications: notifications.entries.length,
+    widgets: widgets?.length ?? 0,
   };
 }
 
@@ -31,6 +33,7 @@ export function takeBackEvidence(transcript: Transcript, mark: EvidenceMark): vo
   transcript.toolResults.length = mark.toolResults;
   transcript.replies.length = mark.replies;
   transcript.notifications.entries.length = mark.notifications;
+  if (transcript.widgets !== null) transcript.widgets.length = mark.widgets;
 }
 
 interface RepeatScope {
