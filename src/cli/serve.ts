@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
+import { findChromium } from '../browser/find-chromium.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { contractLimits } from '../service/limits.ts';
@@ -75,6 +76,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         defaultModel,
         createInventory,
         port: flags.port,
+        chromium: findChromium(process.env),
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
         ...(flags.maxProjects !== undefined && { limits: { ...contractLimits, maxProjects: flags.maxProjects } }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '../base/time.ts';
+import type { FoundChromium } from '../browser/find-chromium.ts';
+import { createBrowserPool } from '../browser/pool.ts';
 import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
@@ -75,6 +77,8 @@ export interface EmbeddedOptions {
   onAnswers?: (answers: AnswersOfIteration) => void;
   /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
   snapshots?: Snapshots | null;
+  /** What shows the apps of servers, or why nothing does. Nothing unless given. */
+  chromium?: FoundChromium | { reason: string } | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -109,6 +113,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
+  const browser = options.chromium == null ? null : createBrowserPool(options.chromium, clock);
   const behavior = {
     scheduling,
     iterationTimeoutMs,
@@ -118,6 +123,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     snapshots,
     variables,
     createUuid,
+    browser,
     onAnswers: options.onAnswers,
   };
   const protocols = createProtocolTable();
@@ -175,6 +181,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       relay[Symbol.dispose]();
       server.closeAllConnections();
       await runner[Symbol.asyncDispose]();
+      await browser?.[Symbol.asyncDispose]();
       await closed;
       store.close();
     },

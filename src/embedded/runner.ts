@@ -3,6 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
+import type { BrowserPool } from '../browser/pool.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
@@ -76,6 +77,8 @@ export interface RunnerOptions {
   /** Variables of the job that cases may use. */
   variables: ReadonlyMap<string, Secret>;
   createUuid: () => string;
+  /** Shows the apps of servers; null where none can be shown. */
+  browser: BrowserPool | null;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
   onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
@@ -149,9 +152,9 @@ export function createRunner(options: RunnerOptions): Runner {
       if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
     };
     const { target, visit: ownVisit } = main;
-    const { snapshots } = options;
+    const { snapshots, browser } = options;
     const runCommand = witness?.runCommand ?? null;
-    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, snapshots, runCommand, onSession };
+    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, snapshots, runCommand, browser, onSession };
     const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type AppPolicy, appPolicySchema, coversUrl, isOrigin } from '../model/app-policy.ts';
 import { listHtmlLoads } from './html-loads.ts';
 import { printValue } from './reasons.ts';
 
@@ -7,15 +8,6 @@ const mimeType = 'text/html;profile=mcp-app';
 
 /** Of the HTML: hosts load it for every result of a tool. */
 const maxBytes = 5 * 1024 * 1024;
-
-const domains = z.array(z.string()).exactOptional();
-const policySchema = z.object({
-  connectDomains: domains,
-  resourceDomains: domains,
-  frameDomains: domains,
-  baseUriDomains: domains,
-});
-type Policy = z.infer<typeof policySchema>;
 
 const readSchema = z.object({
   contents: z.array(
@@ -29,61 +21,84 @@ const readSchema = z.object({
   ),
 });
 
-/** A host, `*.` before it or a port after it included, with or without a scheme that loads anything. */
-const source = /^(?:(?:https?|wss?):\/\/)?(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i;
-
 /** Finds what is wrong with the resource of an app as the server returned it; each problem is half a sentence. */
 export function findAppProblems(uri: string, result: unknown): string[] {
-  if (!uri.startsWith('ui://')) return ['its URI does not begin with ui://'];
-  const read = readSchema.safeParse(result).data;
-  const content = read?.contents.find((item) => item.uri === uri) ?? read?.contents[0];
-  if (content === undefined) return ['the server returned no contents for it'];
-  const html =
-    content.text ?? (content.blob === undefined ? null : Buffer.from(content.blob, 'base64').toString('utf8'));
-  const policy = policySchema.safeParse(content._meta?.ui?.csp ?? {});
+  const app = readApp(uri, result);
+  if ('none' in app) return [app.none];
+  const { problems, html, policy } = app;
   return [
-    ...(content.mimeType === mimeType
-      ? []
-      : [`its MIME type is ${printValue(content.mimeType ?? null)}, expected "${mimeType}"`]),
-    ...(policy.success ? findPolicyProblems(policy.data) : ['its `_meta.ui.csp` is not an object of lists of origins']),
-    ...(html === null ? ['it has neither text nor a blob'] : findHtmlProblems(html, policy.data ?? {})),
+    ...problems,
+    ...findPolicyProblems(policy ?? {}),
+    ...(html === null ? [] : findHtmlProblems(html, policy ?? {})),
   ];
 }
 
-function findPolicyProblems(policy: Policy): string[] {
+/** An app as a host shows it. */
+export interface App {
+  html: string;
+  /** Null where it declares none. */
+  policy: AppPolicy | null;
+}
+
+/** Reads the resource of an app for a host; the problem says why no host shows it, half a sentence. */
+export function readShownApp(uri: string, result: unknown): App | { problem: string } {
+  const app = readApp(uri, result);
+  if ('none' in app) return { problem: app.none };
+  const { html, policy } = app;
+  const [problem] = app.problems;
+  if (html === null || problem !== undefined) return { problem: problem ?? 'it is empty' };
+  const size = findSizeProblem(html);
+  return size === null ? { html, policy } : { problem: size };
+}
+
+function readApp(
+  uri: string,
+  result: unknown,
+): { problems: string[]; html: string | null; policy: AppPolicy | null } | { none: string } {
+  if (!uri.startsWith('ui://')) return { none: 'its URI does not begin with ui://' };
+  const read = readSchema.safeParse(result).data;
+  const content = read?.contents.find((item) => item.uri === uri) ?? read?.contents[0];
+  if (content === undefined) return { none: 'the server returned no contents for it' };
+  const html =
+    content.text ?? (content.blob === undefined ? null : Buffer.from(content.blob, 'base64').toString('utf8'));
+  const declared = content._meta?.ui?.csp ?? null;
+  const policy = appPolicySchema.safeParse(declared ?? {});
+  const problems = [
+    ...(content.mimeType === mimeType
+      ? []
+      : [`its MIME type is ${printValue(content.mimeType ?? null)}, expected "${mimeType}"`]),
+    ...(policy.success ? [] : ['its `_meta.ui.csp` is not an object of lists of origins']),
+    ...(html === null ? ['it has neither text nor a blob'] : []),
+  ];
+  return { problems, html, policy: declared === null ? null : (policy.data ?? null) };
+}
+
+function findPolicyProblems(policy: AppPolicy): string[] {
   return Object.entries(policy).flatMap(([list, origins]) =>
     origins.flatMap((origin) => {
       if (/^(?:[a-z]+:(?:\/\/)?)?\*?$/i.test(origin)) return [`${list} allows every origin with ${printValue(origin)}`];
-      return source.test(origin) ? [] : [`${list} has ${printValue(origin)}, which is no origin`];
+      return isOrigin(origin) ? [] : [`${list} has ${printValue(origin)}, which is no origin`];
     }),
   );
 }
 
-function findHtmlProblems(html: string, policy: Policy): string[] {
+function findSizeProblem(html: string): string | null {
   const bytes = Buffer.byteLength(html);
-  if (bytes > maxBytes) return [`it has ${bytes} bytes; the limit is ${maxBytes}`];
+  return bytes > maxBytes ? `it has ${bytes} bytes; the limit is ${maxBytes}` : null;
+}
+
+function findHtmlProblems(html: string, policy: AppPolicy): string[] {
+  const size = findSizeProblem(html);
+  if (size !== null) return [size];
   const start = html.slice(0, 1000).replace(/^\uFEFF?\s*(?:<!--[^>]*-->\s*)?/, '');
   if (!/^<(?:!doctype\s+html|html)\b/i.test(start))
     return ['it is no HTML document: it begins with neither <!doctype html> nor <html>'];
   const undeclared = listHtmlLoads(html).filter(({ url, allowedBy }) => {
-    return !(policy[allowedBy] ?? []).some((origin) => covers(origin, url));
+    return !(policy[allowedBy] ?? []).some((origin) => coversUrl(origin, url));
   });
   return [
     ...new Set(
       undeclared.map(({ url, allowedBy }) => `it loads ${printValue(url)}, whose origin is not in ${allowedBy}`),
     ),
   ];
-}
-
-/** Whether a source of a policy allows a URL: by host, and by scheme and port where the source has them. */
-function covers(origin: string, url: string): boolean {
-  const target = URL.parse(url.startsWith('//') ? `https:${url}` : url);
-  const [, scheme, wildcard, host, port] =
-    /^(?:([a-z]+):\/\/)?(\*\.)?([^:]+)(?::(\d+))?$/i.exec(origin.toLowerCase()) ?? [];
-  if (target === null || host === undefined) return false;
-  const isHost = wildcard === undefined ? target.hostname === host : target.hostname.endsWith(`.${host}`);
-  // A policy for http allows https as well.
-  const isScheme = scheme === undefined || target.protocol.startsWith(scheme);
-  const actualPort = target.port === '' ? (target.protocol.endsWith('s:') ? '443' : '80') : target.port;
-  return isHost && isScheme && (port === undefined ? target.port === '' : port === actualPort);
 }

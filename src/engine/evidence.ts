@@ -4,8 +4,10 @@ import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
+import type { WidgetAssertion, WidgetObservation } from '../model/widget.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
+import type { StepOutcome } from './step-outcome.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
 export interface Evidence {
@@ -19,6 +21,8 @@ export interface Evidence {
   messages: readonly TraceMessage[];
   /** What the server reported, and how much more than was kept; null if it was not captured. */
   notifications: { entries: readonly Notification[]; dropped: number } | null;
+  /** The apps that were shown, in order; null where no browser could show any. */
+  widgets: readonly WidgetObservation[] | null;
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
@@ -49,6 +53,7 @@ export const emptyEvidence: Evidence = {
   clientRequests: null,
   tokensUsed: null,
   notifications: null,
+  widgets: null,
   cutReason: null,
 };
 
@@ -179,6 +184,14 @@ export interface AppReader {
 /** Why something was not read: the server gave no usable answer, or nothing is known of one; `reason` is a sentence. */
 type Unread = { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string };
 
+/** The apps that an iteration shows. */
+export interface ShownWidgets {
+  /** Judges an assertion on the elements of an app, for which it waits. */
+  assert(assertion: WidgetAssertion): Promise<StepOutcome>;
+  /** Waits until what the apps have written to their consoles is known. */
+  settle(): Promise<void>;
+}
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
@@ -189,6 +202,8 @@ export interface JudgingAids extends SchemaBudget {
   apps?: AppReader | null;
   /** Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may be on its way. */
   waitForNotification?: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
+  /** Null where no app is shown. */
+  widgets?: ShownWidgets | null;
   judgeLog?: JudgeLog;
 }
 

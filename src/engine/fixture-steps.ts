@@ -67,8 +67,9 @@ export function openFixtures(
       outcome = await runStep(step, spanIndex, {
         ...scope,
         connection: boundConnection(scope.connection, own.signal),
-        recording: { ...recording, schemas },
-        aids: { ...scope.aids, limit: own },
+        // Apps are shown for the assertions of the case, which count nothing of this.
+        recording: { ...recording, schemas, widgets: null },
+        aids: { ...scope.aids, limit: own, widgets: null },
         excused: { errors: pick(errors), missing: pick(missing), prompts: new Map() },
         anyError: false,
       });

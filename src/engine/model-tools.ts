@@ -12,7 +12,7 @@ import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
-import { callTool, type CallRecording } from './tool-call.ts';
+import { callTool, type CallRecording, showResult } from './tool-call.ts';
 import { describeMissing } from './tool-list.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { CallRecord } from './transcript.ts';
@@ -116,6 +116,7 @@ async function sendCall(
   if (answer.kind === 'unmeasured') return { stop: { status: 'fail', reason: answer.reason, effect: 'give-up' } };
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
+  await showResult(call, output, { connection, declaration: declared, widgets: recording.widgets });
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };
   return renderForModel(output);
 }

@@ -1,16 +1,13 @@
-import { isRecord } from '../base/json.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Watch } from '../mcp/notifications.ts';
 import { logLevels, type Notification, type Report } from '../model/notification.ts';
 import type { TestCase } from '../model/case.ts';
 import type { Trace } from '../model/trace.ts';
+import { findChecks, needsWidgets } from './find-checks.ts';
 
 /** What a session asks its server to report, so that the checks of the case can be judged; the transcript keeps what it reports. */
-export function createWatch(
-  { steps, predicates }: TestCase,
-  { notifications }: { notifications: NotificationLog },
-): Watch {
-  const checks = findChecks([steps, predicates]);
+export function createWatch(testCase: TestCase, { notifications }: { notifications: NotificationLog }): Watch {
+  const checks = findChecks(testCase);
   const levels = checks
     .filter(({ type }) => type === 'logged')
     .map(({ level }) => logLevels.findIndex((name) => name === level));
@@ -18,20 +15,13 @@ export function createWatch(
   return {
     logLevel: levels.length === 0 ? null : lowest,
     lists: checks.some(({ type }) => type === 'listChanged'),
-    apps: checks.some(({ type }) => type === 'appResourceValid'),
+    apps: checks.some(({ type }) => type === 'appResourceValid') || needsWidgets(testCase),
     onNotification: notifications.add,
   };
 }
 
 /** From this level on a case that asserts on log messages sees them, unless it asks for less severe ones. */
 const defaultLevel = logLevels.indexOf('info');
-
-/** Every check in a value, those in other checks included. */
-function findChecks(value: unknown): Array<Record<string, unknown>> {
-  if (Array.isArray(value)) return value.flatMap(findChecks);
-  if (!isRecord(value)) return [];
-  return [value, ...Object.values(value).flatMap(findChecks)];
-}
 
 /** What an iteration keeps of its notifications; a server may send thousands, and the trace is stored. */
 const maxEntries = 1000;

@@ -149,6 +149,7 @@ export function buildOutcome(
       messages: transcript.messages,
       spans: transcript.spans,
       prompts,
+      ...(transcript.widgets !== null && { widgetRenderObservations: transcript.widgets }),
       metadata: { predicates, ...transcript.notifications.toMetadata() },
     },
     predicates,

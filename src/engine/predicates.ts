@@ -7,23 +7,16 @@ import {
   checkSchemas,
   type CombinedCheck,
   findRoleProblem,
-  noBrowserReason,
   resolveAliases,
 } from '../model/assertion.ts';
 import { appJudgements } from './app-checks.ts';
+import { widgetJudgements } from './apps/widget-checks.ts';
 import { callJudgements } from './call-checks.ts';
 import { clientJudgements } from './client-checks.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
-import {
-  type Evidence,
-  type Judgement,
-  type Judgements,
-  type JudgingAids,
-  leaveUnmeasured,
-  refuse,
-} from './evidence.ts';
+import { type Evidence, type Judgement, type Judgements, type JudgingAids, refuse } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
 import { notificationJudgements } from './notification-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
@@ -40,9 +33,7 @@ const judgements: Judgements = {
   ...replyJudgements,
   ...notificationJudgements,
   ...appJudgements,
-  widgetRendered: judgeNothingRendered,
-  widgetRenderLatencyUnder: judgeNothingRendered,
-  widgetNoConsoleErrors: judgeNothingRendered,
+  ...widgetJudgements,
   judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
   not: async ({ assertion }, evidence, aids) => {
     const wait = aids?.waitForNotification;
@@ -118,8 +109,4 @@ async function judgeType<Type extends Check['type']>(
   if (problem !== null) return refuse(`the predicate is malformed: ${problem.field}: ${problem.message}.`);
   const judgement = await judgements[type](parsed.data, evidence, aids);
   return limitToFinal(judgement, { type, fields: parsed.data, evidence });
-}
-
-function judgeNothingRendered(): Judgement {
-  return leaveUnmeasured(noBrowserReason);
 }

@@ -16,16 +16,18 @@ interface EvidenceMark {
   replies: number;
   notifications: number;
   clientRequests: ReadonlyMap<Ability, number>;
+  widgets: number;
 }
 
 export function markEvidence(transcript: Transcript): EvidenceMark {
-  const { toolCalls, toolResults, replies, notifications, clientRequests } = transcript;
+  const { toolCalls, toolResults, replies, notifications, clientRequests, widgets } = transcript;
   return {
     toolCalls: toolCalls.length,
     toolResults: toolResults.length,
     replies: replies.length,
     notifications: notifications.entries.length,
     clientRequests: new Map(abilities.map((ability) => [ability, clientRequests[ability]?.length ?? 0])),
+    widgets: widgets?.length ?? 0,
   };
 }
 
@@ -39,6 +41,7 @@ export function takeBackEvidence(transcript: Transcript, mark: EvidenceMark): vo
     const requests = transcript.clientRequests[ability];
     if (requests !== undefined) requests.length = count;
   }
+  if (transcript.widgets !== null) transcript.widgets.length = mark.widgets;
 }
 
 interface RepeatScope {

@@ -1,4 +1,5 @@
 import { type Clock, formatDuration } from '../base/time.ts';
+import type { BrowserPool } from '../browser/pool.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import type { RunCommand, ServerVisit } from '../model/process-end.ts';
@@ -6,9 +7,11 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { createAppReader } from './app-checks.ts';
+import { createWidgets } from './apps/widgets.ts';
 import { createClientScript } from './client-script.ts';
 import { connectAll, type ReachableServer } from './connect.ts';
 import type { JudgingAids, Snapshots } from './evidence.ts';
+import { needsWidgets } from './find-checks.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
@@ -46,7 +49,7 @@ const extraTaskTtlMs = 600_000;
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
  * The case's own `timeoutMs` wins over the one given; it begins once the session is open, and the time in which the iteration waits for
- * a model is not counted. `interact` steps and widget assertions are not measured, since there is no browser here. Where a model gives no answer,
+ * a model is not counted. Without a browser, `interact` steps and widget assertions are not measured. Where a model gives no answer,
  * the iteration has no result, whatever the server did.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
@@ -93,6 +96,8 @@ interface RunCaseOptions {
   facts?: IterationFacts | null;
   /** Null where no program may be run. */
   runCommand?: RunCommand | null;
+  /** Null where no app can be shown. */
+  browser?: BrowserPool | null;
 }
 
 async function runInSession(
@@ -100,7 +105,7 @@ async function runInSession(
   target: Target,
   options: RunCaseOptions,
 ): Promise<{ outcome: CaseOutcome; unlisted: readonly string[] }> {
-  const { clock, visit = null, openJudge = null, facts = null, runCommand = null } = options;
+  const { clock, visit = null, openJudge = null, facts = null, runCommand = null, browser = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
@@ -136,7 +141,11 @@ async function runInSession(
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
   const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));
-  const recording = { transcript, trace: options.trace ?? null, schemas };
+  await using widgets =
+    browser === null || !needsWidgets(testCase)
+      ? null
+      : createWidgets({ browser, clock, signal: connection.signal, limit, transcript });
+  const recording = { transcript, trace: options.trace ?? null, schemas, widgets };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
   const aids: JudgingAids = {
@@ -144,6 +153,7 @@ async function runInSession(
     snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     apps: createAppReader(connection),
+    widgets,
     waitForNotification: (isMet, maxWaitMs) =>
       transcript.notifications.waitUntil(isMet, { signal: limit.signal, maxWaitMs }),
     judgeLog: transcript.logJudges(null),

@@ -48,7 +48,8 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
     const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
     return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
   },
-  interact: async () => ({ status: 'fail', reason: noBrowserReason, effect: 'unmeasured' }),
+  interact: async (step, _, { recording: { widgets = null } }) =>
+    (await widgets?.interact(step)) ?? { status: 'fail', reason: noBrowserReason, effect: 'unmeasured' },
   readResource: runRequest,
   getPrompt: runRequest,
   complete: runRequest,
@@ -132,8 +133,14 @@ async function runOfKind<Kind extends Step['kind']>(
  * without a result. An advisory one only gives its reason.
  */
 export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
-  if (!('type' in assertion))
-    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'unmeasured' };
+  if (!('type' in assertion)) {
+    const unmeasured = {
+      status: 'fail',
+      reason: `${assertion.kind}: ${noBrowserReason}`,
+      effect: 'unmeasured',
+    } as const;
+    return (await aids.widgets?.assert(assertion)) ?? unmeasured;
+  }
   const { state, reason } = await judgePredicate(assertion, evidence, aids);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };

@@ -4,6 +4,7 @@ import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
 import { isRequestStep, type Step } from '../model/step.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
+import type { ShownTool, Widgets } from './apps/widgets.ts';
 import { type Connection, describeUnknownServer, explainFailedRequest, findConnection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
@@ -29,6 +30,8 @@ export interface CallRecording {
   /** Where the server's own spans belong; null where they are not collected. */
   trace: TraceIds | null;
   schemas: SchemaBudget;
+  /** Null where no app is shown. */
+  widgets?: Widgets | null;
 }
 
 /** The outcome of a call; `isFatal`: the case may neither excuse the error nor go on. */
@@ -79,6 +82,13 @@ export async function runToolCallStep(
   if (answer.kind === 'unmeasured') return end('give-up', answer.reason);
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
+  if (tool.kind === 'listed') {
+    await showResult({ ...call, renderTimeoutMs: step.renderTimeoutMs }, output, {
+      connection,
+      declaration: tool,
+      widgets: recording.widgets,
+    });
+  }
   const result = output.kind === 'result' ? { result: output.result } : {};
   if (toolError === null) {
     const toolCalls = [{ ...evidence, ok: true }];
@@ -100,6 +110,16 @@ export async function runToolCallStep(
     ...result,
     evidence: { toolCalls: [{ ...evidence, ok: false, error: toolError }] },
   };
+}
+
+/** Shows the app of a tool with its result. An error that came instead of a result has no app. */
+export async function showResult(
+  { toolName, arguments: args, renderTimeoutMs }: ToolCall & { renderTimeoutMs?: number | undefined },
+  output: CallOutput,
+  { widgets, ...shown }: ShownTool & { widgets: Widgets | null | undefined },
+): Promise<void> {
+  if (output.kind !== 'result' || widgets == null) return;
+  await widgets.show({ toolName, arguments: args, result: output.result, renderTimeoutMs }, shown);
 }
 
 /** A call that the server did not answer. */

@@ -4,6 +4,7 @@ import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { IterationJudge, ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import type { Step } from '../model/step.ts';
+import type { WidgetObservation } from '../model/widget.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { formatModelName } from '../models/model-name.ts';
@@ -33,6 +34,7 @@ export class Transcript implements Evidence {
   readonly toolResults: ToolResult[] = [];
   readonly replies: Reply[] = [];
   readonly notifications: NotificationLog;
+  widgets: WidgetObservation[] | null = null;
   /** By the abilities that the case offers. */
   readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};
   /** Tools that steps or a model called and that the server does not list, with the steps. */
@@ -54,6 +56,7 @@ export class Transcript implements Evidence {
   #tokens: number | null = 0;
   #callCount = 0;
   #clientRequestCount = 0;
+  #widgetCalls = 0;
   /** Since when the iteration waits for the model. */
   #askedAtMs = 0;
 
@@ -107,6 +110,13 @@ export class Transcript implements Evidence {
    */
   addSample(answer: ModelAnswer, timing: { model: ModelName; origin: CallOrigin | null; askedAtMs: number }): void {
     this.#countAnswer(answer, timing);
+  }
+
+  /** Records a call of an app that ended now. It is none of the case's. */
+  addWidgetCall({ toolName, startMs, isOk }: { toolName: string; startMs: number; isOk: boolean }): void {
+    this.#widgetCalls += 1;
+    const times = { ...this.#timeSpan(startMs), status: isOk ? ('ok' as const) : ('error' as const) };
+    this.spans.push({ id: `widget_call_${this.#widgetCalls}`, name: toolName, category: 'tool', toolName, ...times });
   }
 
   /** Records a step that ended now. */

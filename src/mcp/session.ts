@@ -38,8 +38,8 @@ export interface Session extends AsyncDisposable {
   readonly capabilities: JsonObject;
   /** How the server says that it is used; null where it says nothing. */
   readonly instructions: string | null;
-  /** What its client announced. */
-  readonly offered: readonly Ability[];
+  /** What its client announced: its abilities, and `apps` where it shows those. */
+  readonly offered: ReadonlyArray<Ability | 'apps'>;
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
@@ -75,6 +75,8 @@ export interface ToolDeclaration {
   taskSupport: TaskSupport;
   /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null where it declares none. */
   appUri: string | null;
+  /** Whether apps may call it (`_meta.ui.visibility`). */
+  isForApps: boolean;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -203,7 +205,10 @@ async function openSessionAs(
     handshake,
     capabilities: { ...client.getServerCapabilities() },
     instructions: client.getInstructions() ?? null,
-    offered: allAbilities.filter((ability) => abilities[ability] !== undefined),
+    offered: [
+      ...allAbilities.filter((ability) => abilities[ability] !== undefined),
+      ...(watch.apps ? ['apps' as const] : []),
+    ],
     get excess() {
       return budget.excess;
     },
@@ -237,6 +242,7 @@ async function openSessionAs(
             isReadOnly: annotations?.readOnlyHint === true,
             taskSupport: execution?.taskSupport ?? 'forbidden',
             appUri: readAppUri(_meta),
+            isForApps: isForApps(_meta),
           },
         ]),
       );
@@ -270,6 +276,12 @@ function readAppUri(meta: Record<string, unknown> = {}): string | null {
   const ui = meta['ui'];
   const uri = isRecord(ui) && ui['resourceUri'] !== undefined ? ui['resourceUri'] : meta['ui/resourceUri'];
   return typeof uri === 'string' ? uri : null;
+}
+
+/** A tool that says nothing is for models and apps. */
+function isForApps(meta: Record<string, unknown> = {}): boolean {
+  const visibility = isRecord(meta['ui']) ? meta['ui']['visibility'] : undefined;
+  return !Array.isArray(visibility) || visibility.includes('app');
 }
 
 /** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */

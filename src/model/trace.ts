@@ -1,5 +1,6 @@
 import type { Notification } from './notification.ts';
 import type { ToolCall } from './run.ts';
+import type { WidgetObservation } from './widget.ts';
 
 /**
  * One message of the transcript. Content is text or parts, as the AI SDK writes them. `server` asks its client for something, and
@@ -85,6 +86,8 @@ export interface Trace {
   messages: TraceMessage[];
   spans: TraceSpan[];
   prompts: TracePrompt[];
+  /** How the apps of the tools that were called were shown, in order; absent where no browser could show any. */
+  widgetRenderObservations?: WidgetObservation[];
   metadata?: {
     predicates?: PredicateResult[];
     /** What the server reported, oldest first. */

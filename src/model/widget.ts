@@ -15,7 +15,7 @@ export interface WidgetValues {
 
 const waysToFind = ['role', 'text', 'css', 'testId'] as const;
 
-/** How a widget's element is found; which of several ways counts, the browser decides. */
+/** How a widget's element is found; an element must be found in every way that is given. */
 function createLocatorSchema({ text, index, emptyLocator }: WidgetValues) {
   return z
     .strictObject({
@@ -64,9 +64,32 @@ export function createWidgetSchemas(values: WidgetValues) {
 
 type WidgetSchemas = ReturnType<typeof createWidgetSchemas>;
 
-/** Assertions on a rendered widget. They need a browser; where none runs they fail and say so. */
+/** Assertions on a rendered widget. They need a browser, and are not measured where none is. */
 export type WidgetAssertion = z.infer<WidgetSchemas['assertions'][number]>;
 export type InteractAction = z.infer<WidgetSchemas['actions'][number]>;
+export type Locator = Extract<InteractAction, { kind: 'click' }>['target'];
+
+/** The outcome of the app of one tool call. */
+export interface WidgetObservation {
+  toolName: string;
+  /** `unmeasured` says that the browser established nothing. */
+  status: 'rendered' | 'failed' | 'unmeasured';
+  /** One sentence where it did not render. */
+  reason: string | null;
+  /** From the load of its document until it said that it is initialized, in milliseconds; null unless it rendered. */
+  latencyMs: number | null;
+  /** What it wrote to its console as errors, what its policy refused included; `dropped` counts those that were not kept. */
+  consoleErrors: { entries: readonly string[]; dropped: number };
+  /** The tools that it called, in order; `error` says why a call failed or was refused. */
+  toolCalls: WidgetToolCall[];
+}
+
+export interface WidgetToolCall {
+  toolName: string;
+  /** Whether the host passed the call on to the server. */
+  isForwarded: boolean;
+  error: string | null;
+}
 
 const anyText = z.string();
 

@@ -21,7 +21,7 @@ function createTestApp() {
   const store = openStore(undefined);
   const limitsOfRuns = { iterationTimeoutMs: 1000, runTimeoutMs: 1000 };
   const times = { ...limitsOfRuns, propagatesTraces: false, witnesses: null, snapshots: null };
-  const values = { variables: new Map<string, Secret>(), createUuid: () => 'uuid' };
+  const values = { variables: new Map<string, Secret>(), createUuid: () => 'uuid', browser: null };
   const protocols = createProtocolTable();
   const scheduling = {
     getConcurrency: () => ({ setting: 1, source: 'test', isIndependent: false, hasOneProcess: false }),

@@ -118,6 +118,7 @@ describe('judgePredicate', () => {
     messages: fc.constant([]),
     notifications: fc.constant({ entries: [], dropped: 0 }),
     clientRequests: fc.constant(null),
+    widgets: fc.constant(null),
     cutReason: fc.option(fc.string()),
   });
 

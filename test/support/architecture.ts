@@ -26,12 +26,13 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['models', 5],
   ['server', 5],
   ['tunnel', 5],
-  ['engine', 6],
-  ['embedded', 7],
-  ['supervisor', 7],
-  ['gate', 8],
-  ['cli', 9],
-  ['action', 9],
+  ['browser', 6],
+  ['engine', 7],
+  ['embedded', 8],
+  ['supervisor', 8],
+  ['gate', 9],
+  ['cli', 10],
+  ['action', 10],
 ]);
 
 /** The same within a room that has many files, by its folders; files in none of them have the room's own rank, or one of their own. */

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { FoundChromium } from '../../src/browser/find-chromium.ts';
+import { buildChildEnvironment } from '../../src/server/environment.ts';
 
 /** A page opened from a file, as people open it. */
 export interface OpenPage extends AsyncDisposable {
@@ -22,7 +24,13 @@ function findChromium(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...found].find((file) => existsSync(file));
 }
 
-/** The reason for which tests of the page are skipped here; null where a browser is at hand. */
+/** The same for the gate. Without the sandbox of its own, which containers and root do not have. */
+export function findChromiumForGate(): FoundChromium {
+  const environment = buildChildEnvironment(process.env, {});
+  return { executable: findChromium() ?? '', isSandboxed: false, environment };
+}
+
+/** The reason for which tests of pages are skipped here; null where a browser is at hand. */
 export const missingBrowser: string | null =
   findChromium() === undefined ? 'no Chromium in PATH or CHROME_PATH; install one to test the page in it' : null;
 

@@ -5,6 +5,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import type { ProtocolTable } from '../../embedded/connect.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
+import { findChromium } from '../../browser/find-chromium.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
 import { type CleanupJournal, type RemoteResources, noCleanupJournal, openCleanupJournal } from './cleanup-journal.ts';
@@ -46,6 +47,8 @@ interface OwnServiceOptions {
   logger: Logger;
   redactor: Redactor;
   signal: AbortSignal;
+  /** The job's, in which a browser is looked for; without it, no app is shown. */
+  environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Asked how calls ended. */
   witnesses?: ServerWitnesses | undefined;
 }
@@ -75,7 +78,7 @@ export async function connectService(
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
 async function openOwnService(
   plan: ServicePlan,
-  { clock, logger, redactor, signal, witnesses }: OwnServiceOptions,
+  { clock, logger, redactor, signal, witnesses, environment }: OwnServiceOptions,
 ): Promise<ConnectedService> {
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
@@ -97,6 +100,7 @@ async function openOwnService(
     onAnswers: (iteration) => answers.onIteration(iteration),
     models,
     snapshots,
+    chromium: environment === undefined ? null : findChromium(environment),
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;

@@ -13,6 +13,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     tokensUsed: null,
     messages: [],
     notifications: { entries: [], dropped: 0 },
+    widgets: null,
     cutReason: null,
     ...overrides,
   };

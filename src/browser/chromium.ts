@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { platform, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { describeError } from '../base/errors.ts';
+import { endSentence } from '../base/text.ts';
+import { type Clock, formatDuration, race } from '../base/time.ts';
+import { createOutputTail, type OutputTail } from '../server/output-tail.ts';
+import { signalGroup, waitForGroupEnd } from '../server/process-tree.ts';
+import { BrowserGoneError, type DevTools, openDevTools } from './devtools.ts';
+import { type FoundChromium, sandboxVariable } from './find-chromium.ts';
+
+/** A proxy that does not exist: what a context does not exempt from it reaches no network, not even the resolver of names. */
+export const noProxy = 'http://127.0.0.1:1';
+
+/** From the start of the process to its first answer, in milliseconds. A cold start on a busy machine takes several seconds. */
+const startTimeoutMs = 60_000;
+const killTimeoutMs = 5000;
+
+export interface Chromium extends AsyncDisposable {
+  readonly devtools: DevTools;
+  /** Of the process, which leads a group of its own. */
+  readonly pid: number;
+  /** The directory of its profile. */
+  readonly profile: string;
+}
+
+/**
+ * Starts a headless Chromium with a profile of its own, and waits until it answers. Disposing it ends all of its processes and removes
+ * the profile. It ends by itself when this process does, because its pipe breaks.
+ *
+ * @throws {BrowserGoneError} where it does not start; the message says what to do
+ */
+export async function startChromium(found: FoundChromium, clock: Clock): Promise<Chromium> {
+  const profile = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-browser-'));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(async () => await rm(profile, { recursive: true, force: true, maxRetries: 5 }));
+  const child = spawn(found.executable, listArguments(found, profile), {
+    // Fonts and settings of the user are none of the widget's.
+    env: { ...found.environment, HOME: profile, TMPDIR: profile },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    detached: platform() !== 'win32',
+    windowsHide: true,
+  });
+  const errors = createOutputTail();
+  child.stderr?.on('data', (chunk: Buffer) => errors.append(chunk));
+  child.stderr?.on('error', () => {});
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', (error) => reject(new BrowserGoneError(describeError(error))));
+  });
+  failed.catch(() => {});
+  stack.defer(async () => await endGroup(child, clock));
+  const devtools = openDevTools(...readPipes(child));
+  try {
+    await race(Promise.race([devtools.send('Browser.getVersion'), failed]), {
+      timeout: {
+        clock,
+        afterMs: startTimeoutMs,
+        onTimeout: () => {
+          throw new BrowserGoneError(`It did not answer within ${formatDuration(startTimeoutMs)}.`);
+        },
+      },
+    });
+  } catch (error) {
+    throw new BrowserGoneError(describeFailedStart(found, error, errors), { cause: error });
+  }
+  const ending = stack.move();
+  return { devtools, profile, pid: child.pid ?? 0, [Symbol.asyncDispose]: async () => await ending.disposeAsync() };
+}
+
+function listArguments({ isSandboxed }: FoundChromium, profile: string): string[] {
+  return [
+    '--headless=new',
+    '--remote-debugging-pipe',
+    `--user-data-dir=${profile}`,
+    ...(isSandboxed ? [] : ['--no-sandbox']),
+    // Neither the browser itself nor a page reaches the network; a page's context exempts the origins that its policy has.
+    `--proxy-server=${noProxy}`,
+    '--proxy-bypass-list=<-loopback>',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-default-apps',
+    '--disable-domain-reliability',
+    '--disable-extensions',
+    '--disable-sync',
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--no-pings',
+    '--disable-breakpad',
+    '--disable-crash-reporter',
+    '--password-store=basic',
+    '--use-mock-keychain',
+    // Containers have little shared memory, and machines of jobs no graphics card.
+    '--disable-dev-shm-usage',
+    '--disable-gpu',
+    // What is not in front must draw and run its timers all the same.
+    '--disable-background-timer-throttling',
+    '--disable-backgrounding-occluded-windows',
+    '--disable-renderer-backgrounding',
+    '--disable-smooth-scrolling',
+    '--hide-scrollbars',
+    '--mute-audio',
+    '--lang=en-US',
+    'about:blank',
+  ];
+}
+
+function readPipes({ stdio }: ChildProcess): [Writable, Readable] {
+  const [, , , input, output] = stdio;
+  if (!(input instanceof Writable) || !(output instanceof Readable)) throw new BrowserGoneError('It has no pipes.');
+  return [input, output];
+}
+
+async function endGroup(child: ChildProcess, clock: Clock): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined) return;
+  signalGroup(pid, 'SIGKILL');
+  await waitForGroupEnd(clock, pid, killTimeoutMs);
+}
+
+function describeFailedStart({ executable }: FoundChromium, error: unknown, errors: OutputTail): string {
+  const lines = errors.readLines(20);
+  if (lines.some((line) => /no-sandbox|No usable sandbox|setuid sandbox/i.test(line))) {
+    return `${executable} cannot use its sandbox here. Run the job as an unprivileged user on a machine with user namespaces, or set ${sandboxVariable}=off, which runs the widgets of the server without that sandbox.`;
+  }
+  const last = lines.at(-1);
+  const more = last === undefined ? '' : ` Its last line on stderr: ${last}`;
+  return endSentence(`${executable} did not start: ${endSentence(describeError(error))}${more}`);
+}

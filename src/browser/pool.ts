@@ -1,0 +1,49 @@
+import { describeError } from '../base/errors.ts';
+import type { Clock } from '../base/time.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { BrowserGoneError, type DevTools } from './devtools.ts';
+import type { FoundChromium } from './find-chromium.ts';
+
+/** The browser of a run; it starts when it is first needed. */
+export interface BrowserPool extends AsyncDisposable {
+  /** A browser that answers, or why there is none and what to do. */
+  open(): Promise<{ devtools: DevTools } | { reason: string }>;
+}
+
+/** A browser that crashed is started again so often; then the machine cannot run it. */
+const maxStarts = 3;
+
+/** Shares one browser between the iterations of a run, and starts it again after it crashed. */
+export function createBrowserPool(found: FoundChromium | { reason: string }, clock: Clock): BrowserPool {
+  if ('reason' in found) return { open: async () => found, [Symbol.asyncDispose]: async () => {} };
+  let current: Promise<Chromium> | null = null;
+  let starts = 0;
+  let isOver = false;
+  const started: Chromium[] = [];
+  const start = async () => {
+    starts += 1;
+    const chromium = await startChromium(found, clock);
+    started.push(chromium);
+    chromium.devtools.gone.addEventListener('abort', () => (current = null), { once: true });
+    return chromium;
+  };
+  return {
+    open: async () => {
+      if (isOver) return { reason: 'The run is over.' };
+      if (current === null && starts === maxStarts)
+        return { reason: `The browser crashed ${maxStarts} times, and is not started again.` };
+      current ??= start();
+      try {
+        return { devtools: (await current).devtools };
+      } catch (error) {
+        // It would fail for the next iteration, too, and take as long.
+        return { reason: error instanceof BrowserGoneError ? error.message : describeError(error) };
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      isOver = true;
+      await current?.catch(() => {});
+      await Promise.all(started.map(async (chromium) => await chromium[Symbol.asyncDispose]()));
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { tryParseJson } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
+import { type AppPolicy, composeContentSecurityPolicy, coversUrl, listOrigins } from '../model/app-policy.ts';
+import { noProxy } from './chromium.ts';
+import { BrowserGoneError, type DevTools, type DevToolsEvent } from './devtools.ts';
+import { openWorld, type World } from './world.ts';
+
+/** What the widget wrote to its console as an error, oldest first, uncaught exceptions and refusals of its policy included. */
+export interface ConsoleErrors {
+  entries: string[];
+  /** How many more there were. */
+  dropped: number;
+}
+
+/** A widget in a browser, in a frame of a page that passes messages on. Disposing it closes the page and forgets what it stored. */
+export interface View extends AsyncDisposable {
+  /** For input, in the coordinates of the widget, which fills the page. */
+  readonly page: PageInput;
+  readonly world: World;
+  readonly consoleErrors: ConsoleErrors;
+  /** Aborts with a BrowserGoneError when browser or page crash. */
+  readonly gone: AbortSignal;
+  /** Loads the document. To be called once. */
+  load(): Promise<void>;
+  /** Sends a message to the widget. */
+  post(message: object): Promise<void>;
+}
+
+export interface PageInput {
+  readonly viewport: { width: number; height: number };
+  send(method: string, params: object): Promise<unknown>;
+}
+
+/** Of the frame, in CSS pixels. */
+export const viewport = { width: 800, height: 600 };
+
+/** Names that no resolver knows: whatever is asked of them, the gate answers itself. */
+const hostUrl = 'https://host.invalid/';
+const viewOrigin = 'https://view.invalid';
+const viewUrl = `${viewOrigin}/`;
+
+/** The widget may run scripts, in an origin of its own. It opens no window or dialog, downloads nothing and leaves its frame never. */
+const sandbox = 'allow-scripts allow-same-origin allow-forms';
+
+const hostPolicy = `default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-src ${viewOrigin}`;
+
+const hostPage = `<!doctype html>
+<style>html, body, iframe { margin: 0; border: 0; width: 100%; height: 100%; display: block; overflow: hidden }</style>
+<script>
+  let view;
+  addEventListener('message', ({ data, source }) => {
+    if (source === view?.contentWindow) toGate(JSON.stringify(data) ?? 'null');
+  });
+  const post = (message) => view.contentWindow.postMessage(message, '${viewOrigin}');
+  addEventListener('DOMContentLoaded', () => view.focus());
+</script>
+<iframe sandbox="${sandbox}" src="${viewUrl}"></iframe>
+<script>view = document.querySelector('iframe')</script>`;
+
+/** What a report has room for. */
+const maxErrors = 20;
+const maxErrorLength = 300;
+
+/** A widget sends small messages; what is longer, in characters, it gets no answer to. */
+const maxMessageLength = 4_000_000;
+
+const created = z.object({ browserContextId: z.string() });
+const targeted = z.object({ targetId: z.string() });
+const attached = z.object({ sessionId: z.string() });
+const attachedTarget = z.object({
+  sessionId: z.string(),
+  targetInfo: z.object({ targetId: z.string(), type: z.string() }),
+});
+const pausedRequest = z.object({ requestId: z.string(), request: z.object({ url: z.string() }) });
+const bindingCall = z.object({ payload: z.string() });
+const remoteValue = z.object({ description: z.string().optional(), value: z.unknown().optional() });
+const consoleCall = z.object({ type: z.string(), args: z.array(remoteValue) });
+const thrown = z.object({
+  exceptionDetails: z.object({ text: z.string(), exception: remoteValue.optional() }),
+});
+const logged = z.object({ entry: z.object({ level: z.string(), text: z.string(), url: z.string().optional() }) });
+
+/**
+ * Prepares a page that shows a document as a host of MCP Apps does: in a sandboxed frame of an origin of its own, under the Content-Security-Policy that its
+ * declaration amounts to. Requests to other origins than the declared ones are refused a second time by the browser's network. `onMessage`
+ * gets what the document posts to its parent.
+ *
+ * @throws {BrowserGoneError} where the browser is no more
+ */
+export async function openView(
+  devtools: DevTools,
+  { html, policy, onMessage }: { html: string; policy: AppPolicy | null; onMessage: (message: unknown) => void },
+): Promise<View> {
+  const origins = listOrigins(policy);
+  await using stack = new AsyncDisposableStack();
+  const crashed = new AbortController();
+  const { browserContextId } = created.parse(
+    await devtools.send('Target.createBrowserContext', {
+      disposeOnDetach: true,
+      proxyServer: noProxy,
+      proxyBypassList: ['<-loopback>', ...origins.map((origin) => origin.replace(/^.*:\/\//, ''))].join(';'),
+    }),
+  );
+  stack.defer(async () => {
+    await devtools.send('Target.disposeBrowserContext', { browserContextId }).catch(() => {});
+  });
+  const { targetId } = targeted.parse(
+    await devtools.send('Target.createTarget', { url: 'about:blank', browserContextId, ...viewport }),
+  );
+  const { sessionId: pageId } = attached.parse(
+    await devtools.send('Target.attachToTarget', { targetId, flatten: true }),
+  );
+  /** Targets of the page by session: 0 is the page itself, 1 the frame of the widget where that has a process of its own. */
+  const depths = new Map([[pageId, 0]]);
+  let frameTarget: { sessionId: string; frameId: string } | null = null;
+  const consoleErrors: ConsoleErrors = { entries: [], dropped: 0 };
+  const addError = (text: string) => {
+    if (consoleErrors.entries.length === maxErrors) consoleErrors.dropped += 1;
+    else consoleErrors.entries.push(clipText(text.replaceAll(/\s+/g, ' ').trim(), maxErrorLength));
+  };
+  const prepare = async (sessionId: string) => {
+    const commands: Array<[string, object?]> = [
+      ['Inspector.enable'],
+      ['Page.enable'],
+      ['Runtime.enable'],
+      ['Log.enable'],
+      ['Fetch.enable', { patterns: [{ urlPattern: '*' }] }],
+      ['Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }],
+      ['Runtime.runIfWaitingForDebugger'],
+    ];
+    // A worker knows only some of them. The browser handles them in order.
+    await Promise.all(
+      commands.map(async ([method, params]) => await devtools.send(method, params, sessionId).catch(() => {})),
+    );
+  };
+  const respond = (sessionId: string, requestId: string, [body, policyText]: [string, string]) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policyText };
+    const response = {
+      requestId,
+      responseCode: 200,
+      responseHeaders: Object.entries(headers).map(([name, value]) => ({ name, value })),
+      body: Buffer.from(body).toString('base64'),
+    };
+    ignore(devtools.send('Fetch.fulfillRequest', response, sessionId));
+  };
+  const answerRequest = (sessionId: string, { requestId, request: { url } }: z.infer<typeof pausedRequest>) => {
+    if (url === hostUrl) respond(sessionId, requestId, [hostPage, hostPolicy]);
+    else if (url === viewUrl) respond(sessionId, requestId, [html, composeContentSecurityPolicy(policy)]);
+    else if (/^(?:data|blob):/.test(url) || origins.some((origin) => coversUrl(origin, url)))
+      ignore(devtools.send('Fetch.continueRequest', { requestId }, sessionId));
+    else ignore(devtools.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }, sessionId));
+  };
+  const handlers: { readonly [Method in string]?: (params: unknown, sessionId: string) => void } = {
+    'Target.attachedToTarget': (params, parent) => {
+      const { sessionId, targetInfo } = attachedTarget.parse(params);
+      const depth = (depths.get(parent) ?? 0) + 1;
+      depths.set(sessionId, depth);
+      if (depth === 1 && targetInfo.type === 'iframe') frameTarget = { sessionId, frameId: targetInfo.targetId };
+      ignore(prepare(sessionId));
+    },
+    'Fetch.requestPaused': (params, sessionId) => answerRequest(sessionId, pausedRequest.parse(params)),
+    'Runtime.bindingCalled': (params, sessionId) => {
+      const { payload } = bindingCall.parse(params);
+      if (sessionId === pageId && payload.length <= maxMessageLength) onMessage(tryParseJson(payload));
+    },
+    'Runtime.consoleAPICalled': (params) => {
+      const { type, args } = consoleCall.parse(params);
+      if (type === 'error' || type === 'assert') addError(args.map(printRemote).join(' '));
+    },
+    'Runtime.exceptionThrown': (params) => {
+      const { text, exception } = thrown.parse(params).exceptionDetails;
+      addError(exception === undefined ? text : `${text} ${printRemote(exception)}`);
+    },
+    'Log.entryAdded': (params) => {
+      const { level, text, url } = logged.parse(params).entry;
+      if (level === 'error') addError(url === undefined || url === viewUrl ? text : `${text} (${url})`);
+    },
+    'Inspector.targetCrashed': () => crashed.abort(new BrowserGoneError('The page of the widget crashed.')),
+  };
+  const onEvent = ({ method, params, sessionId }: DevToolsEvent) => {
+    const depth = sessionId === undefined ? undefined : depths.get(sessionId);
+    if (sessionId === undefined || depth === undefined) return;
+    // What frames in the widget write is another party's.
+    const isForeign = depth > 1 && (method.startsWith('Runtime.') || method.startsWith('Log.'));
+    if (!isForeign) handlers[method]?.(params, sessionId);
+  };
+  stack.defer(devtools.listen(onEvent));
+  const send = async (method: string, params: object = {}) => await devtools.send(method, params, pageId);
+  await send('Runtime.addBinding', { name: 'toGate' });
+  await Promise.all([
+    prepare(pageId),
+    send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor: 1, mobile: false }),
+    send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+    send('Emulation.setTimezoneOverride', { timezoneId: 'UTC' }),
+  ]);
+  const world = openWorld(devtools, { pageId, findFrameTarget: () => frameTarget });
+  const ending = stack.move();
+  return {
+    page: { viewport, send },
+    world,
+    consoleErrors,
+    gone: AbortSignal.any([devtools.gone, crashed.signal]),
+    load: async () => {
+      await send('Page.navigate', { url: hostUrl });
+    },
+    post: async (message) => {
+      // A line separator in a string is valid in JSON and in a script.
+      await send('Runtime.evaluate', { expression: `post(${JSON.stringify(message)})` });
+    },
+    [Symbol.asyncDispose]: async () => await ending.disposeAsync(),
+  };
+}
+
+function printRemote({ description, value }: z.infer<typeof remoteValue>): string {
+  if (typeof value === 'string') return value;
+  return value === undefined ? (description ?? 'undefined') : JSON.stringify(value);
+}
+
+/** The page may be gone before a command reaches it. */
+function ignore(sent: Promise<unknown>): void {
+  sent.catch(() => {});
+}

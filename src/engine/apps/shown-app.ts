@@ -1,0 +1,149 @@
+import { formatDuration } from '../../base/time.ts';
+import type { Clock } from '../../base/time.ts';
+import type { DevTools } from '../../browser/devtools.ts';
+import { hasReceived, settleView } from '../../browser/elements.ts';
+import { openView, type View, viewport } from '../../browser/view.ts';
+import type { WidgetObservation } from '../../model/widget.ts';
+import type { App } from '../app-resource.ts';
+import { joinWithin } from '../reasons.ts';
+import {
+  type AppHostOptions,
+  createAppHost,
+  notifyToolInput,
+  notifyToolResult,
+  requestTeardown,
+  teardownId,
+} from './app-host.ts';
+import { type Waited, waitFor } from './wait-for.ts';
+
+/** How long an app may take to say goodbye, in milliseconds: its iteration is judged already. */
+const teardownMs = 300;
+
+/** How long the browser may take to say that it is alive, in milliseconds. */
+const aliveMs = 10_000;
+
+/** What an app shows: the call of a tool and its result, as MCP has them. */
+export interface ShownCall {
+  arguments: Record<string, unknown>;
+  result: object;
+}
+
+/** An app in the browser. Disposing it says so to the app, and closes its page. */
+export interface ShownApp extends AsyncDisposable {
+  readonly view: View;
+  /** Tries something until it is done, the time is over, or the browser is gone. */
+  attempt<T>(...[attempt, afterMs]: [Parameters<typeof waitFor<T>>[0], number]): Promise<Waited<T>>;
+}
+
+export interface ShowOptions {
+  devtools: DevTools;
+  clock: Clock;
+  /** Of the iteration. */
+  signal: AbortSignal;
+  renderTimeoutMs: number;
+  host: Omit<AppHostOptions, 'policy' | 'viewport' | 'onInitialized'>;
+  call: ShownCall;
+}
+
+/**
+ * Shows an app, and waits until it has its call. Fills in `observation` how that went: an app that does not complete its handshake in time
+ * has failed if the browser is alive, and a browser that is gone says nothing about the app.
+ *
+ * @throws {BrowserGoneError} where the browser is gone before there is a page
+ * @throws the signal's reason once it aborts
+ */
+export async function showApp(
+  { html, policy }: App,
+  observation: WidgetObservation,
+  { devtools, clock, signal, renderTimeoutMs, host: hostOptions, call }: ShowOptions,
+): Promise<ShownApp> {
+  await using stack = new AsyncDisposableStack();
+  let isInitialized = false;
+  const host = createAppHost({
+    ...hostOptions,
+    policy,
+    viewport,
+    onInitialized: () => {
+      isInitialized = true;
+    },
+  });
+  const view = stack.use(
+    await openView(devtools, {
+      html,
+      policy,
+      onMessage: (message) => {
+        const answer = async () => {
+          const answered = await host.receive(message);
+          if (answered !== null) await view.post(answered);
+        };
+        // A page that is gone needs no answer.
+        answer().catch(() => {});
+      },
+    }),
+  );
+  observation.consoleErrors = view.consoleErrors;
+  const attempt: ShownApp['attempt'] = async (once, afterMs) => {
+    const waited = await waitFor(once, { clock, signal, gone: view.gone, afterMs });
+    if (waited.kind !== 'late' || !waited.isStuck) return waited;
+    const timeout = { clock, signal, gone: view.gone, afterMs: aliveMs };
+    const alive = await waitFor(async () => ({ done: await devtools.send('Browser.getVersion') }), timeout);
+    return alive.kind === 'done' ? waited : { kind: 'gone', reason: 'The browser does not answer.' };
+  };
+  const startMs = clock.monotonicMs();
+  await view.load();
+  const problem = () =>
+    host.hasBegun
+      ? 'did not send `ui/notifications/initialized` after `ui/initialize`'
+      : 'did not send `ui/initialize`';
+  const ready = await attempt(async () => (isInitialized ? { done: null } : { problem: problem() }), renderTimeoutMs);
+  const latencyMs = Math.round(clock.monotonicMs() - startMs);
+  if (ready.kind === 'gone') {
+    observation.reason = `The browser established nothing: ${ready.reason}`;
+  } else if (ready.kind === 'late') {
+    observation.status = 'failed';
+    observation.reason = `its app ${ready.problem} within ${formatDuration(renderTimeoutMs)}${describeConsole(observation)}`;
+  } else {
+    Object.assign(observation, { status: 'rendered', reason: null, latencyMs });
+    await deliver(call, view, attempt);
+    stack.defer(async () => {
+      await view.post(requestTeardown).catch(() => {});
+      const answered = async () => (host.hasAnswered(teardownId) ? { done: null } : { problem: '' });
+      const { signal: never } = new AbortController();
+      await waitFor(answered, { clock, signal: never, gone: view.gone, afterMs: teardownMs });
+    });
+  }
+  const ending = stack.move();
+  return { view, attempt, [Symbol.asyncDispose]: async () => await ending.disposeAsync() };
+}
+
+/** Gives an app its call, and waits until its scripts have had it. An app that is stuck gets it, too, if it ever goes on. */
+async function deliver(call: ShownCall, view: View, attempt: ShownApp['attempt']): Promise<void> {
+  const prepared = async () => ({ done: await hasReceived(view, '') });
+  await attempt(prepared, deliverMs);
+  const resultMessage = notifyToolResult(call.result);
+  const post = async () => {
+    await view.post(notifyToolInput(call.arguments));
+    await view.post(resultMessage);
+    return { done: null };
+  };
+  await attempt(post, deliverMs);
+  const received = async () =>
+    (await hasReceived(view, resultMessage.method)) ? { done: null } : { problem: 'has not received its result' };
+  await attempt(received, deliverMs);
+  await attempt(async () => ({ done: await settleView(view) }), deliverMs);
+}
+
+/** For each part of that, in milliseconds. An app whose document is gone never gets it. */
+const deliverMs = 2000;
+
+/** What an app wrote to its console, for the end of a reason; empty where it wrote no error. */
+export function describeConsole({
+  consoleErrors: { entries, dropped },
+}: Pick<WidgetObservation, 'consoleErrors'>): string {
+  if (entries.length === 0) return '';
+  const more = dropped === 0 ? [] : [`${dropped} more`];
+  return `; its console has: ${joinWithin([...entries, ...more], maxConsoleLength)}`;
+}
+
+/** The reason before it has to fit, too. */
+const maxConsoleLength = 330;
