@@ -5,6 +5,8 @@ import type { IngestResult, IngestRun } from '../service/bodies/ingest.ts';
 import { createSuiteContent } from './bodies/suite.ts';
 import { ApiError } from './envelope.ts';
 import { createId } from './id.ts';
+import { describeIngestedCase } from './planned-case.ts';
+import { judgeIntegrity, readScores } from './scores.ts';
 import type { Store } from './store/open.ts';
 import type { RunRecord } from './store/runs.ts';
 import type { SuiteRecord } from './store/suites.ts';
@@ -40,7 +42,8 @@ export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: Run
     notes: body.notes ?? null,
     total: body.expectedIterations ?? 0,
     now,
-    ingested: { externalId, evaluationConfigHash },
+    externalId,
+    evaluationConfigHash,
   });
   return { run: reread(store, id), isReused: false };
 }
@@ -81,9 +84,14 @@ export function addResults(
     const ordinal = (numbers.get(title) ?? 0) + 1;
     numbers.set(title, ordinal);
     const { iterationNumber } = result.metadata ?? {};
+    const caseKey = declaredId ?? testCase?.declaredId ?? title;
+    const scores = readScores(result.metadata);
+    store.plannedCases.insert(run.id, caseKey, describeIngestedCase(result, scores?.configHash ?? null));
     const isNew = store.iterations.ingest({
       runId: run.id,
       id: createId('iter'),
+      caseKey,
+      scores,
       externalId: result.externalIterationId ?? `${run.externalId}-${before + index + 1}`,
       caseId: testCase?.id ?? null,
       title,
@@ -120,6 +128,7 @@ export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope,
   if (run.status !== 'running') return run;
   const total = run.passed + run.failed;
   store.runs.setTotal(id, total);
+  store.runs.setScoreIntegrity(id, judgeIntegrity(store.iterations.listScores(id).values()));
   if (total === 0) {
     store.runs.end(id, { status: 'failed', result: null, failure: 'No results were sent.', now });
   } else {

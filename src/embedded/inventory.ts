@@ -1,6 +1,7 @@
 import type { InventoryFactory } from './app.ts';
 import { createOperationRoutes } from './operation-routes.ts';
 import { serveProjects } from './routes/projects.ts';
+import { serveRunComparison } from './routes/run-comparison.ts';
 
 /**
  * Serves the operations that a gate never calls. A separate module, so that the action's bundle, which runs the service for itself
@@ -9,5 +10,6 @@ import { serveProjects } from './routes/projects.ts';
 export const createInventory: InventoryFactory = (parts) => {
   const { routes, serve } = createOperationRoutes(parts);
   serveProjects(serve, parts);
+  serveRunComparison(serve, parts);
   return routes;
 };

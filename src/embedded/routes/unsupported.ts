@@ -31,10 +31,6 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${project}/eval-runs/:runId/judge`,
     `POST ${project}/eval-runs/:runId/insights`,
   ],
-  'This service does not compare runs; read the iterations of both.': [
-    `GET ${project}/eval-runs/:runId/compare`,
-    'GET /eval-runs/:runId/compare',
-  ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
   'This service has no schedule; let the CI system start the runs.': [`PATCH ${suite}/schedule`],
   'This service keeps no artifacts; send traces with the results.': [

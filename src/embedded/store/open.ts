@@ -6,6 +6,7 @@ import { createCaseStore } from './cases.ts';
 import { createDocumentStore } from './documents.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createIterationStore } from './iterations.ts';
+import { createPlannedCaseStore } from './planned-cases.ts';
 import { createProjectStore } from './projects.ts';
 import { createRunStore } from './runs.ts';
 import { migrateSchema } from './schema.ts';
@@ -46,6 +47,7 @@ export function openStore(dataDir: string | undefined) {
     cases: createCaseStore(database),
     runs: createRunStore(database),
     iterations: createIterationStore(database),
+    plannedCases: createPlannedCaseStore(database),
     idempotency: createIdempotencyStore(database),
     documents: createDocumentStore(database),
     /** Runs `write` so that either all it wrote is kept or nothing. Not nestable. */

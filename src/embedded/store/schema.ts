@@ -85,6 +85,18 @@ export const migrations = [
   create index documents_of_project on documents (kind, project_id, created_at);
   create index documents_of_parent on documents (kind, parent_id, created_at);
   `,
+  // What a run planned for its cases, so that its steps can be listed before they ran and runs can be compared; scores and groups.
+  `
+  alter table runs add column group_id text;
+  alter table runs add column score_integrity text;
+  alter table iterations add column case_key text;
+  alter table iterations add column scores text;
+  create table planned_cases (
+    run_id text not null references runs (id) on delete cascade, case_key text not null, record text not null,
+    primary key (run_id, case_key)
+  ) without rowid;
+  create index runs_by_end on runs (project_id, completed_at, id);
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

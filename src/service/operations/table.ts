@@ -3,6 +3,7 @@ import { agentOperations } from './agent.ts';
 import { caseOperations } from './cases.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
+import { runComparisonOperations } from './run-comparison.ts';
 import { runOperations } from './runs.ts';
 import { suiteOperations } from './suites.ts';
 import { tunnelOperations } from './tunnels.ts';
@@ -12,7 +13,7 @@ export const operations = {
   account: accountOperations,
   suites: suiteOperations,
   cases: caseOperations,
-  runs: runOperations,
+  runs: { ...runOperations, ...runComparisonOperations },
   ingest: ingestOperations,
   tunnels: tunnelOperations,
   agent: agentOperations,
