@@ -2,6 +2,7 @@ import type { InventoryFactory } from './app.ts';
 import { createOperationRoutes } from './operation-routes.ts';
 import { serveProjects } from './routes/projects.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
+import { serveTraceExport } from './routes/trace-export.ts';
 
 /**
  * Serves the operations that a gate never calls. A separate module, so that the action's bundle, which runs the service for itself
@@ -11,5 +12,6 @@ export const createInventory: InventoryFactory = (parts) => {
   const { routes, serve } = createOperationRoutes(parts);
   serveProjects(serve, parts);
   serveRunComparison(serve, parts);
+  serveTraceExport(serve, parts);
   return routes;
 };

@@ -68,9 +68,8 @@ const unsupported: Record<string, readonly string[]> = {
     `GET ${project}/plugins`,
     'GET /plugin-versions/:pluginVersionId',
   ],
-  'This service has no chats and exports no telemetry.': [
+  'This service has no chats.': [
     'GET /chat-sessions',
-    'GET /trace-exports/otlp',
     `GET ${project}/chatboxes`,
     `GET ${project}/chatboxes/:chatboxId`,
     `GET ${project}/scenarios`,

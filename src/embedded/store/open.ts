@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../../base/errors.ts';
 import { createCaseStore } from './cases.ts';
 import { createDocumentStore } from './documents.ts';
+import { createEndedIterationStore } from './ended-iterations.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createIterationStore } from './iterations.ts';
 import { createPlannedCaseStore } from './planned-cases.ts';
@@ -47,6 +48,7 @@ export function openStore(dataDir: string | undefined) {
     cases: createCaseStore(database),
     runs: createRunStore(database),
     iterations: createIterationStore(database),
+    endedIterations: createEndedIterationStore(database),
     plannedCases: createPlannedCaseStore(database),
     idempotency: createIdempotencyStore(database),
     documents: createDocumentStore(database),

@@ -6,6 +6,7 @@ import type { Operation } from './operation.ts';
 import { runComparisonOperations } from './run-comparison.ts';
 import { runOperations } from './runs.ts';
 import { suiteOperations } from './suites.ts';
+import { traceExportOperations } from './trace-export.ts';
 import { tunnelOperations } from './tunnels.ts';
 
 /** Every operation of the API by its area. */
@@ -17,6 +18,7 @@ export const operations = {
   ingest: ingestOperations,
   tunnels: tunnelOperations,
   agent: agentOperations,
+  traceExport: traceExportOperations,
 };
 
 /** Every operation of the API, area by area. */

@@ -25,7 +25,7 @@ describe('operations of the API that this service lacks', () => {
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
   });
 
-  it.each(['/models', '/host-catalog', '/organizations', '/trace-exports/otlp', '/chat-sessions'])(
+  it.each(['/models', '/host-catalog', '/organizations', '/chat-sessions'])(
     'include %s, which is above the projects',
     async (path) => {
       const { status, body } = await service.root.get(path);
