@@ -3,6 +3,7 @@ import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { IngestResult, IngestRun } from '../service/bodies/ingest.ts';
 import { createSuiteContent } from './bodies/suite.ts';
+import { readSentTrace } from './artifacts.ts';
 import { ApiError } from './envelope.ts';
 import { createId } from './id.ts';
 import { describeIngestedCase } from './planned-case.ts';
@@ -103,7 +104,7 @@ export function addResults(
       model: result.model ?? null,
       provider: result.provider ?? null,
       tokensUsed: result.tokens?.total ?? null,
-      trace: readTrace(result.trace),
+      trace: readSentTrace(result, { store, projectId: run.projectId, path: `results.${index}` }),
     });
     if (!isNew) continue;
     inserted += 1;
@@ -151,11 +152,4 @@ function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
     const sent = call['arguments'] ?? call['args'] ?? call['input'];
     return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isRecord(sent) ? { ...sent } : {} };
   });
-}
-
-/** Whatever was sent reads as the open document that traces are. */
-function readTrace(trace: IngestResult['trace']): object | undefined {
-  if (trace === null || trace === undefined) return undefined;
-  if (typeof trace === 'string') return { raw: trace };
-  return Array.isArray(trace) ? { messages: trace } : trace;
 }

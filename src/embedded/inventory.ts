@@ -3,6 +3,7 @@ import { createOperationRoutes } from './operation-routes.ts';
 import { serveProjects } from './routes/projects.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
+import { serveUploads } from './routes/uploads.ts';
 
 /**
  * Serves the operations that a gate never calls. A separate module, so that the action's bundle, which runs the service for itself
@@ -13,5 +14,6 @@ export const createInventory: InventoryFactory = (parts) => {
   serveProjects(serve, parts);
   serveRunComparison(serve, parts);
   serveTraceExport(serve, parts);
+  serveUploads(serve, { ...parts, open: routes.open });
   return routes;
 };

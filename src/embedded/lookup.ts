@@ -24,6 +24,14 @@ export function requireMemberProject(store: Store, projectId: string, { organiza
   return project;
 }
 
+/** A project of ingestion: the literal `default` stands for the oldest one of the caller's organization. */
+export function requireIngestProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
+  if (projectId !== 'default') return requireProject(store, projectId);
+  const project = store.projects.list().find(({ content }) => content.organizationId === organizationId);
+  if (project === undefined) throw notFound('Project');
+  return project;
+}
+
 export function requireServer(store: Store, projectId: string, serverId: string): ServerRecord {
   const server = store.servers.get(projectId, serverId);
   if (server === undefined) throw notFound('Server');

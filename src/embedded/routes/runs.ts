@@ -92,7 +92,8 @@ export function renderRun(run: RunRecord) {
     runNumber,
     status,
     result,
-    summary: renderSummary(run),
+    // What a run holds that others still fill is counted when they close it.
+    summary: source === 'sdk' && status === 'running' ? null : renderSummary(run),
     source,
     notes: notes === '' ? null : notes,
     environment: null,

@@ -33,9 +33,6 @@ const unsupported: Record<string, readonly string[]> = {
   ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
   'This service has no schedule; let the CI system start the runs.': [`PATCH ${suite}/schedule`],
-  'This service keeps no artifacts; send traces with the results.': [
-    `POST ${project}/eval-ingest/artifacts/upload-url`,
-  ],
   'This service has no environments, hosts, images or plugins.': [
     `POST ${suite}/environments`,
     `GET ${environments}`,

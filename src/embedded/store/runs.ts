@@ -101,7 +101,7 @@ export function createRunStore(database: DatabaseSync) {
   const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
   const selectTotals = database.prepare(`
     select coalesce(sum(passed), 0) as passed, coalesce(sum(failed), 0) as failed, count(*) as runs
-    from runs where suite_id = ?`);
+    from runs where suite_id = ? and (source = 'api' or completed_at is not null)`);
   const selectTrend = database.prepare(`
     select cast(passed as real) / total as pass_rate from runs
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);

@@ -1,5 +1,6 @@
 import { accountOperations } from './account.ts';
 import { agentOperations } from './agent.ts';
+import { artifactOperations } from './artifacts.ts';
 import { caseOperations } from './cases.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
@@ -15,7 +16,7 @@ export const operations = {
   suites: suiteOperations,
   cases: caseOperations,
   runs: { ...runOperations, ...runComparisonOperations },
-  ingest: ingestOperations,
+  ingest: { ...ingestOperations, ...artifactOperations },
   tunnels: tunnelOperations,
   agent: agentOperations,
   traceExport: traceExportOperations,

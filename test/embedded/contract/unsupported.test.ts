@@ -11,7 +11,6 @@ describe('operations of the API that this service lacks', () => {
   });
 
   it.each([
-    ['post', '/eval-ingest/artifacts/upload-url', 'This service keeps no artifacts; send traces with the results.'],
     ['get', '/environments', 'This service has no environments, hosts, images or plugins.'],
     ['patch', '/eval-suites/x/schedule', 'This service has no schedule; let the CI system start the runs.'],
     [
