@@ -5,6 +5,7 @@ import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget, ProtocolTable } from './connect.ts';
 import { ApiError, invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
+import { describePlannedCase, hashEvaluation } from './planned-case.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
 import type { ServiceLimits } from '../service/limits.ts';
@@ -157,11 +158,16 @@ function startRun(
       minimumPassRate: body.passCriteria?.minimumPassRate ?? suite.content.minimumAccuracy ?? 100,
       notes: body.notes ?? null,
       total: iterations.length,
+      evaluationConfigHash: hashEvaluation(suite.content, body.matchOptionsOverride),
+      groupId: body.runGroupId,
       now: clock.now(),
     });
-    for (const [position, { id, caseId, iterationNumber, testCase, model }] of iterations.entries()) {
+    for (const { declaredId, testCase } of plan.planned) {
+      store.plannedCases.insert(runId, declaredId, describePlannedCase(testCase));
+    }
+    for (const [position, { id, caseId, caseKey, iterationNumber, testCase, model }] of iterations.entries()) {
       const { title } = testCase;
-      store.iterations.insert({ runId, position, id, caseId, title, iterationNumber, model });
+      store.iterations.insert({ runId, position, id, caseId, caseKey, title, iterationNumber, model });
     }
     keepAnswer(store, request, created);
   });
@@ -207,7 +213,7 @@ function readApiKeys({ modelApiKeys = {} }: RunCreateBody): ReadonlyMap<string, 
 }
 
 function planIterations(
-  { caseId, testCase, servers, model }: PlannedCase,
+  { caseId, declaredId, testCase, servers, model }: PlannedCase,
   {
     targets,
     models,
@@ -231,6 +237,7 @@ function planIterations(
     return {
       id: createId('iter'),
       caseId,
+      caseKey: declaredId,
       iterationNumber,
       testCase,
       servers: reached,

@@ -3,8 +3,11 @@ import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { IngestResult, IngestRun } from '../service/bodies/ingest.ts';
 import { createSuiteContent } from './bodies/suite.ts';
+import { readSentTrace } from './artifacts.ts';
 import { ApiError } from './envelope.ts';
 import { createId } from './id.ts';
+import { describeIngestedCase } from './planned-case.ts';
+import { judgeIntegrity, readScores } from './scores.ts';
 import type { Store } from './store/open.ts';
 import type { RunRecord } from './store/runs.ts';
 import type { SuiteRecord } from './store/suites.ts';
@@ -40,7 +43,8 @@ export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: Run
     notes: body.notes ?? null,
     total: body.expectedIterations ?? 0,
     now,
-    ingested: { externalId, evaluationConfigHash },
+    externalId,
+    evaluationConfigHash,
   });
   return { run: reread(store, id), isReused: false };
 }
@@ -81,9 +85,14 @@ export function addResults(
     const ordinal = (numbers.get(title) ?? 0) + 1;
     numbers.set(title, ordinal);
     const { iterationNumber } = result.metadata ?? {};
+    const caseKey = declaredId ?? testCase?.declaredId ?? title;
+    const scores = readScores(result.metadata);
+    store.plannedCases.insert(run.id, caseKey, describeIngestedCase(result, scores?.configHash ?? null));
     const isNew = store.iterations.ingest({
       runId: run.id,
       id: createId('iter'),
+      caseKey,
+      scores,
       externalId: result.externalIterationId ?? `${run.externalId}-${before + index + 1}`,
       caseId: testCase?.id ?? null,
       title,
@@ -95,7 +104,7 @@ export function addResults(
       model: result.model ?? null,
       provider: result.provider ?? null,
       tokensUsed: result.tokens?.total ?? null,
-      trace: readTrace(result.trace),
+      trace: readSentTrace(result, { store, projectId: run.projectId, path: `results.${index}` }),
     });
     if (!isNew) continue;
     inserted += 1;
@@ -120,6 +129,7 @@ export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope,
   if (run.status !== 'running') return run;
   const total = run.passed + run.failed;
   store.runs.setTotal(id, total);
+  store.runs.setScoreIntegrity(id, judgeIntegrity(store.iterations.listScores(id).values()));
   if (total === 0) {
     store.runs.end(id, { status: 'failed', result: null, failure: 'No results were sent.', now });
   } else {
@@ -142,11 +152,4 @@ function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
     const sent = call['arguments'] ?? call['args'] ?? call['input'];
     return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isRecord(sent) ? { ...sent } : {} };
   });
-}
-
-/** Whatever was sent reads as the open document that traces are. */
-function readTrace(trace: IngestResult['trace']): object | undefined {
-  if (trace === null || trace === undefined) return undefined;
-  if (typeof trace === 'string') return { raw: trace };
-  return Array.isArray(trace) ? { messages: trace } : trace;
 }

@@ -1,3 +1,4 @@
+import type { Caller } from './callers.ts';
 import { invalid, notFound } from './envelope.ts';
 import type { CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';
@@ -12,6 +13,21 @@ import type { SuiteRecord } from './store/suites.ts';
  */
 export function requireProject(store: Store, projectId: string): ProjectRecord {
   const project = store.projects.get(projectId);
+  if (project === undefined) throw notFound('Project');
+  return project;
+}
+
+/** A project that a query names: of another organization than the caller's, it does not exist. */
+export function requireMemberProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
+  const project = requireProject(store, projectId);
+  if (project.content.organizationId !== organizationId) throw notFound('Project');
+  return project;
+}
+
+/** A project of ingestion: the literal `default` stands for the oldest one of the caller's organization. */
+export function requireIngestProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
+  if (projectId !== 'default') return requireProject(store, projectId);
+  const project = store.projects.list().find(({ content }) => content.organizationId === organizationId);
   if (project === undefined) throw notFound('Project');
   return project;
 }

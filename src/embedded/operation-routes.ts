@@ -49,7 +49,8 @@ export function createOperationRoutes({ store, readBody }: { store: Store; readB
       const { req: request } = context;
       const ids = idsOf(path).parse(Object.fromEntries(names.map((name) => [name, request.param(name)])));
       const projectId = request.param('projectId');
-      if (projectId !== undefined) requireProject(store, projectId);
+      const isDefault = operation.hasDefaultProject === true && projectId === 'default';
+      if (projectId !== undefined && !isDefault) requireProject(store, projectId);
       const caller = isPublic ? anonymousCaller : context.var.caller;
       if (!isPublic) requireRight(operation, caller);
       const answer = await handle({ ids, body: await readBody(request, body), caller, request });

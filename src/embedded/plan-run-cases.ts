@@ -20,6 +20,7 @@ import type { CaseRecord } from './store/cases.ts';
 /** A case as one run executes it: settings layered, its servers and its model chosen. */
 export interface PlannedCase {
   caseId: string;
+  declaredId: string;
   testCase: TestCase;
   /** Those that it uses; the first is that of steps that name none. */
   servers: readonly [RunServer, ...RunServer[]];
@@ -53,11 +54,11 @@ export interface RunCasesOptions {
  * FEATURE_NOT_SUPPORTED for a model that cannot be asked.
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
-  const planned = cases.flatMap(({ id, content }) => {
+  const planned = cases.flatMap(({ id, declaredId, content }) => {
     const ofRevision = { ...options, servers: listServersOf(content, options) };
     const servers = listServers(content, ofRevision.servers);
     const testCase = resolveTestCase(content, ofRevision);
-    return listModels(content, options).map((model) => ({ caseId: id, testCase, servers, model }));
+    return listModels(content, options).map((model) => ({ caseId: id, declaredId, testCase, servers, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
   if (totalCalls > options.llmCallsPerRun) {

@@ -43,8 +43,16 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Counts what arrives and not what Content-Length says, which a chunked body does not have. */
 async function readText(request: HonoRequest, maxBytes: number): Promise<string> {
+  return (await readBytes(request, maxBytes)).toString();
+}
+
+/**
+ * Reads a whole body. Counts what arrives and not what Content-Length says, which a chunked body does not have.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for more than `maxBytes`.
+ */
+export async function readBytes(request: HonoRequest, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.raw.body ?? []) {
@@ -54,7 +62,7 @@ async function readText(request: HonoRequest, maxBytes: number): Promise<string>
     else chunks.push(chunk);
   }
   if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */

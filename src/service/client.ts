@@ -11,7 +11,6 @@ import { listProxySecrets, type ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
 import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
-import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** A connection to one service with one key. The operations in this folder take it as their first argument. */
@@ -58,7 +57,8 @@ export interface ServiceCall<T> extends CallOptions {
   isSetup?: boolean;
   /** Towards others who share the key; low unless given. */
   priority?: Priority;
-  parse: Parse<T>;
+  /** The headers' names are in small letters. */
+  parse: (answer: unknown, headers: FailedAnswer['headers']) => T;
 }
 
 export interface ServiceClientOptions {
@@ -132,7 +132,10 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           signal,
           readFailure: (answer: FailedAnswer, what: string) =>
             readServiceFailure(answer, what, profile.serverUnreachableHint),
-          parseAnswer: parseJsonAnswer,
+          parseAnswer: (text: string, contentType: string | undefined, headers: FailedAnswer['headers']) => ({
+            content: parseJsonAnswer(text, contentType),
+            headers,
+          }),
         };
         const outcome = await attemptRequest(route, attempt, options);
         if (outcome.ok) return parseOutcome(outcome.answer, call);
@@ -170,9 +173,12 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
 }
 
 /** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
-function parseOutcome<T>(answer: unknown, { parse, method }: ServiceCall<T>): AttemptOutcome<T> {
+function parseOutcome<T>(
+  { content, headers }: { content: unknown; headers: FailedAnswer['headers'] },
+  { parse, method }: ServiceCall<T>,
+): AttemptOutcome<T> {
   try {
-    return { ok: true, answer: parse(answer) };
+    return { ok: true, answer: parse(content, headers) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error, repeat: 'if-safe', maxAttempts: method === 'GET' ? fewAttempts : 1 };

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { invalid, notFound } from '../envelope.ts';
@@ -9,7 +9,7 @@ import {
   ingestStartSchema,
 } from '../../service/bodies/ingest.ts';
 import { addResults, finalizeRun, type IngestScope, openIngestedRun } from '../ingest.ts';
-import { requireProject, requireRun } from '../lookup.ts';
+import { requireIngestProject, requireRun } from '../lookup.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
@@ -28,12 +28,13 @@ export function createIngestRoutes({
   readBody: BodyReader;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  const enter = (projectId: string): IngestScope => {
-    return { store, projectId: findProjectId(store, projectId), now: clock.now() };
+  const enter = (c: Context<ApiEnv, `${typeof base}/:rest{.+}`>): IngestScope => {
+    const project = requireIngestProject(store, c.req.param('projectId'), c.var.caller);
+    return { store, projectId: project.id, now: clock.now() };
   };
 
   routes.post(`${base}/report`, async (c) => {
-    const scope = enter(c.req.param('projectId'));
+    const scope = enter(c);
     const body = await readBody(c.req, ingestReportSchema);
     const ended = store.transact(() => {
       const { run, isReused } = openIngestedRun(body, scope);
@@ -50,7 +51,7 @@ export function createIngestRoutes({
   });
 
   routes.post(`${base}/runs/start`, async (c) => {
-    const scope = enter(c.req.param('projectId'));
+    const scope = enter(c);
     const body = await readBody(c.req, ingestStartSchema);
     const { run, isReused } = store.transact(() => openIngestedRun(body, scope));
     const { id: runId, suiteId, projectId, status } = run;
@@ -63,29 +64,22 @@ export function createIngestRoutes({
   });
 
   routes.post(`${base}/runs/iterations`, async (c) => {
-    const { projectId } = enter(c.req.param('projectId'));
+    const scope = enter(c);
     const body = await readBody(c.req, ingestIterationsSchema);
     const added = store.transact(() =>
-      addResults(requireIngestedRun(store, projectId, body.runId), body.results, { store }),
+      addResults(requireIngestedRun(store, scope.projectId, body.runId), body.results, scope),
     );
     return c.json({ ok: true, ...added });
   });
 
   routes.post(`${base}/runs/finalize`, async (c) => {
-    const scope = enter(c.req.param('projectId'));
+    const scope = enter(c);
     const { runId, externalRunId } = await readBody(c.req, ingestFinalizeSchema);
     const run = requireIngestedRun(store, scope.projectId, runId);
     if (run.externalId !== externalRunId) throw invalid('externalRunId: Not that of the run');
     return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, scope))) });
   });
   return routes;
-}
-
-/** The literal `default` stands for the first project of the account. */
-function findProjectId(store: Store, projectId: string): string {
-  const project = projectId === 'default' ? store.projects.list()[0] : requireProject(store, projectId);
-  if (project === undefined) throw notFound('Project');
-  return project.id;
 }
 
 function requireIngestedRun(store: Store, projectId: string, runId: string): RunRecord {

@@ -3,6 +3,7 @@ import type { ApiEnv } from '../callers.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import type { RunCreator } from '../create-run.ts';
 import { ApiError, notFound } from '../envelope.ts';
+import { listSteps } from '../planned-case.ts';
 import { type BodyReader, readCursor, readIdempotencyKey, readLimit, renderCursor } from '../request.ts';
 import { requireMeantProject, requireProject, requireRun } from '../lookup.ts';
 import type { Runner } from '../runner.ts';
@@ -63,15 +64,15 @@ export function createRunRoutes(
 
   routes.get('/:runId/iterations/:iterationId/steps', (c) => {
     const run = findRun(c.req.param());
-    const items = store.iterations.getSteps(run.id, c.req.param('iterationId'));
-    if (items === undefined) throw notFound('Iteration');
-    return c.json({ items });
+    const progress = store.iterations.getProgress(run.id, c.req.param('iterationId'));
+    if (progress === undefined) throw notFound('Iteration');
+    return c.json({ items: listSteps(progress, store.plannedCases.get(run.id, progress.caseKey)) });
   });
 
   routes.get('/:runId/iterations/:iterationId/trace', (c) => {
     const run = findRun(c.req.param());
     const iterationId = c.req.param('iterationId');
-    if (store.iterations.getSteps(run.id, iterationId) === undefined) throw notFound('Iteration');
+    if (store.iterations.getProgress(run.id, iterationId) === undefined) throw notFound('Iteration');
     const trace = store.iterations.getTrace(run.id, iterationId);
     if (trace === undefined) {
       throw new ApiError('NOT_FOUND', 'The iteration has no trace.', { details: { reason: 'TRACE_NOT_AVAILABLE' } });
@@ -91,11 +92,13 @@ export function renderRun(run: RunRecord) {
     runNumber,
     status,
     result,
-    summary: renderSummary(run),
+    // What a run holds that others still fill is counted when they close it.
+    summary: source === 'sdk' && status === 'running' ? null : renderSummary(run),
     source,
     notes: notes === '' ? null : notes,
     environment: null,
-    scoreIntegrity: null,
+    scoreIntegrity: run.scoreIntegrity,
+    ...(run.groupId !== null && { runGroupId: run.groupId }),
     createdAt,
     completedAt,
   };

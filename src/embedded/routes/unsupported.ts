@@ -30,15 +30,8 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${project}/eval-runs/:runId/judge`,
     `POST ${project}/eval-runs/:runId/insights`,
   ],
-  'This service does not compare runs; read the iterations of both.': [
-    `GET ${project}/eval-runs/:runId/compare`,
-    'GET /eval-runs/:runId/compare',
-  ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
   'This service has no schedule; let the CI system start the runs.': [`PATCH ${suite}/schedule`],
-  'This service keeps no artifacts; send traces with the results.': [
-    `POST ${project}/eval-ingest/artifacts/upload-url`,
-  ],
   'This service has no environments, hosts, images or plugins.': [
     `POST ${suite}/environments`,
     `GET ${environments}`,
@@ -71,9 +64,8 @@ const unsupported: Record<string, readonly string[]> = {
     `GET ${project}/plugins`,
     'GET /plugin-versions/:pluginVersionId',
   ],
-  'This service has no chats and exports no telemetry.': [
+  'This service has no chats.': [
     'GET /chat-sessions',
-    'GET /trace-exports/otlp',
     `GET ${project}/chatboxes`,
     `GET ${project}/chatboxes/:chatboxId`,
     `GET ${project}/scenarios`,

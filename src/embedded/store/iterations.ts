@@ -4,6 +4,7 @@ import type { CaseOutcome } from '../../engine/outcome.ts';
 import type { IterationJudge, StepResult, ToolCall } from '../../model/run.ts';
 import type { ModelUsage } from '../../model/usage.ts';
 import type { ModelName } from '../../models/language-model.ts';
+import type { IterationScores } from '../scores.ts';
 import { jsonColumn } from './schema.ts';
 
 interface ToolCalls {
@@ -29,10 +30,19 @@ const iterationRow = z.object({
   tokensUsed: z.number().nullable(),
   usage: jsonColumn<ModelUsage>().nullable(),
   judges: jsonColumn<IterationJudge[]>().nullable(),
+  /** Which case it is of, in every run of a suite: its declared id, or else its title. Null in runs of older versions. */
+  caseKey: z.string().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
 
-const stepsRow = z.object({ steps: jsonColumn<StepResult[]>().nullable() });
+const progressRow = z.object({
+  status: z.string(),
+  caseKey: z.string().nullable(),
+  /** Null until it has ended, and where it was executed elsewhere. */
+  steps: jsonColumn<StepResult[]>().nullable(),
+});
+export type IterationProgress = z.infer<typeof progressRow>;
+const scoresRow = z.object({ id: z.string(), scores: jsonColumn<IterationScores>() });
 const traceRow = z.object({ document: z.string() });
 
 export interface NewIteration {
@@ -41,6 +51,7 @@ export interface NewIteration {
   position: number;
   id: string;
   caseId: string;
+  caseKey: string;
   title: string;
   /** From 1, within the case. */
   iterationNumber: number;
@@ -53,6 +64,7 @@ export interface IngestedIteration {
   id: string;
   externalId: string;
   caseId: string | null;
+  caseKey: string;
   title: string;
   iterationNumber: number;
   result: 'passed' | 'failed';
@@ -62,6 +74,8 @@ export interface IngestedIteration {
   model: string | null;
   provider: string | null;
   tokensUsed: number | null;
+  /** Null where no scorer was at work. */
+  scores: IterationScores | null;
   /** An open document; undefined where none was sent. */
   trace: object | undefined;
 }
@@ -69,15 +83,16 @@ export interface IngestedIteration {
 /** Iterations of runs, planned as `pending` when the run is created. */
 export function createIterationStore(database: DatabaseSync) {
   const insert = database.prepare(`
-    insert into iterations (run_id, position, id, case_id, title, iteration_number, status, model, provider)
-    values (:runId, :position, :id, :caseId, :title, :iterationNumber, 'pending', :model, :provider)`);
+    insert into iterations (run_id, position, id, case_id, case_key, title, iteration_number, status, model, provider)
+    values (:runId, :position, :id, :caseId, :caseKey, :title, :iterationNumber, 'pending', :model, :provider)`);
   const ingest = database.prepare(`
     insert into iterations (
-      run_id, position, id, external_id, case_id, title, iteration_number, status, result, duration_ms, error,
-      tool_calls, model, provider, tokens_used
+      run_id, position, id, external_id, case_id, case_key, title, iteration_number, status, result, duration_ms, error,
+      tool_calls, model, provider, tokens_used, scores
     ) values (
       :runId, (select coalesce(max(position) + 1, 0) from iterations where run_id = :runId), :id, :externalId, :caseId,
-      :title, :iterationNumber, 'completed', :result, :durationMs, :error, :toolCalls, :model, :provider, :tokensUsed
+      :caseKey, :title, :iterationNumber, 'completed', :result, :durationMs, :error, :toolCalls, :model, :provider,
+      :tokensUsed, :scores
     ) on conflict (run_id, external_id) do nothing`);
   const start = database.prepare(`update iterations set status = 'running', started_at = ? where id = ?`);
   const end = database.prepare(`
@@ -93,20 +108,28 @@ export function createIterationStore(database: DatabaseSync) {
   const selectPage = database.prepare(`
     select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
       started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls, model, provider,
-      tokens_used as tokensUsed, usage, judges
+      tokens_used as tokensUsed, usage, judges, case_key as caseKey
     from iterations where run_id = ? and position > ? order by position limit ?`);
-  const selectSteps = database.prepare('select steps from iterations where run_id = ? and id = ?');
+  const selectProgress = database.prepare(`
+    select steps, status, case_key as caseKey from iterations where run_id = ? and id = ?`);
+  const selectScores = database.prepare('select id, scores from iterations where run_id = ? and scores is not null');
   const selectTrace = database.prepare(`
     select document from traces join iterations on id = iteration_id where run_id = ? and id = ?`);
   return {
     /** Up to `limit` iterations behind a position (−1: from the start). */
     list: (runId: string, afterPosition: number, limit: number): IterationRecord[] =>
       z.array(iterationRow).parse(selectPage.all(runId, afterPosition, limit)),
-    /** Undefined where there is no such iteration; empty until it has ended. */
-    getSteps: (runId: string, id: string): StepResult[] | undefined => {
-      const row = stepsRow.optional().parse(selectSteps.get(runId, id));
-      return row === undefined ? undefined : (row.steps ?? []);
-    },
+    /** Undefined where there is no such iteration. */
+    getProgress: (runId: string, id: string): IterationProgress | undefined =>
+      progressRow.optional().parse(selectProgress.get(runId, id)),
+    /** What scorers said of the iterations of an ingested run, by their ids. */
+    listScores: (runId: string): ReadonlyMap<string, IterationScores> =>
+      new Map(
+        z
+          .array(scoresRow)
+          .parse(selectScores.all(runId))
+          .map(({ id, scores }) => [id, scores]),
+      ),
     /** The trace as JSON text; undefined where none is kept. */
     getTrace: (runId: string, id: string): string | undefined =>
       traceRow.optional().parse(selectTrace.get(runId, id))?.document,
@@ -114,8 +137,9 @@ export function createIterationStore(database: DatabaseSync) {
       insert.run({ ...columns, model: model?.name ?? null, provider: model?.provider ?? null });
     },
     /** Returns whether it is new: one that has its external id already stays as it is. */
-    ingest: ({ trace, toolCalls, ...columns }: IngestedIteration): boolean => {
-      if (ingest.run({ ...columns, toolCalls: JSON.stringify(toolCalls) }).changes === 0) return false;
+    ingest: ({ trace, toolCalls, scores, ...columns }: IngestedIteration): boolean => {
+      const texts = { toolCalls: JSON.stringify(toolCalls), scores: scores === null ? null : JSON.stringify(scores) };
+      if (ingest.run({ ...columns, ...texts }).changes === 0) return false;
       if (trace !== undefined) insertTrace.run(columns.id, JSON.stringify(trace));
       return true;
     },

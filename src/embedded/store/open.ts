@@ -4,8 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../../base/errors.ts';
 import { createCaseStore } from './cases.ts';
 import { createDocumentStore } from './documents.ts';
+import { createEndedIterationStore } from './ended-iterations.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createIterationStore } from './iterations.ts';
+import { createPlannedCaseStore } from './planned-cases.ts';
 import { createProjectStore } from './projects.ts';
 import { createRunStore } from './runs.ts';
 import { migrateSchema } from './schema.ts';
@@ -46,6 +48,8 @@ export function openStore(dataDir: string | undefined) {
     cases: createCaseStore(database),
     runs: createRunStore(database),
     iterations: createIterationStore(database),
+    endedIterations: createEndedIterationStore(database),
+    plannedCases: createPlannedCaseStore(database),
     idempotency: createIdempotencyStore(database),
     documents: createDocumentStore(database),
     /** Runs `write` so that either all it wrote is kept or nothing. Not nestable. */

@@ -7,7 +7,8 @@ export type TerminalStatus = (typeof terminalRunStatuses)[number];
 const select = `
   select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,
     minimum_pass_rate as minimumPassRate, notes, failure, total, passed, failed, created_at as createdAt,
-    completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash`;
+    completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash,
+    group_id as groupId, score_integrity as scoreIntegrity`;
 
 const runRow = z.object({
   id: z.string(),
@@ -29,7 +30,11 @@ const runRow = z.object({
   source: z.enum(['api', 'sdk']),
   /** What the sender of an ingested run calls it; unique in the project. */
   externalId: z.string().nullable(),
+  /** Of what iterations are judged by. */
   evaluationConfigHash: z.string().nullable(),
+  groupId: z.string().nullable(),
+  /** Of an ingested run that has ended: whether all its scores could be read. Null where there are none. */
+  scoreIntegrity: z.enum(['valid', 'invalid']).nullable(),
 });
 export type RunRecord = z.infer<typeof runRow>;
 
@@ -43,8 +48,10 @@ export interface NewRun {
   /** Planned iterations, all of them. */
   total: number;
   now: number;
-  /** Of a run that was executed elsewhere. */
-  ingested?: Pick<RunRecord, 'externalId' | 'evaluationConfigHash'>;
+  evaluationConfigHash: string | null;
+  groupId?: string | undefined;
+  /** Of a run that was executed elsewhere: what its sender calls it. */
+  externalId?: string;
 }
 
 export interface RunEnd {
@@ -71,12 +78,17 @@ const trendLength = 12;
 /** Runs; they start as `running`, are counted up as iterations end, and end once. */
 export function createRunStore(database: DatabaseSync) {
   const insert = database.prepare(`
-    insert into runs values (
+    insert into runs (
+      id, project_id, suite_id, run_number, status, minimum_pass_rate, notes, total, passed, failed, created_at,
+      source, external_id, evaluation_config_hash, group_id
+    ) values (
       :id, :projectId, :suiteId, (select coalesce(max(run_number), 0) + 1 from runs where suite_id = :suiteId),
-      'running', null, :minimumPassRate, :notes, null, :total, 0, 0, :now, null,
-      :source, :externalId, :evaluationConfigHash
+      'running', :minimumPassRate, :notes, :total, 0, 0, :now, :source, :externalId, :evaluationConfigHash, :groupId
     )`);
   const count = database.prepare('update runs set passed = passed + ?, failed = failed + ? where id = ?');
+  const setScoreIntegrity = database.prepare('update runs set score_integrity = ? where id = ?');
+  const selectPrevious = database.prepare(`
+    ${select} from runs where suite_id = ? and run_number < ? and status = 'completed' order by run_number desc limit 1`);
   const setTotal = database.prepare('update runs set total = ? where id = ?');
   const end = database.prepare(`
     update runs set status = :status, result = :result, failure = :failure, completed_at = :now
@@ -89,7 +101,7 @@ export function createRunStore(database: DatabaseSync) {
   const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
   const selectTotals = database.prepare(`
     select coalesce(sum(passed), 0) as passed, coalesce(sum(failed), 0) as failed, count(*) as runs
-    from runs where suite_id = ?`);
+    from runs where suite_id = ? and (source = 'api' or completed_at is not null)`);
   const selectTrend = database.prepare(`
     select cast(passed as real) / total as pass_rate from runs
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
@@ -109,9 +121,15 @@ export function createRunStore(database: DatabaseSync) {
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
     /** Fractions, oldest first. */
     listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),
-    insert: ({ ingested, ...run }: NewRun): void => {
-      const origin = { source: ingested === undefined ? 'api' : 'sdk', externalId: null, evaluationConfigHash: null };
-      insert.run({ ...run, ...origin, ...ingested });
+    /** The latest completed one before a run, of the same suite. */
+    getPrevious: ({ suiteId, runNumber }: Pick<RunRecord, 'suiteId' | 'runNumber'>) =>
+      getRow(selectPrevious.get(suiteId, runNumber)),
+    insert: ({ externalId, groupId, ...run }: NewRun): void => {
+      const source = externalId === undefined ? 'api' : 'sdk';
+      insert.run({ ...run, source, externalId: externalId ?? null, groupId: groupId ?? null });
+    },
+    setScoreIntegrity: (id: string, integrity: RunRecord['scoreIntegrity']): void => {
+      setScoreIntegrity.run(integrity, id);
     },
     count: (id: string, result: 'passed' | 'failed'): void => {
       count.run(result === 'passed' ? 1 : 0, result === 'failed' ? 1 : 0, id);

@@ -97,6 +97,18 @@ export const migrations = [
   alter table servers_with_deletion rename to servers;
   create unique index servers_by_name on servers (project_id, name) where deleted_at is null;
   `,
+  // What a run planned for its cases, so that its steps can be listed before they ran and runs can be compared; scores and groups.
+  `
+  alter table runs add column group_id text;
+  alter table runs add column score_integrity text;
+  alter table iterations add column case_key text;
+  alter table iterations add column scores text;
+  create table planned_cases (
+    run_id text not null references runs (id) on delete cascade, case_key text not null, record text not null,
+    primary key (run_id, case_key)
+  ) without rowid;
+  create index runs_by_end on runs (project_id, completed_at, id);
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

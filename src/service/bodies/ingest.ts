@@ -28,6 +28,7 @@ const resultSchema = z
     externalCaseId: text,
     caseId: z.string().regex(declaredIdPattern).nullish(),
     metadata: openObject.nullish(),
+    widgetSnapshots: z.array(openObject).nullish(),
   })
   .refine(({ caseId, externalCaseId }) => (caseId ?? externalCaseId) === (externalCaseId ?? caseId), {
     path: ['caseId'],

@@ -29,6 +29,8 @@ export interface Operation<
   errors: readonly number[];
   /** Who may call it: `public` needs no key; `member` is the default; `admin` needs that role in the project's organization. */
   right?: 'public' | 'member' | 'admin';
+  /** Whether the literal `default` stands for the first project of the key's organization. */
+  hasDefaultProject?: boolean;
   /** Whether it changes what the service keeps or spends money: a guest's key is refused. Default: every method but GET. */
   isWrite?: boolean;
   /** Where the cursor of the next page goes; absent where the whole list comes at once, or no list comes. */

@@ -1,11 +1,14 @@
 import { accountOperations } from './account.ts';
 import { agentOperations } from './agent.ts';
+import { artifactOperations } from './artifacts.ts';
 import { caseOperations } from './cases.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
+import { runComparisonOperations } from './run-comparison.ts';
 import { runOperations } from './runs.ts';
 import { serverOperations } from './servers.ts';
 import { suiteOperations } from './suites.ts';
+import { traceExportOperations } from './trace-export.ts';
 import { tunnelOperations } from './tunnels.ts';
 
 /** Every operation of the API by its area. */
@@ -14,10 +17,11 @@ export const operations = {
   servers: serverOperations,
   suites: suiteOperations,
   cases: caseOperations,
-  runs: runOperations,
-  ingest: ingestOperations,
+  runs: { ...runOperations, ...runComparisonOperations },
+  ingest: { ...ingestOperations, ...artifactOperations },
   tunnels: tunnelOperations,
   agent: agentOperations,
+  traceExport: traceExportOperations,
 };
 
 /** Every operation of the API, area by area. */

@@ -225,7 +225,12 @@ describe('a run', () => {
     const hanging = page.items.find(({ testCaseId }: { testCaseId: string }) => testCaseId === caseIds[1]);
     expect(hanging).toMatchObject({ status: 'cancelled', result: null });
     const path = `/eval-runs/${runId}/iterations/${hanging.id}`;
-    expect((await service.project.get(`${path}/steps`)).body).toEqual({ items: [] });
+    const { body: steps } = await service.project.get(`${path}/steps`);
+    const reason = 'The run ended before the iteration did.';
+    expect(stepPageSchema.parse(steps).items).toEqual([
+      { stepId: 's1', stepIndex: 0, kind: 'toolCall', status: 'skipped', reason },
+      { stepId: 's2', stepIndex: 1, kind: 'assert', status: 'skipped', reason },
+    ]);
     expect(await service.project.get(`${path}/trace`)).toMatchObject({
       status: 404,
       body: { code: 'NOT_FOUND', details: { reason: 'TRACE_NOT_AVAILABLE' } },

@@ -11,7 +11,6 @@ describe('operations of the API that this service lacks', () => {
   });
 
   it.each([
-    ['post', '/eval-ingest/artifacts/upload-url', 'This service keeps no artifacts; send traces with the results.'],
     ['get', '/environments', 'This service has no environments, hosts, images or plugins.'],
     ['patch', '/eval-suites/x/schedule', 'This service has no schedule; let the CI system start the runs.'],
     [
@@ -25,7 +24,7 @@ describe('operations of the API that this service lacks', () => {
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
   });
 
-  it.each(['/models', '/host-catalog', '/organizations', '/trace-exports/otlp', '/chat-sessions'])(
+  it.each(['/models', '/host-catalog', '/organizations', '/chat-sessions'])(
     'include %s, which is above the projects',
     async (path) => {
       const { status, body } = await service.root.get(path);

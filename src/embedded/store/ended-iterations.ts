@@ -1,0 +1,66 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import type { IterationJudge, ToolCall } from '../../model/run.ts';
+import type { ModelUsage } from '../../model/usage.ts';
+import { jsonColumn } from './schema.ts';
+
+const endedRow = z.object({
+  projectId: z.string(),
+  suiteId: z.string(),
+  runId: z.string(),
+  runEndedAt: z.number(),
+  position: z.number(),
+  id: z.string(),
+  testCaseId: z.string().nullable(),
+  caseId: z.string().nullable(),
+  caseKey: z.string().nullable(),
+  title: z.string(),
+  iterationNumber: z.number(),
+  status: z.string(),
+  result: z.enum(['passed', 'failed']).nullable(),
+  startedAt: z.number().nullable(),
+  durationMs: z.number().nullable(),
+  error: z.string().nullable(),
+  model: z.string().nullable(),
+  tokensUsed: z.number().nullable(),
+  usage: jsonColumn<ModelUsage>().nullable(),
+  judges: jsonColumn<IterationJudge[]>()
+    .nullable()
+    .transform((judges) => judges ?? []),
+  toolCalls: jsonColumn<{ actual: ToolCall[]; expected: ToolCall[] }>().nullable(),
+});
+
+/** Where an iteration stands among those of all ended runs of a project. */
+export type EndPosition = Pick<z.infer<typeof endedRow>, 'runEndedAt' | 'runId' | 'position'>;
+
+/** An iteration of a run that has ended. */
+export type EndedIteration = ReturnType<ReturnType<typeof createEndedIterationStore>['list']>[number];
+
+/** The iterations of all runs of a project that have ended, without those that were cut off. */
+export function createEndedIterationStore(database: DatabaseSync) {
+  const prepare = () =>
+    database.prepare(`
+      select r.project_id as projectId, r.suite_id as suiteId, r.id as runId, r.completed_at as runEndedAt, i.position, i.id,
+        i.case_id as testCaseId, i.case_id as caseId, i.case_key as caseKey, i.title, i.iteration_number as iterationNumber,
+        i.status, i.result, i.started_at as startedAt, i.duration_ms as durationMs, i.error, i.model,
+        i.tokens_used as tokensUsed, i.usage, i.judges, i.tool_calls as toolCalls
+      from runs r join iterations i on i.run_id = r.id
+      where r.project_id = :projectId and r.completed_at is not null and i.status <> 'cancelled'
+        and (r.completed_at, r.id, i.position) > (:runEndedAt, :runId, :position)
+      order by r.completed_at, r.id, i.position limit :limit`);
+  // A service inside a gate never lists them.
+  let select: ReturnType<typeof prepare> | undefined;
+  return {
+    /** Up to `limit` behind a position, in the order in which their runs ended; from the first where it is null. */
+    list: (projectId: string, after: EndPosition | null, limit: number) => {
+      const { runEndedAt, runId, position } = after ?? { runEndedAt: -1, runId: '', position: -1 };
+      select ??= prepare();
+      const rows = z.array(endedRow).parse(select.all({ projectId, runEndedAt, runId, position, limit }));
+      return rows.map(({ toolCalls, ...row }) => ({
+        ...row,
+        actualToolCalls: toolCalls?.actual ?? [],
+        expectedToolCalls: toolCalls?.expected ?? [],
+      }));
+    },
+  };
+}

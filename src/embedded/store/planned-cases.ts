@@ -1,0 +1,32 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import type { PlannedCaseRecord } from '../planned-case.ts';
+import { jsonColumn } from './schema.ts';
+
+const plannedRow = z.object({ caseKey: z.string(), content: jsonColumn<PlannedCaseRecord>() });
+
+/** What each run planned for each of its cases; a case that runs with several models is there once. */
+export function createPlannedCaseStore(database: DatabaseSync) {
+  const insert = database.prepare('insert into planned_cases values (?, ?, ?) on conflict do nothing');
+  const selectOne = database.prepare(`
+    select case_key as caseKey, record as content from planned_cases where run_id = ? and case_key = ?`);
+  const selectAll = database.prepare(
+    'select case_key as caseKey, record as content from planned_cases where run_id = ?',
+  );
+  return {
+    /** The first one of a key is kept. */
+    insert: (runId: string, caseKey: string, content: PlannedCaseRecord): void => {
+      insert.run(runId, caseKey, JSON.stringify(content));
+    },
+    /** Undefined in runs of older versions. */
+    get: (runId: string, caseKey: string | null): PlannedCaseRecord | undefined =>
+      plannedRow.optional().parse(selectOne.get(runId, caseKey))?.content,
+    list: (runId: string): ReadonlyMap<string, PlannedCaseRecord> =>
+      new Map(
+        z
+          .array(plannedRow)
+          .parse(selectAll.all(runId))
+          .map(({ caseKey, content }) => [caseKey, content]),
+      ),
+  };
+}

@@ -1,0 +1,40 @@
+import { isRecord } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
+import type { SpanRecord } from './encode.ts';
+
+/** Characters of one attribute. A span is one part of a request that collectors take a few megabytes of. */
+const maxContentLength = 32_000;
+
+/**
+ * Adds what was said to the spans of an iteration: the arguments and the result to each call of a tool, and all messages to the span
+ * of the iteration, the one without a parent. The trace is an open document; what is not as agreed adds nothing.
+ */
+export function addContent(spans: readonly SpanRecord[], trace: unknown): SpanRecord[] {
+  const messages = isRecord(trace) && Array.isArray(trace['messages']) ? trace['messages'].filter(isRecord) : [];
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isRecord) : []));
+  const ofCall = (id: unknown, type: string) =>
+    parts.find((part) => part['type'] === type && part['toolCallId'] === id);
+  return spans.map((span) => {
+    const id = span.attributes['gen_ai.tool.call.id'];
+    const content =
+      span.parentSpanId === null
+        ? { 'mcp_eval_ci.iteration.messages': messages.length === 0 ? undefined : print(messages) }
+        : id === undefined
+          ? {}
+          : {
+              'gen_ai.tool.call.arguments': print(ofCall(id, 'tool-call')?.['input']),
+              'gen_ai.tool.call.result': print(readOutput(ofCall(id, 'tool-result')?.['output'])),
+            };
+    return { ...span, attributes: { ...span.attributes, ...content } };
+  });
+}
+
+function readOutput(output: unknown): unknown {
+  return isRecord(output) ? output['value'] : undefined;
+}
+
+/** Undefined for what is not there. */
+function print(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return clipText(typeof value === 'string' ? value : JSON.stringify(value), maxContentLength);
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { describeOperation } from './operation.ts';
+
+/** What reporters upload next to the results of a run. */
+export const artifactOperations = {
+  createEvalIngestUploadUrl: describeOperation({
+    name: 'createEvalIngestUploadUrl',
+    summary: 'Makes a short-lived URL to which one artifact of an ingested run can be uploaded.',
+    method: 'POST',
+    path: '/projects/{projectId}/eval-ingest/artifacts/upload-url',
+    query: z.strictObject({}),
+    /** Open, as all of ingestion. */
+    body: z.looseObject({}),
+    answer: z.object({ ok: z.literal(true).nullish(), uploadUrl: z.string() }),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    hasDefaultProject: true,
+    isRepeatable: true,
+    secrets: ['uploadUrl'],
+  }),
+};

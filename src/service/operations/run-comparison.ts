@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { stepPageSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+/** A number of both runs. `percentDelta` is null where the base is 0; what one side lacks is null. */
+const numericDiff = z.object({
+  base: z.number().nullable(),
+  compare: z.number().nullable(),
+  delta: z.number().nullable(),
+  percentDelta: z.number().nullable(),
+});
+
+const runSide = z.object({
+  id: z.string(),
+  runNumber: z.number(),
+  result: z.string(),
+  createdAt: z.number(),
+  completedAt: z.number().nullable(),
+  /** `passRate` from 0 to 1. */
+  summary: z.object({ total: z.number(), passed: z.number(), failed: z.number(), passRate: z.number() }).nullable(),
+});
+
+const scoreContractSide = z.object({
+  evaluationConfigHash: z.string().nullable(),
+  /** `valid`, `invalid`, or null where there is no evidence. */
+  scoreIntegrity: z.string().nullable(),
+  scoredIterations: z.number(),
+  quarantinedIterations: z.number(),
+});
+
+const scorer = {
+  scorerId: z.string(),
+  gating: z.boolean(),
+  deterministic: z.boolean(),
+  /** Both sides were scored by different definitions: their difference is no regression. */
+  definitionChanged: z.boolean(),
+};
+
+const scoreSide = z.object({ status: z.string(), value: z.number().nullable(), passed: z.boolean().nullable() });
+
+const caseSide = z.object({
+  /** `passed`, `failed` or `absent`. */
+  outcome: z.string(),
+  iterationIds: z.array(z.string()),
+  representativeIterationId: z.string().nullable(),
+  error: z.string().nullable(),
+});
+
+/** What two runs of a suite have in common, and what changed from one to the other. */
+export const runComparisonSchema = z.object({
+  suite: z.object({ id: z.string(), name: z.string() }),
+  /** `policy`: `previous_completed` or `run`. */
+  baseline: z.object({ policy: z.string(), baseRunId: z.string() }),
+  baseRun: runSide,
+  compareRun: runSide,
+  /** `passRatePercent` from 0 to 100. */
+  passSummary: z.object({ passRatePercent: numericDiff, total: numericDiff, passed: numericDiff, failed: numericDiff }),
+  metrics: z.object({ wallDurationMs: numericDiff, totalTokens: numericDiff, estimatedCostUsd: numericDiff }),
+  scoreContract: z.object({
+    base: scoreContractSide,
+    compare: scoreContractSide,
+    evaluationConfigChanged: z.boolean(),
+    scorers: z.array(
+      z.object({
+        ...scorer,
+        /** From 0 to 1, both. */
+        passRate: numericDiff,
+        meanValue: numericDiff,
+        errorCount: z.object({ base: z.number(), compare: z.number() }),
+      }),
+    ),
+  }),
+  cases: z.array(
+    z.object({
+      caseKey: z.string(),
+      title: z.string(),
+      /** `unchanged_passed`, `unchanged_failed`, `regressed`, `fixed`, `new_case`, `removed_case` or `changed`. */
+      status: z.string(),
+      configChanged: z.boolean(),
+      evaluationConfigChanged: z.boolean(),
+      scoreDeltas: z.array(
+        z.object({ ...scorer, base: scoreSide.nullable(), compare: scoreSide.nullable(), value: numericDiff }),
+      ),
+      base: caseSide,
+      compare: caseSide,
+    }),
+  ),
+});
+export type RunComparison = z.infer<typeof runComparisonSchema>;
+
+/** What is read of a run and of its iterations, in addition to their results. */
+export const runComparisonOperations = {
+  compareEvalRun: describeOperation({
+    name: 'compareEvalRun',
+    summary: 'Compares a run with an earlier one of its suite, case by case.',
+    method: 'GET',
+    path: '/projects/{projectId}/eval-runs/{runId}/compare',
+    query: z.object({
+      /** A completed run of the same suite; the latest completed one before the run unless given. */
+      baseRunId: z.string().exactOptional(),
+      /** Characters of each error; 2000 unless given. */
+      previewChars: z.number().exactOptional(),
+    }),
+    body: none,
+    answer: runComparisonSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500],
+  }),
+  getEvalRunSteps: describeOperation({
+    name: 'getEvalRunSteps',
+    summary: 'Lists the steps of an iteration with their results; those that did not run yet are `pending`.',
+    method: 'GET',
+    path: '/projects/{projectId}/eval-runs/{runId}/iterations/{iterationId}/steps',
+    query: none,
+    body: none,
+    answer: stepPageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+};
