@@ -11,7 +11,6 @@ import { listProxySecrets, type ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
 import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
-import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** A connection to one service with one key. The operations in this folder take it as their first argument. */
@@ -58,8 +57,12 @@ export interface ServiceCall<T> extends CallOptions {
   isSetup?: boolean;
   /** Towards others who share the key; low unless given. */
   priority?: Priority;
-  parse: Parse<T>;
+  /** Reads the answer; some operations put the cursor of the next page into the headers, which are not redacted. */
+  parse: (answer: unknown, headers: AnswerHeaders) => T;
 }
+
+/** The headers of an answer by their names in lower case. */
+export type AnswerHeaders = FailedAnswer['headers'];
 
 export interface ServiceClientOptions {
   /** Ends in the API's version, such as `https://host/api/v1`. Plain http is accepted for loopback hosts only. */
@@ -132,10 +135,11 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           signal,
           readFailure: (answer: FailedAnswer, what: string) =>
             readServiceFailure(answer, what, profile.serverUnreachableHint),
-          parseAnswer: parseJsonAnswer,
+          parseAnswer: (text: string, contentType: string | undefined, headers: AnswerHeaders) =>
+            parseOutcome(parseJsonAnswer(text, contentType), headers, call),
         };
         const outcome = await attemptRequest(route, attempt, options);
-        if (outcome.ok) return parseOutcome(outcome.answer, call);
+        if (outcome.ok) return outcome.answer;
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
       return await retryRequest(attemptOnce, {
@@ -170,9 +174,13 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
 }
 
 /** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
-function parseOutcome<T>(answer: unknown, { parse, method }: ServiceCall<T>): AttemptOutcome<T> {
+function parseOutcome<T>(
+  answer: unknown,
+  headers: AnswerHeaders,
+  { parse, method }: ServiceCall<T>,
+): AttemptOutcome<T> {
   try {
-    return { ok: true, answer: parse(answer) };
+    return { ok: true, answer: parse(answer, headers) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error, repeat: 'if-safe', maxAttempts: method === 'GET' ? fewAttempts : 1 };
