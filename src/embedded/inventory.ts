@@ -1,5 +1,6 @@
 import type { InventoryFactory } from './app.ts';
 import { createOperationRoutes } from './operation-routes.ts';
+import { serveDescription } from './routes/description.ts';
 import { serveProjects } from './routes/projects.ts';
 
 /**
@@ -9,5 +10,6 @@ import { serveProjects } from './routes/projects.ts';
 export const createInventory: InventoryFactory = (parts) => {
   const { routes, serve } = createOperationRoutes(parts);
   serveProjects(serve, parts);
+  serveDescription(routes.outside);
   return routes;
 };
