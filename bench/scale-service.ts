@@ -35,6 +35,7 @@ function fillStore(): void {
       minimumPassRate: 80,
       notes: null,
       total,
+      evaluationConfigHash: null,
       now,
     };
     store.runs.insert(run);
@@ -42,7 +43,16 @@ function fillStore(): void {
       const [index, iterationNumber] = [Math.floor(position / runs), (position % runs) + 1];
       const id = `iter_${position}`;
       const title = `Case ${index} of a suite with a title of ordinary length`;
-      store.iterations.insert({ runId, position, id, caseId: `case_${index}`, title, iterationNumber, model: null });
+      store.iterations.insert({
+        runId,
+        position,
+        id,
+        caseId: `case_${index}`,
+        caseKey: `case_${index}`,
+        title,
+        iterationNumber,
+        model: null,
+      });
       store.iterations.start(id, now);
       const result = position % 10 === 0 ? 'failed' : 'passed';
       const call = { toolName: 'get_weather', arguments: { city: `City ${position}`, units: 'metric', days: 3 } };

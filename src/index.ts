@@ -36,6 +36,7 @@ export { renderJunit } from './report/junit.ts';
 export { parseReport } from './report/json.ts';
 export { renderSummary } from './report/summary.ts';
 export { renderTerminal } from './report/terminal.ts';
+export { createServiceClient, type EvalServiceClient, type EvalServiceClientOptions } from './service/create-client.ts';
 export type { PolicyInput } from './suite/policy-schema.ts';
 export { readSuite } from './suite/read.ts';
 export { loadSuites } from './suite/load.ts';

@@ -11,7 +11,9 @@ import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
+import { addApiCommand } from './api.ts';
 import { addCalibrateCommand } from './calibrate.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';
@@ -43,6 +45,7 @@ Examples:
   $ mcp-eval-ci validate evals/everything.evals.yaml
   $ mcp-eval-ci doctor --server-command "node build/index.js"
   $ mcp-eval-ci serve --port 8787
+  $ mcp-eval-ci api listProjects --base-url http://127.0.0.1:8787/api/v1
 
 Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive
@@ -61,6 +64,8 @@ Exit codes:
     addDoctorCommand,
     addServeCommand,
     addTunnelCommand,
+    addApiCommand,
+    addCompletionCommand,
   ])
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.

@@ -60,10 +60,11 @@ interface AppAccess {
   createInventory: InventoryFactory | null;
 }
 
-/** Routes of operations: those that need no key, and those that do. */
+/** Routes of operations: those that need no key, and those that do. And what is beside the API, from the origin on, without a key. */
 export interface OperationRoutes {
   open: Hono<ApiEnv>;
   closed: Hono<ApiEnv>;
+  outside: Hono<ApiEnv>;
 }
 
 /** Makes the routes of the operations that a gate never calls; `connect` is that of runs. */
@@ -114,6 +115,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.route('/', createUnsupportedRoutes());
 
   const app = new Hono<ApiEnv>().route(apiPath, api);
+  if (inventory !== null) app.route('/', inventory.outside);
   app.notFound(() => renderApiError(notFound('Path')));
   app.onError((error, c) => {
     if (error instanceof ApiError) return renderApiError(error);

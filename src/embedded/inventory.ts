@@ -1,5 +1,6 @@
 import type { InventoryFactory } from './app.ts';
 import { createOperationRoutes } from './operation-routes.ts';
+import { serveDescription } from './routes/description.ts';
 import { serveProjects } from './routes/projects.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
@@ -15,5 +16,6 @@ export const createInventory: InventoryFactory = (parts) => {
   serveRunComparison(serve, parts);
   serveTraceExport(serve, parts);
   serveUploads(serve, { ...parts, open: routes.open });
+  serveDescription(routes.outside);
   return routes;
 };

@@ -39,7 +39,7 @@ export function createOperationRoutes({ store, readBody }: { store: Store; readB
   routes: OperationRoutes;
   serve: ServeOperation;
 } {
-  const routes = { open: new Hono<ApiEnv>(), closed: new Hono<ApiEnv>() };
+  const routes = { open: new Hono<ApiEnv>(), closed: new Hono<ApiEnv>(), outside: new Hono<ApiEnv>() };
   const serve: ServeOperation = (operation, handle) => {
     const { method, path, body, status } = operation;
     const isPublic = operation.right === 'public';

@@ -34,13 +34,36 @@ export function renderFirstIssue(error: z.ZodError): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
 }
 
+/** More than any body of the API needs; what walks a value deeper calls itself once per level, and the stack has an end. */
+const maxDepth = 500;
+
 function parseJson(text: string): unknown {
+  if (isDeeper(text, maxDepth)) throw invalid(`The request body is nested more than ${maxDepth} levels deep.`);
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the body, which may hold secrets.
     throw invalid('The request body is not valid JSON.');
   }
+}
+
+/** Whether brackets outside of strings are open deeper than this, anywhere in a text of JSON. */
+function isDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (isInString) {
+      if (character === '\\') index += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === ']' || character === '}') depth -= 1;
+    else if (character === '[' || character === '{') {
+      depth += 1;
+      if (depth > levels) return true;
+    }
+  }
+  return false;
 }
 
 async function readText(request: HonoRequest, maxBytes: number): Promise<string> {

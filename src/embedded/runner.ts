@@ -154,7 +154,18 @@ export function createRunner(options: RunnerOptions): Runner {
     const { target, visit: ownVisit } = main;
     const { snapshots, browser } = options;
     const runCommand = witness?.runCommand ?? null;
-    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, snapshots, runCommand, browser, onSession };
+    const aids = {
+      trace,
+      visit: ownVisit,
+      others,
+      openModel,
+      openJudge,
+      facts,
+      snapshots,
+      runCommand,
+      browser,
+      onSession,
+    };
     const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;

@@ -1,15 +1,25 @@
-import type { z } from 'zod';
-import type { CallOptions, ServiceClient } from './client.ts';
+import { z } from 'zod';
+import type { CallOptions, ServiceCall, ServiceClient } from './client.ts';
+import { walkPages } from './iterations.ts';
 import { listPathFields, type Operation, type PathFields } from './operations/operation.ts';
-import { parseAs } from './parse.ts';
+import { type Page, parseAs } from './parse.ts';
 
 /** What a caller gives to an operation: the ids of its path, its query and its body, in one object. */
 export type OperationFields<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = Record<
   PathFields<Path>,
   string
 > &
-  z.input<Query> &
-  z.input<Body>;
+  InputOf<Query> &
+  InputOf<Body>;
+
+/** The empty object of zod takes no property at all, not even those of the other parts. */
+type InputOf<Schema extends z.ZodObject> = keyof Schema['shape'] extends never ? unknown : z.input<Schema>;
+
+/** What every operation accepts in addition to its fields. */
+export interface OperationOptions extends CallOptions {
+  /** At most 256 characters. A request that is sent again with it gets the answer of the first one, so that it may be repeated. */
+  idempotencyKey?: string;
+}
 
 /**
  * Calls an operation of the API as it is described and gives its checked answer.
@@ -27,25 +37,86 @@ export async function callOperation<
   client: ServiceClient,
   operation: Operation<Path, Query, Body, Answer>,
   fields: OperationFields<Path, Query, Body>,
-  options: CallOptions & { idempotencyKey?: string } = {},
+  options: OperationOptions = {},
 ): Promise<z.output<Answer>> {
+  const parse = parseAs(operation.answer, `that of ${operation.name}`);
+  return client.call({ ...planCall(operation, fields), parse, ...options });
+}
+
+/**
+ * Walks a paged operation to its end and gives the new items of each page, as `walkPages` does; with the cursor in the headers,
+ * each item is a whole answer. Items are as the service sent them if `isRaw`, else only with the fields that are described.
+ *
+ * @throws {ProtocolError} when the service's cursors lead nowhere
+ */
+export function walkOperation(
+  client: ServiceClient,
+  operation: Operation,
+  fields: Readonly<Record<string, unknown>>,
+  { isRaw = false, ...options }: OperationOptions & { isRaw?: boolean } = {},
+): AsyncGenerator<unknown[]> {
+  const check = parseAs(operation.answer, `that of ${operation.name}`);
+  const parse = (answer: unknown) => (isRaw ? (check(answer), answer) : check(answer));
+  const loadPage = async (cursor: string | undefined): Promise<Page<unknown>> =>
+    client.call({
+      ...planCall(operation, cursor === undefined ? fields : { ...fields, cursor }),
+      parse: (answer, headers) =>
+        operation.cursor === 'headers'
+          ? { items: [parse(answer)], nextCursor: headers[`${client.profile.headerPrefix}next-cursor`]?.toString() }
+          : toPage(parse(answer)),
+      ...options,
+    });
+  let documents = 0;
+  return walkPages(loadPage, {
+    what: operation.name,
+    idOf: (item) => (operation.cursor === 'headers' ? String((documents += 1)) : identify(item)),
+    contentOf: (item) => (operation.cursor === 'headers' ? '' : JSON.stringify(item)),
+  });
+}
+
+const pageSchema = z.looseObject({ items: z.array(z.unknown()), nextCursor: z.string().nullish() });
+const identitySchema = z
+  .looseObject({
+    id: z.unknown().optional(),
+    uri: z.unknown().optional(),
+    name: z.unknown().optional(),
+    stepId: z.unknown().optional(),
+  })
+  .catch({});
+
+/** The answers of paged operations list their items under this name. */
+function toPage(answer: unknown): Page<unknown> {
+  return pageSchema.parse(answer);
+}
+
+/** What makes an item of a list this one and no other; items without any of these are told apart by all that they say. */
+function identify(item: unknown): string {
+  const { id, uri, name, stepId } = identitySchema.parse(item);
+  return JSON.stringify(id ?? uri ?? name ?? stepId ?? item);
+}
+
+/** The request of an operation; fields of neither its path nor its query are the body's. */
+export function planCall(
+  operation: Pick<Operation, 'method' | 'path' | 'query' | 'isRepeatable' | 'isSlow'>,
+  fields: object,
+): Omit<ServiceCall<unknown>, 'parse'> {
   const given: Record<string, unknown> = { ...fields };
   const { method, isRepeatable = false, isSlow = false } = operation;
   const names = new Set([...listPathFields(operation.path), ...Object.keys(operation.query.shape)]);
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !names.has(name)));
   const query = Object.keys(operation.query.shape).map((name) => [name, given[name]] as const);
-  return client.call({
+  const { idempotencyKey } = rest;
+  return {
     method,
     path: buildPath(operation.path, given),
     query: Object.fromEntries(
       query.map(([name, value]) => [name, value === undefined ? undefined : printField(value)]),
     ),
     ...(Object.keys(rest).length > 0 && { body: rest }),
+    ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
     isRepeatable,
     isSlow,
-    parse: parseAs(operation.answer, `that of ${operation.name}`),
-    ...options,
-  });
+  };
 }
 
 /** The segments of a path with its ids in place. */

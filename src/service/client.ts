@@ -57,9 +57,12 @@ export interface ServiceCall<T> extends CallOptions {
   isSetup?: boolean;
   /** Towards others who share the key; low unless given. */
   priority?: Priority;
-  /** The headers' names are in small letters. */
-  parse: (answer: unknown, headers: FailedAnswer['headers']) => T;
+  /** Reads the answer; some operations put the cursor of the next page into the headers, which are not redacted. */
+  parse: (answer: unknown, headers: AnswerHeaders) => T;
 }
+
+/** The headers of an answer by their names in lower case. */
+export type AnswerHeaders = FailedAnswer['headers'];
 
 export interface ServiceClientOptions {
   /** Ends in the API's version, such as `https://host/api/v1`. Plain http is accepted for loopback hosts only. */
@@ -132,13 +135,11 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           signal,
           readFailure: (answer: FailedAnswer, what: string) =>
             readServiceFailure(answer, what, profile.serverUnreachableHint),
-          parseAnswer: (text: string, contentType: string | undefined, headers: FailedAnswer['headers']) => ({
-            content: parseJsonAnswer(text, contentType),
-            headers,
-          }),
+          parseAnswer: (text: string, contentType: string | undefined, headers: AnswerHeaders) =>
+            parseOutcome(parseJsonAnswer(text, contentType), headers, call),
         };
         const outcome = await attemptRequest(route, attempt, options);
-        if (outcome.ok) return parseOutcome(outcome.answer, call);
+        if (outcome.ok) return outcome.answer;
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
       return await retryRequest(attemptOnce, {
@@ -174,11 +175,12 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
 
 /** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
 function parseOutcome<T>(
-  { content, headers }: { content: unknown; headers: FailedAnswer['headers'] },
+  answer: unknown,
+  headers: AnswerHeaders,
   { parse, method }: ServiceCall<T>,
 ): AttemptOutcome<T> {
   try {
-    return { ok: true, answer: parse(content, headers) };
+    return { ok: true, answer: parse(answer, headers) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error, repeat: 'if-safe', maxAttempts: method === 'GET' ? fewAttempts : 1 };

@@ -45,8 +45,11 @@ export interface Operation<
   needs?: 'a model' | 'a container engine' | 'a browser';
 }
 
-/** Where a request says which page it wants. */
-export type CursorPlace = 'query' | 'body';
+/**
+ * Where a request says which page it wants. `headers`: the request says it in the query, the answer names the next page in its
+ * headers, and each answer as a whole is a page.
+ */
+export type CursorPlace = 'query' | 'body' | 'headers';
 
 /** The query or the body of an operation that takes none. */
 export const none = z.strictObject({});

@@ -103,6 +103,22 @@ describe('request bodies', () => {
     expect({ status, body }).toEqual({ status: 400, body: { code: 'VALIDATION_ERROR', message } });
   });
 
+  it('refuses a body that is nested too deep, and takes one that is not', async () => {
+    await using service = await openContractService();
+    const nest = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+    const send = (levels: number) =>
+      service.project.post('/servers', `{"name":"${levels}","clientCapabilities":{"[[":${nest(levels)}},${rest}`);
+    const rest = '"enabled":true,"transportType":"http","url":"http://127.0.0.1:9/mcp"}';
+    expect((await send(400)).status).toBe(201);
+    for (const levels of [5000, 500_000]) {
+      const { status, body } = await send(levels);
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR', message: 'The request body is nested more than 500 levels deep.' },
+      });
+    }
+  });
+
   it('refuses a body over the limit', async () => {
     await using service = await openContractService({ limits: { ...contractLimits, maxBodyBytes: 100 } });
     for (const length of [200, 300]) {

@@ -138,7 +138,9 @@ async function showWeather(stack: AsyncDisposableStack): Promise<Widgets> {
   let isShown = false;
   const limit = { hold: () => ({ [Symbol.dispose]: () => {} }) };
   const transcript = new Transcript(systemClock);
-  const widgets = stack.use(createWidgets({ browser, clock: createImpatientClock(() => isShown), signal, limit, transcript }));
+  const widgets = stack.use(
+    createWidgets({ browser, clock: createImpatientClock(() => isShown), signal, limit, transcript }),
+  );
   const result = { content: [], structuredContent: { degrees: 4 } };
   for (const toolName of ['plain', 'weather']) {
     const declaration = list?.get(toolName) ?? { appUri: null, description: null, inputSchema: {} };

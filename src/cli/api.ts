@@ -1,0 +1,182 @@
+import { type Command, Option } from 'commander';
+import { ConfigurationError } from '../base/errors.ts';
+import { type Redactor, Secret } from '../base/redaction.ts';
+import { systemClock } from '../base/time.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
+import { listOptions } from '../gate/options.ts';
+import { readProxySettings } from '../http/proxy.ts';
+import { isLoopback } from '../http/url.ts';
+import { planCall, walkOperation } from '../service/call-operation.ts';
+import { openServiceClient, type ServiceClient } from '../service/client.ts';
+import { listPathFields, type Operation } from '../service/operations/operation.ts';
+import { listOperations } from '../service/operations/table.ts';
+import { parseAs } from '../service/parse.ts';
+import { serviceProfiles } from '../service/profile.ts';
+import { requireProject } from '../service/project.ts';
+import { findNearest } from '../suite/findings.ts';
+import { hideSecrets } from './api-answer.ts';
+import { nameFlag, readFields } from './api-fields.ts';
+import { renderOperationHelp, renderOperationList } from './api-help.ts';
+import { readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+
+const optionNames: ReadonlySet<string> = new Set(['base-url', 'api-key', 'project']);
+
+interface ApiFlags {
+  service?: 'svc' | 'mcpjam';
+  all?: boolean;
+  showSecrets?: boolean;
+  idempotencyKey?: string;
+  help?: boolean;
+}
+
+/** Adds `api`: one call of the eval API, whose answer goes to stdout as JSON. */
+export function addApiCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const command = program
+    .command('api')
+    .description('Call an operation of the eval API, and print its answer as JSON.')
+    .argument('[operation]', 'such as getMe')
+    .argument('[fields...]', 'its fields, as --field value')
+    .helpOption(false)
+    .allowUnknownOption()
+    .addOption(
+      new Option('--service <svc|mcpjam>', 'Whose service it is. [svc]')
+        .choices(['svc', 'mcpjam'])
+        .default('svc', undefined),
+    );
+  for (const { name, hint, brief } of options) command.addOption(new Option(`--${name} ${hint}`, brief));
+  command
+    .option('--all', 'Print all pages of a list instead of the first.')
+    .option('--show-secrets', 'Print secrets of the answer, too.')
+    .option('--idempotency-key <key>', 'Let the service do it once, however often it is sent.')
+    .option('-h, --help', 'Show this help, or that of the operation.')
+    .addHelpText(
+      'after',
+      () => `
+Lists take their flag once per item. Objects are JSON, or @file with JSON in it.
+--body gives several fields of a body at once.
+
+Operations:
+
+${renderOperationList()}
+
+Examples:
+  $ mcp-eval-ci api listProjectServers --base-url http://127.0.0.1:8787/api/v1
+  $ mcp-eval-ci api createEvalCase --suite-id s1 --title A --steps @steps.json
+  $ mcp-eval-ci api createEvalCase --help`,
+    )
+    .action(async (name: string | undefined, words: string[], flags: ApiFlags & Record<string, unknown>) => {
+      if (name === undefined) {
+        if (flags.help === true) command.outputHelp();
+        else command.error("error: missing required argument 'operation'", { exitCode: 2 });
+        return;
+      }
+      const operation = requireOperation(name);
+      if (flags.help === true) {
+        process.stdout.write(renderOperationHelp(operation));
+        return;
+      }
+      const texts = readGateFlags(flags, process.env, options);
+      for await (const answer of callFromFlags(operation, words, { flags, texts, redactor })) {
+        const { showSecrets = false } = flags;
+        // JSON escapes what would command a terminal, except for what stands above ASCII.
+        const text = JSON.stringify(showSecrets ? answer : hideSecrets(answer, operation), null, 2);
+        process.stdout.write(`${redactor.redact(text)}\n`);
+      }
+      setExitCode(0);
+    });
+}
+
+function requireOperation(name: string): Operation {
+  const known = listOperations();
+  const found = known.find((operation) => operation.name === name);
+  if (found !== undefined) return found;
+  const nearest = findNearest(
+    name,
+    known.map((operation) => operation.name),
+  );
+  const remedy = nearest === undefined ? '`mcp-eval-ci api --help` lists the operations' : `did you mean ${nearest}?`;
+  const message = `${JSON.stringify(name)} is no operation; ${remedy}`;
+  throw new ConfigurationError([{ input: 'operation', code: 'unknown-operation', message }]);
+}
+
+/** Gives the answer of the operation, or with `--all` one that has the items of all pages. */
+async function* callFromFlags(
+  operation: Operation,
+  words: readonly string[],
+  { flags, texts, redactor }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor },
+): AsyncGenerator {
+  // The project is found out last, so that wrong words cost no request.
+  const isProjectOpen = listPathFields(operation.path).includes('projectId') && !hasProject(words);
+  const fields = await readFields(operation, words, { preset: isProjectOpen ? { projectId: '' } : {} });
+  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  await using client = openClient(operation, { flags, texts, redactor, signal });
+  if (isProjectOpen && fields['projectId'] === '') {
+    fields['projectId'] = (await requireProject(client, { project: texts['project'] || null })).id;
+  }
+  const { idempotencyKey } = flags;
+  if (idempotencyKey !== undefined && 'idempotencyKey' in operation.body.shape)
+    fields['idempotencyKey'] = idempotencyKey;
+  const callOptions = idempotencyKey === undefined ? {} : { idempotencyKey };
+  if (operation.cursor === undefined || flags.all !== true) {
+    const check = parseAs(operation.answer, `that of ${operation.name}`);
+    const parse = (answer: unknown) => (check(answer), answer);
+    yield await client.call({ ...planCall(operation, fields), parse, ...callOptions });
+    return;
+  }
+  const items: unknown[] = [];
+  for await (const page of walkOperation(client, operation, fields, { isRaw: true, ...callOptions })) {
+    for (const item of page) {
+      if (operation.cursor === 'headers') yield item;
+      else items.push(item);
+    }
+  }
+  if (operation.cursor !== 'headers') yield { items };
+}
+
+function hasProject(words: readonly string[]): boolean {
+  const names = [nameFlag('projectId'), '--projectId'];
+  return words.some((word) => names.some((name) => word === name || word.startsWith(`${name}=`)));
+}
+
+function openClient(
+  operation: Operation,
+  {
+    flags,
+    texts,
+    redactor,
+    signal,
+  }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor; signal: AbortSignal },
+): ServiceClient {
+  const { stderr } = process;
+  const hosted = serviceProfiles[flags.service ?? 'svc'];
+  const baseUrl = texts['base-url'] || hosted.defaultBaseUrl;
+  if (baseUrl === null) {
+    const message = 'is required unless --service is mcpjam; `mcp-eval-ci serve` prints that of a service of your own';
+    throw new ConfigurationError([{ input: 'base-url', code: 'missing-base-url', message }]);
+  }
+  const apiKey = texts['api-key'] ?? '';
+  if (apiKey === '' && operation.right !== 'public') {
+    const message = 'is required; set MCP_EVAL_API_KEY';
+    throw new ConfigurationError([{ input: 'api-key', code: 'missing-api-key', message }]);
+  }
+  // A service of this machine that limits requests says so itself.
+  const isLocal = isLoopback(URL.parse(baseUrl)?.hostname ?? '');
+  if (apiKey !== '') redactor.add(new Secret(apiKey));
+  return openServiceClient({
+    baseUrl,
+    apiKey: new Secret(apiKey === '' ? 'none' : apiKey),
+    profile: isLocal ? { ...hosted, pacing: null } : hosted,
+    clock: systemClock,
+    logger: createTerminalLogger({
+      write: (text) => stderr.write(text),
+      redactor,
+      color: stderr.hasColors?.() ?? false,
+      isQuiet: false,
+      isVerbose: false,
+    }),
+    signal,
+    proxy: readProxySettings(process.env),
+  });
+}

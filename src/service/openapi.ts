@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { generator } from '../base/version.ts';
+import { pathAliases } from './operations/aliases.ts';
+import { describeSchema, type JsonSchema, listFields } from './operations/fields.ts';
+import type { Operation } from './operations/operation.ts';
+import { operations } from './operations/table.ts';
+import { createSchemaPool } from './schema-pool.ts';
+
+/** An OpenAPI document, ready for `JSON.stringify`. */
+export type OpenApiDocument = z.infer<typeof openApiSchema>;
+
+const record = z.record(z.string(), z.unknown());
+export const openApiSchema = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.record(z.string(), record)),
+  components: z.looseObject({ schemas: z.record(z.string(), record), responses: z.record(z.string(), record) }),
+});
+
+const json = 'application/json';
+
+const refusals: Readonly<Record<number, string>> = {
+  400: 'The request is not as described: VALIDATION_ERROR.',
+  401: 'No key or a wrong one: UNAUTHORIZED. Or the MCP server needs a grant: OAUTH_REQUIRED.',
+  403: 'The key has no right to do this: FORBIDDEN.',
+  404: 'The record does not exist, or is not for this key: NOT_FOUND.',
+  409: 'The record is in another state, or the name is taken: CONFLICT.',
+  422: 'This service or this MCP server cannot do it: FEATURE_NOT_SUPPORTED.',
+  429: 'Too many requests or runs: RATE_LIMITED.',
+  500: 'The service failed: INTERNAL_ERROR.',
+  502: 'The MCP server or the model cannot be reached: SERVER_UNREACHABLE.',
+  504: 'The MCP server or the model took too long: TIMEOUT.',
+};
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    code: { type: 'string', description: 'Stable, unlike the message.' },
+    message: { type: 'string' },
+    details: { type: 'object', additionalProperties: true },
+  },
+  required: ['code', 'message'],
+};
+
+/** Describes every operation of the table in OpenAPI 3.1, from the schemas that the client and the service check with. */
+export function buildOpenApi(): OpenApiDocument {
+  const pool = createSchemaPool();
+  const described = Object.entries(operations).flatMap(([area, each]) =>
+    Object.values<Operation>(each).map((operation) => ({
+      area,
+      operation,
+      body:
+        Object.keys(operation.body.shape).length === 0
+          ? null
+          : pool.add(describeSchema(operation.body, 'input'), `${operation.name}Body`),
+      // As it is read: unknown fields pass.
+      answer: pool.add(describeSchema(operation.answer, 'input'), `${operation.name}Answer`),
+    })),
+  );
+  const schemas = pool.finish();
+  const paths: Record<string, Record<string, Record<string, unknown>>> = {};
+  for (const { area, operation, body, answer } of described) {
+    const { name, path, method } = operation;
+    const item = describeOperationItem(operation, { area, body: body?.() ?? null, answer: answer() });
+    for (const { alias, of } of listPaths(path, name)) {
+      const fields = listFields(operation).filter(
+        (field) => field.place !== 'path' || alias.includes(`{${field.name}}`),
+      );
+      const parameters = fields.filter(({ place }) => place !== 'body').map(describeParameter);
+      const isAlias = of !== null;
+      const own = isAlias
+        ? { operationId: `${name}Short`, description: `The same as \`${name}\`, by a short path.` }
+        : {};
+      (paths[alias] ??= {})[method.toLowerCase()] = { ...item, ...own, parameters: [...parameters, ...item.headers] };
+      delete paths[alias][method.toLowerCase()]?.['headers'];
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Eval API',
+      version: generator.version,
+      description: `The API of eval services for MCP servers, as ${generator.name} calls and serves it.`,
+    },
+    servers: [{ url: '/api/v1' }],
+    security: [{ apiKey: [] }],
+    tags: Object.keys(operations).map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: errorSchema, ...schemas },
+      responses: describeRefusals(),
+      parameters: { IdempotencyKey: idempotencyKey },
+    },
+  };
+}
+
+/** The path of an operation and its aliases. */
+function listPaths(path: string, name: string): Array<{ alias: string; of: string | null }> {
+  const aliases = pathAliases.filter(({ operations: names }) => names.includes(name));
+  return [
+    { alias: path, of: null },
+    ...aliases.map((each) => ({ alias: path.replace(each.path, each.alias), of: path })),
+  ];
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'At most 256 characters. A repeat of the request gets the first answer.',
+  schema: { type: 'string', maxLength: 256 },
+};
+
+function describeOperationItem(
+  operation: Operation,
+  { area, body, answer }: { area: string; body: JsonSchema | null; answer: JsonSchema },
+) {
+  const { name, summary, method, status, errors, right, isRepeatable = false, isWrite = true } = operation;
+  const takesKey = method === 'POST' && isWrite && !isRepeatable;
+  return {
+    operationId: name,
+    summary,
+    tags: [area],
+    headers: takesKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [],
+    ...(body !== null && {
+      requestBody: {
+        required: listFields(operation).some(({ place, isRequired }) => place === 'body' && isRequired),
+        content: { [json]: { schema: body } },
+      },
+    }),
+    responses: {
+      [status]: { description: 'Success.', content: { [json]: { schema: answer } } },
+      ...Object.fromEntries(errors.map((code) => [code, { $ref: `#/components/responses/${code}` }])),
+    },
+    ...(right === 'public' && { security: [] }),
+  };
+}
+
+function describeParameter({ name, place, isRequired, schema }: ReturnType<typeof listFields>[number]) {
+  return { name, in: place, required: isRequired, schema };
+}
+
+function describeRefusals(): Record<string, Record<string, unknown>> {
+  const retryAfter = { description: 'Whole seconds until the next try.', schema: { type: 'integer', minimum: 1 } };
+  return Object.fromEntries(
+    Object.entries(refusals).map(([status, description]) => [
+      status,
+      {
+        description,
+        ...(status === '429' && { headers: { 'Retry-After': retryAfter } }),
+        content: { [json]: { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
+  );
+}

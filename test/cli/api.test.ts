@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listOperations } from '../../src/service/operations/table.ts';
+import { runCommand } from '../support/process/command.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+describe('mcp-eval-ci api', () => {
+  let service: ContractService;
+  beforeAll(async () => {
+    service = await openContractService();
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+  });
+
+  async function api(...args: string[]) {
+    await using workspace = await createWorkspace();
+    return await runCommand(['api', ...args], {
+      cwd: workspace.path,
+      env: { MCP_EVAL_API_KEY: service.apiKey },
+    });
+  }
+
+  it('prints the answer as JSON, in the only project, with every page of a list', async () => {
+    const results = Array.from({ length: 60 }, (_, index) => ({ caseTitle: `Case ${index}`, passed: true }));
+    const { body } = await service.project.post('/eval-ingest/report', {
+      suiteName: 'S',
+      externalRunId: 'e',
+      results,
+    });
+    const list = ['listEvalRunIterations', '--base-url', service.baseUrl, '--run-id', String(body.runId)];
+    const [first, all] = await Promise.all([api(...list), api(...list, '--all')]);
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(first.stdout)).toMatchObject({ nextCursor: expect.any(String), items: { length: 50 } });
+    expect(JSON.parse(all.stdout)).toMatchObject({ items: { length: 60 } });
+  });
+
+  it('hides secrets unless it is told to show them', async () => {
+    const create = ['createTunnel', '--base-url', service.baseUrl, '--name', 'demo'];
+    const hidden = JSON.parse((await api(...create)).stdout);
+    expect(hidden).toMatchObject({ name: 'demo', url: '***', connectToken: '***' });
+    const shown = JSON.parse((await api(...create, '--show-secrets')).stdout);
+    expect(shown.url).toMatch(/\?k=.{20}/);
+  });
+
+  it.each([
+    [2, 'an unknown operation', ['getMee'], /"getMee" is no operation; did you mean getMe\?/],
+    [2, 'an unknown field', ['getMe', '--name', 'x'], /--name: is no field of getMe; getMe has no fields/],
+    [3, 'a refusal', ['getEvalRun', '--run-id', 'x'], /404 NOT_FOUND .* Run not found\./],
+  ])('ends with %i for %s', async (exitCode, _what, args, message) => {
+    const result = await api(...args, '--base-url', service.baseUrl);
+    expect(result).toMatchObject({ exitCode, stdout: '' });
+    expect(result.stderr).toMatch(message);
+  });
+
+  it('lists the fields of an operation, and every operation', async () => {
+    const one = await api('listEvalSuiteRuns', '--help');
+    expect(one.stdout).toContain('GET /projects/{projectId}/eval-suites/{suiteId}/runs');
+    expect(one.stdout).toContain('--limit <1..100>');
+    const { stdout, exitCode } = await api('--help');
+    expect(exitCode).toBe(0);
+    for (const { name } of listOperations()) expect(stdout).toContain(`\n  ${name} `);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+});
+
+describe('mcp-eval-ci completion', () => {
+  async function script(shell: string): Promise<string> {
+    await using workspace = await createWorkspace();
+    return (await runCommand(['completion', shell], { cwd: workspace.path })).stdout;
+  }
+
+  it.skipIf(process.platform === 'win32')('completes commands, operations and fields in bash', async () => {
+    const complete = (words: string[]) =>
+      `COMP_WORDS=(mcp-eval-ci ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _mcp_eval_ci; echo "\${COMPREPLY[*]}"`;
+    const program = [
+      await script('bash'),
+      complete(['val']),
+      complete(['api', 'getEvalR']),
+      complete(['api', 'getEvalRun', '--r']),
+      complete(['serve', '--rate']),
+    ].join('\n');
+    const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', program]);
+    expect(stdout.trimEnd().split('\n')).toEqual(['validate', 'getEvalRun', '--run-id', '--rate-limit']);
+  });
+
+  it('names every operation in the scripts of zsh and fish', async () => {
+    const scripts = await Promise.all([script('zsh'), script('fish')]);
+    for (const text of scripts) {
+      for (const { name } of listOperations()) expect(text).toMatch(new RegExp(`\\b${name}\\b`));
+    }
+  });
+});
