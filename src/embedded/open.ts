@@ -93,6 +93,8 @@ export interface EmbeddedService extends AsyncDisposable {
   readonly projectName: string;
   /** What the gate in this process knows and hears of how its servers are spoken to. */
   readonly protocols: ProtocolTable;
+  /** Resolves once no run executes any more, the teardown of its cases included. */
+  waitForRuns(): Promise<void>;
 }
 
 /**
@@ -175,6 +177,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     projectId: project.id,
     projectName: project.name,
     protocols,
+    waitForRuns: () => runner.waitForRuns(),
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();

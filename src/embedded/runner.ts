@@ -61,6 +61,8 @@ export interface Runner extends AsyncDisposable {
   cancel(runId: string): void;
   /** Runs that have not settled yet. */
   countActive(): number;
+  /** Resolves once no run executes any more, the teardown of its cases included. */
+  waitForRuns(): Promise<void>;
 }
 
 export interface RunnerOptions {
@@ -252,6 +254,7 @@ export function createRunner(options: RunnerOptions): Runner {
     },
     cancel: (runId) => end(runId, 'cancelled', null),
     countActive: () => active.size,
+    waitForRuns: async () => void (await Promise.all([...active.values()].map(({ settled }) => settled))),
     [Symbol.asyncDispose]: async () => {
       const runs = [...active];
       for (const [runId] of runs) end(runId, 'cancelled', 'The service was stopped while the run was executing.');

@@ -76,6 +76,7 @@ export async function hostTunnel(
       protocol: anyProtocol,
       sessions: sessionsOfAnyClient,
       isWitnessed: false,
+      waitForRuns: null,
       environment: context.environment,
       processMarker: context.processMarker,
     };

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -55,5 +57,34 @@ describe('a gate on server-filesystem with fixtures', () => {
       ),
     ]);
     expect(existsSync(path.join(workspace.path, 'list.txt'))).toBe(false);
+  });
+});
+
+describe('a gate that is cancelled', () => {
+  it('runs the teardown of the iteration that is under way, and of no other', async () => {
+    await using workspace = await createWorkspace({
+      'slow.evals.yaml': [
+        'suite: Slow',
+        'concurrency: 1',
+        'setup:',
+        `  - command: [sh, -c, 'echo "set up" >> log.txt']`,
+        'teardown:',
+        `  - command: [sh, -c, 'echo "torn down" >> log.txt']`,
+        'cases:',
+        '  - title: Waits',
+        '    runs: 2',
+        '    timeout: 5m',
+        '    steps:',
+        `      - command: [sh, -c, 'echo waiting >> log.txt; exec sleep 300']`,
+      ].join('\n'),
+    });
+    const cancelled = new AbortController();
+    const log = () => readFile(path.join(workspace.path, 'log.txt'), 'utf8').catch(() => '');
+    const running = runEmbeddedGate(workspace, {}, { signal: cancelled.signal });
+    await vi.waitFor(async () => expect(await log()).toContain('waiting'), { timeout: 30_000, interval: 50 });
+    cancelled.abort(new CancelledError('The job was cancelled.'));
+    const { report, exitCode } = await running;
+    expect(await log()).toBe('set up\nwaiting\ntorn down\n');
+    expect([report.verdict.outcome, exitCode]).toEqual(['inconclusive', 130]);
   });
 });

@@ -40,6 +40,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly models: JobModels | null;
   /** Null where no case compares with snapshots. */
   readonly snapshots: JobSnapshots | null;
+  /** Resolves once no run uses the servers any more. Null where the service is hosted, whose runs run no commands here. */
+  readonly waitForRuns: (() => Promise<void>) | null;
 }
 
 interface OwnServiceOptions {
@@ -114,6 +116,7 @@ async function openOwnService(
     answers,
     models,
     snapshots,
+    waitForRuns: () => service.waitForRuns(),
     close: async () => {
       await service[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
@@ -150,6 +153,7 @@ async function connectHosted(
     answers: null,
     models: null,
     snapshots: null,
+    waitForRuns: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -174,6 +178,7 @@ async function enterProject(
     answers: AnswerUse | null;
     models: JobModels | null;
     snapshots: JobSnapshots | null;
+    waitForRuns: (() => Promise<void>) | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -184,9 +189,9 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, answers, models, snapshots } = options;
-    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models, snapshots };
-    return { ...parts, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, answers, models, snapshots, waitForRuns } = options;
+    const parts = { protocols, scheduling, answers, models, snapshots, waitForRuns };
+    return { client, urgentClient, projectId, journal, ...parts, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

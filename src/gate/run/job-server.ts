@@ -37,6 +37,8 @@ interface ServerUse {
   access: ServerAccess | null;
   environment: Readonly<Record<string, string | undefined>>;
   processMarker?: string | undefined;
+  /** Resolves once no run uses the server any more; null where that is not known. */
+  waitForRuns: (() => Promise<void>) | null;
 }
 
 /** Opens what lets requests to the server in, for everything in the gate that sends one. Null where it lets in every one. */
@@ -58,7 +60,7 @@ export async function openServerAccess(
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
-  { isolation, protocol, sessions, isWitnessed, access, environment, processMarker }: ServerUse,
+  { isolation, protocol, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
@@ -86,7 +88,11 @@ export async function startServer(
   ).catch((error: unknown) => {
     throw nameFailure(error, name);
   });
-  teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
+  teardown.add('stop the server', async (timeIsUp) => {
+    // The teardown of a case may still run commands in the sandbox of the server.
+    if (waitForRuns !== null) await race(waitForRuns(), { signals: [timeIsUp] }).catch(() => {});
+    await running[Symbol.asyncDispose]();
+  });
   for (const secret of running.secrets) redactor.add(secret);
   lifetime.cancelOn(running.lost.then((error) => nameFailure(error, name)));
   onProgress({ kind: 'server-ready', name, server: running.report, durationMs: clock.monotonicMs() - startedMs });

@@ -97,7 +97,9 @@ export function createTestServers(
     const isOnlyServer = servers.length * listProtocols(plan.suites).length === 1;
     const sessions = planFirstSessions(plan, { isOnlyServer });
     const server = isRunning ? { ...planned, command: null } : planned;
-    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, access, ...job }, scope);
+    const { waitForRuns } = service;
+    const use = { isolation, protocol, sessions, isWitnessed, access, waitForRuns, ...job };
+    const running = await startServer(server, use, scope);
     const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const alias = servers.length === 1 ? stepServerName : (planned.name ?? stepServerName);
