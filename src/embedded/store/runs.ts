@@ -1,13 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { terminalRunStatuses } from '../../model/run.ts';
+import { jsonColumn } from './schema.ts';
 
 export type TerminalStatus = (typeof terminalRunStatuses)[number];
 
 const select = `
   select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,
     minimum_pass_rate as minimumPassRate, notes, failure, total, passed, failed, created_at as createdAt,
-    completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash`;
+    completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash,
+    environment`;
+
+/** The environment of a run, as it was then. */
+export interface RunEnvironment {
+  id: string;
+  name: string;
+  revision: number;
+}
 
 const runRow = z.object({
   id: z.string(),
@@ -26,10 +35,11 @@ const runRow = z.object({
   createdAt: z.number(),
   completedAt: z.number().nullable(),
   /** `sdk`: executed elsewhere, and ingested. */
-  source: z.enum(['api', 'sdk']),
+  source: z.enum(['api', 'sdk', 'schedule']),
   /** What the sender of an ingested run calls it; unique in the project. */
   externalId: z.string().nullable(),
   evaluationConfigHash: z.string().nullable(),
+  environment: jsonColumn<RunEnvironment>().nullable(),
 });
 export type RunRecord = z.infer<typeof runRow>;
 
@@ -43,6 +53,9 @@ export interface NewRun {
   /** Planned iterations, all of them. */
   total: number;
   now: number;
+  /** Who asked for it; `api` unless given. */
+  source?: 'api' | 'schedule';
+  environment?: RunEnvironment | null;
   /** Of a run that was executed elsewhere. */
   ingested?: Pick<RunRecord, 'externalId' | 'evaluationConfigHash'>;
 }
@@ -74,7 +87,7 @@ export function createRunStore(database: DatabaseSync) {
     insert into runs values (
       :id, :projectId, :suiteId, (select coalesce(max(run_number), 0) + 1 from runs where suite_id = :suiteId),
       'running', null, :minimumPassRate, :notes, null, :total, 0, 0, :now, null,
-      :source, :externalId, :evaluationConfigHash
+      :source, :externalId, :evaluationConfigHash, :environment
     )`);
   const count = database.prepare('update runs set passed = passed + ?, failed = failed + ? where id = ?');
   const setTotal = database.prepare('update runs set total = ? where id = ?');
@@ -83,7 +96,7 @@ export function createRunStore(database: DatabaseSync) {
     where id = :id and status = 'running'`);
   const endAll = database.prepare(`
     update runs set status = 'failed', failure = :failure, completed_at = :now
-    where status = 'running' and source = 'api'`);
+    where status = 'running' and source <> 'sdk'`);
   const selectOne = database.prepare(`${select} from runs where id = ?`);
   const selectExternal = database.prepare(`${select} from runs where project_id = ? and external_id = ?`);
   const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
@@ -109,9 +122,15 @@ export function createRunStore(database: DatabaseSync) {
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
     /** Fractions, oldest first. */
     listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),
-    insert: ({ ingested, ...run }: NewRun): void => {
-      const origin = { source: ingested === undefined ? 'api' : 'sdk', externalId: null, evaluationConfigHash: null };
-      insert.run({ ...run, ...origin, ...ingested });
+    insert: ({ ingested, source = 'api', environment = null, ...run }: NewRun): void => {
+      insert.run({
+        ...run,
+        source: ingested === undefined ? source : 'sdk',
+        externalId: null,
+        evaluationConfigHash: null,
+        environment: environment && JSON.stringify(environment),
+        ...ingested,
+      });
     },
     count: (id: string, result: 'passed' | 'failed'): void => {
       count.run(result === 'passed' ? 1 : 0, result === 'failed' ? 1 : 0, id);

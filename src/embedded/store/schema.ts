@@ -97,6 +97,10 @@ export const migrations = [
   alter table servers_with_deletion rename to servers;
   create unique index servers_by_name on servers (project_id, name) where deleted_at is null;
   `,
+  // Where a run took place.
+  `
+  alter table runs add column environment text;
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

@@ -1,10 +1,14 @@
 import { accountOperations } from './account.ts';
 import { agentOperations } from './agent.ts';
 import { caseOperations } from './cases.ts';
+import { catalogOperations } from './catalogs.ts';
+import { environmentOperations } from './environments.ts';
+import { hostOperations } from './hosts.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { serverOperations } from './servers.ts';
+import { suiteSettingsOperations } from './suite-settings.ts';
 import { suiteOperations } from './suites.ts';
 import { tunnelOperations } from './tunnels.ts';
 
@@ -18,6 +22,10 @@ export const operations = {
   ingest: ingestOperations,
   tunnels: tunnelOperations,
   agent: agentOperations,
+  catalogs: catalogOperations,
+  environments: environmentOperations,
+  hosts: hostOperations,
+  suiteSettings: suiteSettingsOperations,
 };
 
 /** Every operation of the API, area by area. */
