@@ -1,9 +1,11 @@
+import type { Logger } from '../base/logger.ts';
 import type { InventoryFactory } from './app.ts';
 import { openEnvironments } from './environments/records.ts';
 import { createFindRunTarget } from './environments/run-targets.ts';
 import { openHosts } from './hosts/records.ts';
 import { createOperationRoutes } from './operation-routes.ts';
-import type { Plugin } from './plugins/inventory.ts';
+import type { Plugin, PluginVersion } from './plugins/inventory.ts';
+import { readPlugins } from './plugins/read-plugins.ts';
 import { serveCatalogs } from './routes/catalogs.ts';
 import { serveEnvironments } from './routes/environments.ts';
 import { serveHosts } from './routes/hosts.ts';
@@ -24,6 +26,7 @@ export interface InventorySettings {
 export function configureInventory({ plugins = [] }: InventorySettings): InventoryFactory {
   return (parts, { creator }) => {
     const { routes, serve } = createOperationRoutes(parts);
+    for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
     const hosts = openHosts(parts.store);
     const environments = openEnvironments(parts.store);
     const scheduler = startScheduler({ ...parts, creator });
@@ -42,5 +45,22 @@ export function configureInventory({ plugins = [] }: InventorySettings): Invento
   };
 }
 
+/**
+ * The inventory of a service with the plugins in a directory; with none where there is no directory.
+ *
+ * @throws {ConfigurationError} when the plugins cannot be read
+ */
+export async function openInventory({ pluginsDir }: { pluginsDir: string | undefined }): Promise<InventoryFactory> {
+  return configureInventory({ plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir) });
+}
+
 /** The inventory of a service without plugins. */
 export const createInventory = configureInventory({});
+
+function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: Logger): void {
+  if (status === 'ready') return;
+  const problem = status === 'staging' ? 'has no plugin.json' : 'has a plugin.json that cannot be used';
+  logger.warning(
+    `The version ${folder} of the plugin ${JSON.stringify(pluginName)} ${problem}; environments cannot pin it.`,
+  );
+}

@@ -4,6 +4,8 @@ export interface PluginVersion {
   id: string;
   pluginId: string;
   pluginName: string;
+  /** The name of its folder. */
+  folder: string;
   declaredVersion: string | null;
   /** SHA-256 of the paths and contents of all files. */
   bundleHash: string;

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
 import { tryParseJson } from '../../base/json.ts';
@@ -69,6 +69,7 @@ async function readVersion(path: string, plugin: { id: string; name: string }): 
     id,
     pluginId: plugin.id,
     pluginName: plugin.name,
+    folder: basename(path),
     declaredVersion: manifest.data?.version ?? null,
     bundleHash,
     manifestHash: text === null ? null : hash('sha256', text),
