@@ -66,7 +66,9 @@ function createDemands(demands: readonly DemandReport[]): HTMLElement | null {
     create(
       'summary',
       {},
-      open === 0 ? `All ${demands.length} demands are met` : `${open} of ${demands.length} demands are not met`,
+      open === 0
+        ? `All ${demands.length} requirements are met`
+        : `${open} of ${demands.length} requirements are not met`,
     ),
     create(
       'ul',

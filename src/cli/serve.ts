@@ -15,6 +15,7 @@ const contractRateLimit = { perMinute: 60, burst: 10 };
 interface ServeFlags {
   port: number;
   data?: string;
+  plugins?: string;
   apiKey?: string;
   model?: string;
   rateLimit?: boolean;
@@ -32,6 +33,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         .argParser(parsePort),
     )
     .option('--data <directory>', 'Keep everything in this directory. Default: in memory, gone at the end.')
+    .option('--plugins <directory>', 'Offer the plugins in this directory to environments. Default: none.')
     .addOption(
       new Option('--api-key <key>', 'The key that clients must send. Default: a random one.').argParser(parseApiKey),
     )
@@ -53,12 +55,12 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .action(async (flags: ServeFlags) => {
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
-      const [{ openEmbeddedService }, { createInventory }, { openServeModels }] = await Promise.all([
+      const [{ openEmbeddedService }, { openInventory }, { openServeModels }] = await Promise.all([
         import('../embedded/open.ts'),
         import('../embedded/inventory.ts'),
         import('./serve-models.ts'),
       ]);
-
+      const createInventory = await openInventory({ pluginsDir: flags.plugins });
       if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),

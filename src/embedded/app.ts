@@ -11,7 +11,7 @@ import type { AcceptedKey, ApiEnv } from './callers.ts';
 import type { BodySchemas } from './bodies/suite.ts';
 import type { ProtocolTable } from './connect.ts';
 import { connectTargets } from './connect.ts';
-import { createRunCreator } from './create-run.ts';
+import { createRunCreator, type RunCreator } from './create-run.ts';
 import { ApiError, notFound, renderApiError } from './envelope.ts';
 import type { ServiceLimits } from '../service/limits.ts';
 import type { RelayEdge } from './relay/edge.ts';
@@ -26,6 +26,7 @@ import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
 import { createTunnelRoutes } from './routes/tunnels.ts';
 import { createUnsupportedRoutes } from './routes/unsupported.ts';
+import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { ServerRecord } from './store/servers.ts';
@@ -60,27 +61,44 @@ interface AppAccess {
   createInventory: InventoryFactory | null;
 }
 
-/** Routes of operations: those that need no key, and those that do. And what is beside the API, from the origin on, without a key. */
+/** Routes of operations: those that need no key, and those that do. And what is next to the API, from the origin on, without a key. */
 export interface OperationRoutes {
   open: Hono<ApiEnv>;
   closed: Hono<ApiEnv>;
   outside: Hono<ApiEnv>;
 }
 
-/** Makes the routes of the operations that a gate never calls; `connect` is that of runs. */
+/** The operations that a gate never calls, and what they do without being called; disposing it ends that. */
+export interface Inventory extends OperationRoutes, AsyncDisposable {
+  findTarget: FindRunTarget;
+}
+
+/** Makes the inventory of a service; `connect` and `creator` are those of runs. */
 export type InventoryFactory = (
   parts: ServiceParts,
-  tools: { connect: (servers: readonly ServerRecord[]) => ReturnType<typeof connectTargets> },
-) => OperationRoutes;
+  tools: {
+    connect: (servers: readonly ServerRecord[]) => ReturnType<typeof connectTargets>;
+    creator: RunCreator;
+  },
+) => Inventory;
+
+/** The API as a function; disposing it ends what the service does by itself. */
+export interface App extends AsyncDisposable {
+  fetch: (request: Request) => Response | Promise<Response>;
+  /** What it answers, for the test of its description. */
+  routes: ReadonlyArray<{ method: string; path: string }>;
+}
 
 /**
  * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
  * route it comes from; an unexpected error is logged and answered without its text.
  */
-export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): Hono<ApiEnv> {
+export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): App {
   const { logger, clock, limits, iterationTimeoutMs, store } = parts;
   const connect = (servers: readonly ServerRecord[]) => connectTargets(servers, parts);
-  const inventory = createInventory?.(parts, { connect }) ?? null;
+  const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
+  const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
+  const inventory = createInventory?.(parts, { connect, creator }) ?? null;
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());
@@ -90,7 +108,6 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const isMember = requireMembership(store);
   api.use('/projects/:projectId', isMember);
   api.use('/projects/:projectId/*', isMember);
-  const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect });
   const runs = createRunRoutes(parts, creator);
   // Without the checks of access, for the agent, which acts for a caller that passed them.
   const inside = new Hono<ApiEnv>();
@@ -123,5 +140,6 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
     logger.error(`${c.req.method} ${routePath(c, -1)} failed: ${describeError(error)}`);
     return renderApiError(new ApiError('INTERNAL_ERROR', 'The service failed to answer; its log says why.'));
   });
-  return app;
+  const { fetch, routes } = app;
+  return { fetch, routes, [Symbol.asyncDispose]: async () => await inventory?.[Symbol.asyncDispose]() };
 }

@@ -12,9 +12,10 @@ import type { ServiceLimits } from '../service/limits.ts';
 import type { PlannedTarget, Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
+import type { RunEnvironment } from './store/runs.ts';
 import { describeRequest, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
-import { resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
+import { type FindRunTarget, resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
 import { scheduleCases } from './schedule.ts';
 
 /** What the creation of a run is answered with. */
@@ -26,7 +27,7 @@ export interface RunCreated {
   deduped?: true;
   caseUpsert: { committed: Array<{ id: string; name: string }>; failed: [] };
   servers: Array<{ id: string; name: string }>;
-  environment: null;
+  environment: RunEnvironment | null;
   runGroupId?: string;
 }
 
@@ -34,6 +35,7 @@ interface Order {
   projectId: string;
   body: RunCreateBody;
   request: IdempotentRequest | undefined;
+  source: 'api' | 'schedule';
 }
 
 export interface RunCreator {
@@ -44,6 +46,12 @@ export interface RunCreator {
    * @throws {ApiError} as the contract says; SERVER_UNREACHABLE when a server cannot be connected to.
    */
   createRunExactlyOnce(projectId: string, body: RunCreateBody, key: string | undefined): Promise<RunCreated>;
+  /**
+   * Starts the run of a suite that is due. Of one due time it starts one run, however often it is called.
+   *
+   * @throws {ApiError} as above
+   */
+  createDueRun(projectId: string, body: RunCreateBody & { suiteId: string }, dueTime: string): Promise<RunCreated>;
 }
 
 /** What runs are recorded with and started by. */
@@ -64,9 +72,11 @@ export function createRunCreator(
     limits,
     iterationTimeoutMs,
     connect,
+    findTarget,
   }: {
     limits: Pick<ServiceLimits, 'concurrentRuns' | 'llmCallsPerRun'>;
     iterationTimeoutMs: number;
+    findTarget: FindRunTarget;
     connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
   },
 ): RunCreator {
@@ -91,7 +101,7 @@ export function createRunCreator(
 
   const createRun = async (order: Order): Promise<RunCreated> => {
     const { projectId, body } = order;
-    const found = resolveRunRequest(store, projectId, body, clock.now());
+    const found = resolveRunRequest(store, projectId, body, { now: clock.now(), findTarget });
     const planned = planRunCases(found.cases, {
       suite: found.suite.content,
       servers: found.servers,
@@ -101,6 +111,7 @@ export function createRunCreator(
       llmCallsPerRun: limits.llmCallsPerRun,
       chooseEra: protocols.choose,
       defaultModel,
+      isInEnvironment: found.environment !== null,
       findModelProblem: (model) =>
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });
@@ -121,10 +132,15 @@ export function createRunCreator(
       const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
       const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
       const { answer, isRepeat } = await doOnce(request, z.custom<RunCreated>(), () =>
-        createRun({ projectId, body, request }),
+        createRun({ projectId, body, request, source: 'api' }),
       );
       if (!isRepeat) return answer;
       return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
+    },
+    createDueRun: async (projectId, body, dueTime) => {
+      const request = { scope: `schedule:${body.suiteId}`, key: dueTime, fingerprint: '' };
+      const work = () => createRun({ projectId, body, request, source: 'schedule' });
+      return (await doOnce(request, z.custom<RunCreated>(), work)).answer;
     },
   };
 }
@@ -132,10 +148,10 @@ export function createRunCreator(
 /** Records a run with all its iterations, in one transaction, and sets the runner on it. */
 function startRun(
   { models, store, clock, runner, scheduling }: RunParts,
-  { projectId, body, request }: Order,
+  { projectId, body, request, source }: Order,
   plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
 ): RunCreated {
-  const { suite, servers, upserted } = plan.found;
+  const { suite, servers, upserted, environment } = plan.found;
   const runId = createId('run');
   const apiKeys = readApiKeys(body);
   const cases = plan.planned.map((planned) => planIterations(planned, { ...plan, models, apiKeys }));
@@ -146,7 +162,7 @@ function startRun(
     status: 'running',
     caseUpsert: { committed: upserted.map(({ id, content }) => ({ id, name: content.title })), failed: [] },
     servers: servers.map(({ id, content }) => ({ id, name: content.name })),
-    environment: null,
+    environment,
     ...(body.runGroupId === undefined ? {} : { runGroupId: body.runGroupId }),
   };
   store.transact(() => {
@@ -160,6 +176,8 @@ function startRun(
       total: iterations.length,
       evaluationConfigHash: hashEvaluation(suite.content, body.matchOptionsOverride),
       groupId: body.runGroupId,
+      source,
+      environment,
       now: clock.now(),
     });
     for (const { declaredId, testCase } of plan.planned) {

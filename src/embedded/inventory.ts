@@ -1,21 +1,74 @@
+import type { Logger } from '../base/logger.ts';
 import type { InventoryFactory } from './app.ts';
+import { openEnvironments } from './environments/records.ts';
+import { createFindRunTarget } from './environments/run-targets.ts';
+import { openHosts } from './hosts/records.ts';
 import { createOperationRoutes } from './operation-routes.ts';
+import type { Plugin, PluginVersion } from './plugins/inventory.ts';
+import { readPlugins } from './plugins/read-plugins.ts';
+import { serveCatalogs } from './routes/catalogs.ts';
 import { serveDescription } from './routes/description.ts';
+import { serveEnvironments } from './routes/environments.ts';
+import { serveHosts } from './routes/hosts.ts';
+import { servePlugins } from './routes/plugins.ts';
 import { serveProjects } from './routes/projects.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
+import { serveSuiteSettings } from './routes/suite-settings.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
 import { serveUploads } from './routes/uploads.ts';
+import { startScheduler } from './suite-schedule/scheduler.ts';
+
+/** What the service has in addition to its store. */
+export interface InventorySettings {
+  plugins?: readonly Plugin[];
+}
 
 /**
- * Serves the operations that a gate never calls. A separate module, so that the action's bundle, which runs the service for itself
- * alone, does not carry them.
+ * Serves the operations that a gate never calls, and starts the runs that are due. A separate module, so that the action's bundle, which
+ * runs the service for itself alone, does not carry them.
  */
-export const createInventory: InventoryFactory = (parts) => {
-  const { routes, serve } = createOperationRoutes(parts);
-  serveProjects(serve, parts);
-  serveRunComparison(serve, parts);
-  serveTraceExport(serve, parts);
-  serveUploads(serve, { ...parts, open: routes.open });
-  serveDescription(routes.outside);
-  return routes;
-};
+export function configureInventory({ plugins = [] }: InventorySettings): InventoryFactory {
+  return (parts, { creator }) => {
+    const { routes, serve } = createOperationRoutes(parts);
+    for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
+    const hosts = openHosts(parts.store);
+    const environments = openEnvironments(parts.store);
+    const scheduler = startScheduler({ ...parts, creator });
+    const resolving = { ...parts, hosts, environments, plugins };
+    serveProjects(serve, parts);
+    serveHosts(serve, resolving);
+    serveEnvironments(serve, resolving);
+    servePlugins(serve, plugins);
+    serveSuiteSettings(serve, { ...resolving, scheduler });
+    serveCatalogs(serve, parts);
+    serveRunComparison(serve, parts);
+    serveTraceExport(serve, parts);
+    serveUploads(serve, { ...parts, open: routes.open });
+    serveDescription(routes.outside);
+    return {
+      ...routes,
+      findTarget: createFindRunTarget(resolving),
+      [Symbol.asyncDispose]: async () => await scheduler[Symbol.asyncDispose](),
+    };
+  };
+}
+
+/**
+ * The inventory of a service with the plugins in a directory; with none where there is no directory.
+ *
+ * @throws {ConfigurationError} when the plugins cannot be read
+ */
+export async function openInventory({ pluginsDir }: { pluginsDir: string | undefined }): Promise<InventoryFactory> {
+  return configureInventory({ plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir) });
+}
+
+/** The inventory of a service without plugins. */
+export const createInventory = configureInventory({});
+
+function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: Logger): void {
+  if (status === 'ready') return;
+  const problem = status === 'staging' ? 'has no plugin.json' : 'has a plugin.json that cannot be used';
+  logger.warning(
+    `The version ${folder} of the plugin ${JSON.stringify(pluginName)} ${problem}; environments cannot pin it.`,
+  );
+}

@@ -163,6 +163,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     server.listen(options.port ?? 0, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
+    await app[Symbol.asyncDispose]();
     store.close();
     throw new NetworkError(`The eval service could not listen on port ${options.port ?? 0} of 127.0.0.1.`, {
       cause: error,
@@ -183,6 +184,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       server.close();
       relay[Symbol.dispose]();
       server.closeAllConnections();
+      await app[Symbol.asyncDispose]();
       await runner[Symbol.asyncDispose]();
       await browser?.[Symbol.asyncDispose]();
       await closed;

@@ -13,7 +13,7 @@ import { serverUnderTest } from '../model/suite.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from '../service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
-import { invalid, notSupported } from './envelope.ts';
+import { ApiError, invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
 
@@ -41,6 +41,8 @@ export interface RunCasesOptions {
   chooseEra: (serverId: string) => EraChoice;
   /** For a case with prompts that names no model, as its suite does not. */
   defaultModel: ModelName | null;
+  /** Whether the run takes place in an environment, which must say the model itself then. */
+  isInEnvironment?: boolean;
   /** Says why a model cannot be asked; null where it can. */
   findModelProblem: (model: ModelName) => string | null;
 }
@@ -73,14 +75,29 @@ export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOpti
 }
 
 /** The models that a case runs with: its own, or else the suite's, or the service's; null stands for none where no step needs one. */
-function listModels(content: CaseContent, { suite, defaultModel }: RunCasesOptions): Array<ModelName | null> {
-  if (countPrompts(content.steps) === 0 && content.advancedConfig?.client?.sampling !== 'model') return [null];
+function listModels(
+  content: CaseContent,
+  { suite, defaultModel, isInEnvironment = false }: RunCasesOptions,
+): Array<ModelName | null> {
+  if (!asksModel(content)) return [null];
   const named = content.models.length > 0 || suite.model === null ? content.models : [{ model: suite.model }];
+  if (named.length === 0 && isInEnvironment) throw requireEnvironmentModel(content.title);
   if (named.length === 0 && defaultModel !== null) return [defaultModel];
   if (named.length === 0) {
     throw invalid(`Case ${JSON.stringify(content.title)} asks a model and names none, and neither does its suite.`);
   }
   return named.map(readModel);
+}
+
+/** Whether a run of the case needs a model. */
+export function asksModel({ steps, advancedConfig }: CaseContent): boolean {
+  return countPrompts(steps) > 0 || advancedConfig?.client?.sampling === 'model';
+}
+
+/** The refusal for a case that asks a model in an environment that has none. */
+export function requireEnvironmentModel(title: string): ApiError {
+  const message = `Case ${JSON.stringify(title)} asks a model, and neither the environment nor its host names one; set \`modelId\` of the environment.`;
+  return new ApiError('CONFLICT', message, { details: { reason: 'environment_model_required' } });
 }
 
 /** The API writes `provider/name`, or the provider's own name of the model next to the provider. Without either it means ollama. */
@@ -118,6 +135,8 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
     }),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
     advancedConfig: {
+      ...(suite.systemPrompt !== undefined && { system: suite.systemPrompt }),
+      ...(suite.temperature !== undefined && { temperature: suite.temperature }),
       ...content.advancedConfig,
       ...(setup && { setup: setup.map((step) => resolveAlias(step, options.servers)) }),
       ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, options.servers)) }),

@@ -4,6 +4,7 @@ import { createId } from './id.ts';
 import { requireServer, requireSuite } from './lookup.ts';
 import { createCaseRecord, type CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';
+import type { RunEnvironment } from './store/runs.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** A server as one run has it. */
@@ -12,9 +13,32 @@ export interface RunServer extends ServerRecord {
   alias?: string;
 }
 
+/** Where a run takes place: what its environment or its host says, which goes before what the suite says. */
+export interface RunTarget {
+  /** Null for those of the suite. */
+  servers: readonly ServerRecord[] | null;
+  /** Only what it says. */
+  settings: Partial<Pick<SuiteContent, 'model' | 'systemPrompt' | 'temperature'>>;
+  /** Null for a host. */
+  environment: RunEnvironment | null;
+}
+
+/**
+ * Finds where a run of a suite takes place; null for the suite's own servers. `suite` is null where the request brings it along.
+ *
+ * @throws {ApiError} as the contract says, for an environment or a host that the suite lacks or that cannot be used
+ */
+export type FindRunTarget = (
+  projectId: string,
+  suite: { id: string; content: SuiteContent } | null,
+  body: RunCreateBody,
+) => RunTarget | null;
+
 /** A run's request with everything it refers to found, and nothing written yet. */
 export interface RunRequest {
+  /** With the settings of the environment or the host in place of the suite's. */
   suite: { id: string; content: SuiteContent };
+  environment: RunEnvironment | null;
   /** To run, in this order; at least one. */
   cases: CaseRecord[];
   servers: [RunServer, ...RunServer[]];
@@ -30,8 +54,13 @@ export interface RunRequest {
  *
  * @throws {ApiError} VALIDATION_ERROR, NOT_FOUND, FEATURE_NOT_SUPPORTED.
  */
-export function resolveRunRequest(store: Store, projectId: string, body: RunCreateBody, now: number): RunRequest {
-  refuseUnsupported(body);
+export function resolveRunRequest(
+  store: Store,
+  projectId: string,
+  body: RunCreateBody,
+  { now, findTarget }: { now: number; findTarget: FindRunTarget },
+): RunRequest {
+  if (body.refreshSnapshot === true) throw notSupported('This service keeps no snapshots of suites: refreshSnapshot.');
   if (body.serverNames !== undefined && body.serverNames.length !== (body.serverIds?.length ?? 0)) {
     throw invalid('serverNames: Expected one for each of serverIds');
   }
@@ -39,23 +68,40 @@ export function resolveRunRequest(store: Store, projectId: string, body: RunCrea
     body.suiteId === undefined
       ? resolveNewSuite(store, projectId, body, now)
       : resolveExistingSuite(store, projectId, { ...body, suiteId: body.suiteId }, now);
-  const serverIds = body.serverIds ?? base.suite.content.serverIds;
-  const [first, ...rest] = serverIds.flatMap((id, index): RunServer[] => {
-    const alias = body.serverNames?.[index] ?? '';
-    const found = findServer(store, projectId, id, body.serverIds !== undefined);
-    return found.map((server) => (alias === '' ? server : { ...server, alias }));
-  });
+  const target = findTarget(projectId, body.suiteId === undefined ? null : base.suite, body);
+  const [first, ...rest] = target?.servers ?? listOwnServers(store, projectId, { body, suite: base.suite.content });
   if (first === undefined) {
     throw invalid('The suite has no servers saved; send serverIds.', {
       reason: 'NO_SAVED_SERVER_SELECTION',
       suiteId: base.suite.id,
     });
   }
+  for (const server of [first, ...rest]) requireReachable(server);
+  const suite = { ...base.suite, content: { ...base.suite.content, ...target?.settings } };
   const cases = selectCases(base.cases, body.caseIds);
-  return { ...base, cases, servers: [first, ...rest] };
+  return { ...base, suite, environment: target?.environment ?? null, cases, servers: [first, ...rest] };
 }
 
-type ResolvedSuite = Omit<RunRequest, 'servers'>;
+type ResolvedSuite = Omit<RunRequest, 'servers' | 'environment'>;
+
+/** Those that the request names, else those that the suite has saved. */
+function listOwnServers(
+  store: Store,
+  projectId: string,
+  { body, suite }: { body: RunCreateBody; suite: SuiteContent },
+): RunServer[] {
+  return (body.serverIds ?? suite.serverIds).flatMap((id, index): RunServer[] => {
+    const alias = body.serverNames?.[index] ?? '';
+    const found = findServer(store, projectId, id, body.serverIds !== undefined);
+    return found.map((server) => (alias === '' ? server : { ...server, alias }));
+  });
+}
+
+/** For a service that keeps neither environments nor hosts. */
+export const refuseRunTargets: FindRunTarget = (_projectId, _suite, { environmentId, namedHostId }) => {
+  if (environmentId === undefined && namedHostId === undefined) return null;
+  throw notSupported('This service has no environments and no hosts: environmentId, namedHostId.');
+};
 
 function resolveNewSuite(store: Store, projectId: string, body: RunCreateBody, now: number): ResolvedSuite {
   const { suiteName, suiteDescription, tests, serverIds } = body;
@@ -102,22 +148,10 @@ function resolveExistingSuite(
   return { suite, cases: upserted, upserted, write };
 }
 
-function refuseUnsupported(body: RunCreateBody): void {
-  const asked = {
-    environmentId: body.environmentId,
-    namedHostId: body.namedHostId,
-    refreshSnapshot: body.refreshSnapshot === true ? true : undefined,
-  };
-  const names = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (names.length > 0) throw notSupported(`This service has no environments and no hosts: ${names.join(', ')}.`);
-}
-
 /** A saved id whose server is gone is passed over; one that the request names must exist. */
 function findServer(store: Store, projectId: string, id: string, isNamed: boolean): ServerRecord[] {
   const server = isNamed ? requireServer(store, projectId, id) : store.servers.get(projectId, id);
-  if (server === undefined) return [];
-  requireReachable(server);
-  return [server];
+  return server === undefined ? [] : [server];
 }
 
 /** @throws {ApiError} FEATURE_NOT_SUPPORTED or VALIDATION_ERROR for a server that this service cannot or may not connect to. */

@@ -39,6 +39,11 @@ const providers: ReadonlyMap<string, Provider> = new Map([
   ['ollama', { ...defineProvider('OLLAMA', 'http://127.0.0.1:11434'), needsKey: false }],
 ]);
 
+/** The providers that can be asked as soon as their key is known. */
+export function listProviderNames(): string[] {
+  return [...providers.keys()];
+}
+
 function defineProvider(prefix: string, origin: string): Provider {
   return {
     format: 'compatible',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
-import { type MatchOptionsLayer, matchOptionsSchema } from '../../model/case.ts';
+import type { MatchOptionsLayer } from '../../model/case.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
-import { checkSchema, createCaseSchemas, createTestSchemas, type TestSchemas } from '../../service/bodies/case.ts';
+import { createCaseSchemas, createTestSchemas } from '../../service/bodies/case.ts';
 import { createRunSchema, createSuiteSchema } from '../../service/bodies/suite.ts';
 
 /** What a suite says, its cases apart. */
@@ -17,6 +17,43 @@ export interface SuiteContent {
   minimumIterations: number | null;
   matchOptions: MatchOptionsLayer | null;
   checks: Check[];
+  /** Of prompts, where neither the case nor the environment or host of the run says one. */
+  systemPrompt?: string;
+  temperature?: number;
+  /** The environments that it runs in; servers of its own are not used then. */
+  environmentIds?: string[];
+  hosts?: SuiteHost[];
+  judge?: JudgeSettings;
+  schedule?: SuiteSchedule;
+}
+
+/** A host that runs of the suite may choose. */
+export interface SuiteHost {
+  hostId: string;
+  /** Instead of those attached to the host. */
+  serverIds?: string[];
+}
+
+export interface JudgeSettings {
+  enabled?: boolean;
+  model?: string | null;
+  /** Whether each run is judged as soon as it has ended. */
+  autoRun?: boolean;
+  /** Fraction, 0..1. */
+  threshold?: number;
+}
+
+/** When a suite runs by itself. */
+export interface SuiteSchedule {
+  enabled: boolean;
+  /** Null where none was ever set. */
+  intervalMinutes: number | null;
+  /** The one of the suite's environments that runs take place in. */
+  environmentId: string | null;
+  /** In milliseconds of the epoch; null while it is disabled. */
+  dueAt: number | null;
+  /** How often the clock went back meanwhile: a due time may come twice then. */
+  rewinds: number;
 }
 
 /** What a new suite says; null wherever nothing was said. */
@@ -39,49 +76,6 @@ export function createSuiteContent(said: {
   };
 }
 
-const unread = z.unknown().exactOptional();
-
-/** The bodies of the suite routes. */
-function createSuiteSchemas(limits: ServiceLimits, tests: TestSchemas) {
-  return {
-    create: createSuiteSchema(limits, tests),
-    patch: z.strictObject({
-      name: z.string().trim().min(1).exactOptional(),
-      description: z.string().exactOptional(),
-      environment: z
-        .strictObject({ servers: z.array(z.string().min(1)).exactOptional(), computerEnvironment: unread })
-        .exactOptional(),
-      environmentIds: unread,
-      executionConfig: unread,
-      hosts: unread,
-      settings: z
-        .strictObject({
-          minimumAccuracy: z.number().min(0).max(100).exactOptional(),
-          minimumIterations: z.int().min(1).max(limits.iterationsPerCase).nullable().exactOptional(),
-          matchOptions: matchOptionsSchema.nullable().exactOptional(),
-          checks: z.array(checkSchema).nullable().exactOptional(),
-          judge: unread,
-        })
-        .exactOptional(),
-    }),
-  };
-}
-
-type SuiteSchemas = ReturnType<typeof createSuiteSchemas>;
-export type SuitePatchBody = z.infer<SuiteSchemas['patch']>;
-
-/** Names the fields of a write that ask for what this service lacks. */
-export function listUnsupportedSuiteFields(patch: SuitePatchBody): string[] {
-  const asked: Record<string, unknown> = {
-    'environment.computerEnvironment': patch.environment?.computerEnvironment,
-    environmentIds: patch.environmentIds,
-    executionConfig: patch.executionConfig,
-    hosts: patch.hosts,
-    'settings.judge': patch.settings?.judge,
-  };
-  return Object.keys(asked).filter((key) => asked[key] !== undefined);
-}
-
 export type RunCreateBody = z.infer<ReturnType<typeof createRunSchema>>;
 
 /** The strict bodies whose bounds depend on the service's limits. */
@@ -89,7 +83,7 @@ export function createBodySchemas(limits: ServiceLimits) {
   const tests = createTestSchemas(limits);
   return {
     cases: createCaseSchemas(limits),
-    suites: createSuiteSchemas(limits, tests),
+    suites: { create: createSuiteSchema(limits, tests) },
     run: createRunSchema(limits, tests),
   };
 }

@@ -84,7 +84,7 @@ export function createRunRoutes(
 
 /** A run as it is read; `notes` end with why a run has no result, since the API has no other field for that. */
 export function renderRun(run: RunRecord) {
-  const { id, suiteId, runNumber, status, result, source, createdAt, completedAt } = run;
+  const { id, suiteId, runNumber, status, result, source, environment, createdAt, completedAt } = run;
   const notes = [run.notes, run.failure].filter((note) => note !== null).join('\n');
   return {
     id,
@@ -96,7 +96,7 @@ export function renderRun(run: RunRecord) {
     summary: source === 'sdk' && status === 'running' ? null : renderSummary(run),
     source,
     notes: notes === '' ? null : notes,
-    environment: null,
+    environment,
     scoreIntegrity: run.scoreIntegrity,
     ...(run.groupId !== null && { runGroupId: run.groupId }),
     createdAt,

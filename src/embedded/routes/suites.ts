@@ -3,17 +3,10 @@ import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
-import {
-  type BodySchemas,
-  createSuiteContent,
-  listUnsupportedSuiteFields,
-  type SuiteContent,
-  type SuitePatchBody,
-} from '../bodies/suite.ts';
-import { notSupported } from '../envelope.ts';
+import { type BodySchemas, createSuiteContent } from '../bodies/suite.ts';
 import { createId } from '../id.ts';
 import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
-import { requireNamedServer, requireProject, requireServer, requireSuite } from '../lookup.ts';
+import { requireProject, requireServer, requireSuite } from '../lookup.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
@@ -69,22 +62,7 @@ export function createSuiteRoutes({
 
   routes.get(one, (c) => {
     const project = requireProject(store, c.req.param('projectId'));
-    return c.json(renderSuiteDetail(requireSuite(store, project.id, c.req.param('suiteId'))));
-  });
-
-  routes.patch(one, async (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const before = requireSuite(store, project.id, c.req.param('suiteId'));
-    const patch = await readBody(c.req, bodies.suites.patch);
-    const unsupported = listUnsupportedSuiteFields(patch);
-    if (unsupported.length > 0) {
-      throw notSupported(`This service runs suites without environments, hosts or models: ${unsupported.join(', ')}.`);
-    }
-    const serverIds = patch.environment?.servers?.map((server) => requireNamedServer(store, project.id, server).id);
-    const content = patchSuiteContent(before.content, patch, serverIds);
-    const now = clock.now();
-    store.suites.update({ id: before.id, content, now });
-    return c.json(renderSuiteDetail({ ...before, content, updatedAt: now }));
+    return c.json(renderSuiteDetail(store, requireSuite(store, project.id, c.req.param('suiteId'))));
   });
 
   routes.delete(one, (c) => {
@@ -101,20 +79,6 @@ export function createSuiteRoutes({
     return c.json({ items: store.runs.listOfSuite(suite.id, limit).map(renderRun) });
   });
   return routes;
-}
-
-function patchSuiteContent(before: SuiteContent, patch: SuitePatchBody, serverIds = before.serverIds): SuiteContent {
-  const { name, description, settings = {} } = patch;
-  return {
-    ...before,
-    name: name ?? before.name,
-    description: description ?? before.description,
-    serverIds,
-    minimumAccuracy: settings.minimumAccuracy ?? before.minimumAccuracy,
-    minimumIterations: settings.minimumIterations === undefined ? before.minimumIterations : settings.minimumIterations,
-    matchOptions: settings.matchOptions === undefined ? before.matchOptions : settings.matchOptions,
-    checks: settings.checks === undefined ? before.checks : (settings.checks ?? []),
-  };
 }
 
 function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
@@ -135,25 +99,40 @@ function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, u
   };
 }
 
-function renderSuiteDetail({ id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
+/** A suite as it is read, with all its settings. */
+export function renderSuiteDetail(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
   const { name, description, serverIds, model, minimumAccuracy, minimumIterations, matchOptions, checks } = content;
+  const { systemPrompt, temperature, hosts = [], environmentIds = [], judge = {}, schedule } = content;
+  const execution = {
+    ...(model !== null && { model }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(temperature !== undefined && { temperature }),
+  };
+  const names = store.documents.open('host', z.object({ name: z.string() }));
   return {
     id,
     name,
     description,
     projectId,
     environment: { servers: serverIds, computerEnvironment: null },
-    executionConfig: model === null ? null : { model },
-    hosts: [],
-    environmentIds: [],
+    executionConfig: Object.keys(execution).length === 0 ? null : execution,
+    hosts: hosts.flatMap(({ hostId, serverIds: servers }) => {
+      const host = names.get(projectId, hostId);
+      return host === undefined ? [] : [{ id: hostId, name: host.content.name, ...(servers && { servers }) }];
+    }),
+    environmentIds,
     settings: {
       minimumAccuracy,
       minimumIterations,
       matchOptions: matchOptions && { ...defaultMatchOptions, ...matchOptions },
       checks,
-      judge: { enabled: false },
+      judge: { enabled: false, ...judge },
     },
-    schedule: { enabled: false, intervalMinutes: null, environmentId: null },
+    schedule: {
+      enabled: schedule?.enabled ?? false,
+      intervalMinutes: schedule?.intervalMinutes ?? null,
+      environmentId: schedule?.environmentId ?? null,
+    },
     createdAt,
     updatedAt,
   };

@@ -4,14 +4,10 @@ import { notSupported } from '../envelope.ts';
 
 const project = '/projects/:projectId';
 const server = `${project}/servers/:serverId`;
-const suite = `${project}/eval-suites/:suiteId`;
-const environments = `${project}/environments`;
-const hosts = `${project}/hosts`;
 const images = `${project}/images`;
 
 /** Operations of the API that this service does not offer, by the reason that is given for it. */
 const unsupported: Record<string, readonly string[]> = {
-  'This service has no organizations, plans or capabilities.': ['GET /organizations', `GET ${project}/capabilities`],
   'This service talks to MCP servers in runs alone; use a case with a toolCall step.': [
     `POST ${server}/validate`,
     `POST ${server}/doctor`,
@@ -25,31 +21,12 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${server}/export`,
     `POST ${server}/oauth/import-tokens`,
   ],
-  'This service has no catalog of models; it asks those of the providers whose keys it has.': ['GET /models'],
   'This service has no judges and no insights; assert what an answer contains.': [
     `POST ${project}/eval-runs/:runId/judge`,
     `POST ${project}/eval-runs/:runId/insights`,
   ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
-  'This service has no schedule; let the CI system start the runs.': [`PATCH ${suite}/schedule`],
-  'This service has no environments, hosts, images or plugins.': [
-    `POST ${suite}/environments`,
-    `GET ${environments}`,
-    `POST ${environments}`,
-    `GET ${environments}/:environmentId`,
-    `PATCH ${environments}/:environmentId`,
-    `GET ${environments}/:environmentId/resolve`,
-    `POST ${environments}/:environmentId/archive`,
-    `POST ${environments}/:environmentId/restore`,
-    'GET /host-catalog',
-    'GET /harness/:harnessId/builtin-tools',
-    `GET ${hosts}`,
-    `POST ${hosts}`,
-    `GET ${hosts}/:hostId`,
-    `PATCH ${hosts}/:hostId`,
-    `DELETE ${hosts}/:hostId`,
-    `POST ${hosts}/:hostId/servers`,
-    `POST ${hosts}/:hostId/duplicate`,
+  'This service has no sandbox images.': [
     `GET ${images}`,
     `POST ${images}`,
     `POST ${images}/validate`,
@@ -61,8 +38,6 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${images}/:imageId/promote`,
     `POST ${images}/:imageId/use`,
     `POST ${project}/computer/reset`,
-    `GET ${project}/plugins`,
-    'GET /plugin-versions/:pluginVersionId',
   ],
   'This service has no chats.': [
     'GET /chat-sessions',

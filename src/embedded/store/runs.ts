@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { terminalRunStatuses } from '../../model/run.ts';
+import { jsonColumn } from './schema.ts';
 
 export type TerminalStatus = (typeof terminalRunStatuses)[number];
 
@@ -8,7 +9,14 @@ const select = `
   select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,
     minimum_pass_rate as minimumPassRate, notes, failure, total, passed, failed, created_at as createdAt,
     completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash,
-    group_id as groupId, score_integrity as scoreIntegrity`;
+    group_id as groupId, score_integrity as scoreIntegrity, environment`;
+
+/** The environment of a run, as it was then. */
+export interface RunEnvironment {
+  id: string;
+  name: string;
+  revision: number;
+}
 
 const runRow = z.object({
   id: z.string(),
@@ -27,7 +35,7 @@ const runRow = z.object({
   createdAt: z.number(),
   completedAt: z.number().nullable(),
   /** `sdk`: executed elsewhere, and ingested. */
-  source: z.enum(['api', 'sdk']),
+  source: z.enum(['api', 'sdk', 'schedule']),
   /** What the sender of an ingested run calls it; unique in the project. */
   externalId: z.string().nullable(),
   /** Of what iterations are judged by. */
@@ -35,6 +43,7 @@ const runRow = z.object({
   groupId: z.string().nullable(),
   /** Of an ingested run that has ended: whether all its scores could be read. Null where there are none. */
   scoreIntegrity: z.enum(['valid', 'invalid']).nullable(),
+  environment: jsonColumn<RunEnvironment>().nullable(),
 });
 export type RunRecord = z.infer<typeof runRow>;
 
@@ -50,6 +59,9 @@ export interface NewRun {
   now: number;
   evaluationConfigHash: string | null;
   groupId?: string | undefined;
+  /** Who asked for it; `api` unless given. */
+  source?: 'api' | 'schedule';
+  environment?: RunEnvironment | null;
   /** Of a run that was executed elsewhere: what its sender calls it. */
   externalId?: string;
 }
@@ -80,10 +92,11 @@ export function createRunStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into runs (
       id, project_id, suite_id, run_number, status, minimum_pass_rate, notes, total, passed, failed, created_at,
-      source, external_id, evaluation_config_hash, group_id
+      source, external_id, evaluation_config_hash, group_id, environment
     ) values (
       :id, :projectId, :suiteId, (select coalesce(max(run_number), 0) + 1 from runs where suite_id = :suiteId),
-      'running', :minimumPassRate, :notes, :total, 0, 0, :now, :source, :externalId, :evaluationConfigHash, :groupId
+      'running', :minimumPassRate, :notes, :total, 0, 0, :now, :source, :externalId, :evaluationConfigHash, :groupId,
+      :environment
     )`);
   const count = database.prepare('update runs set passed = passed + ?, failed = failed + ? where id = ?');
   const setScoreIntegrity = database.prepare('update runs set score_integrity = ? where id = ?');
@@ -95,13 +108,13 @@ export function createRunStore(database: DatabaseSync) {
     where id = :id and status = 'running'`);
   const endAll = database.prepare(`
     update runs set status = 'failed', failure = :failure, completed_at = :now
-    where status = 'running' and source = 'api'`);
+    where status = 'running' and source <> 'sdk'`);
   const selectOne = database.prepare(`${select} from runs where id = ?`);
   const selectExternal = database.prepare(`${select} from runs where project_id = ? and external_id = ?`);
   const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
   const selectTotals = database.prepare(`
     select coalesce(sum(passed), 0) as passed, coalesce(sum(failed), 0) as failed, count(*) as runs
-    from runs where suite_id = ? and (source = 'api' or completed_at is not null)`);
+    from runs where suite_id = ? and (source <> 'sdk' or completed_at is not null)`);
   const selectTrend = database.prepare(`
     select cast(passed as real) / total as pass_rate from runs
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
@@ -124,9 +137,14 @@ export function createRunStore(database: DatabaseSync) {
     /** The latest completed one before a run, of the same suite. */
     getPrevious: ({ suiteId, runNumber }: Pick<RunRecord, 'suiteId' | 'runNumber'>) =>
       getRow(selectPrevious.get(suiteId, runNumber)),
-    insert: ({ externalId, groupId, ...run }: NewRun): void => {
-      const source = externalId === undefined ? 'api' : 'sdk';
-      insert.run({ ...run, source, externalId: externalId ?? null, groupId: groupId ?? null });
+    insert: ({ externalId, groupId, source = 'api', environment = null, ...run }: NewRun): void => {
+      insert.run({
+        ...run,
+        source: externalId === undefined ? source : 'sdk',
+        externalId: externalId ?? null,
+        groupId: groupId ?? null,
+        environment: environment && JSON.stringify(environment),
+      });
     },
     setScoreIntegrity: (id: string, integrity: RunRecord['scoreIntegrity']): void => {
       setScoreIntegrity.run(integrity, id);

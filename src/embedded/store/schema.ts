@@ -109,6 +109,10 @@ export const migrations = [
   ) without rowid;
   create index runs_by_end on runs (project_id, completed_at, id);
   `,
+  // Where a run took place.
+  `
+  alter table runs add column environment text;
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

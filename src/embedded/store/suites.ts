@@ -21,9 +21,14 @@ export function createSuiteStore(database: DatabaseSync) {
   const update = database.prepare('update suites set record = :record, updated_at = :now where id = :id');
   const remove = database.prepare('delete from suites where id = ?');
   const selectOne = database.prepare(`${select} from suites where project_id = ? and id = ?`);
+  const selectScheduled = database.prepare(
+    `${select} from suites where json_extract(record, '$.schedule.enabled') order by created_at, rowid`,
+  );
   const selectAll = database.prepare(`${select} from suites where project_id = ? order by created_at, rowid`);
   return {
     list: (projectId: string): SuiteRecord[] => z.array(suiteRow).parse(selectAll.all(projectId)),
+    /** Of every project: those that run by themselves. */
+    listScheduled: (): SuiteRecord[] => z.array(suiteRow).parse(selectScheduled.all()),
     get: (projectId: string, id: string): SuiteRecord | undefined =>
       suiteRow.optional().parse(selectOne.get(projectId, id)),
     insert: (suite: { id: string; projectId: string; content: SuiteContent; now: number }): void => {

@@ -2,11 +2,15 @@ import { accountOperations } from './account.ts';
 import { agentOperations } from './agent.ts';
 import { artifactOperations } from './artifacts.ts';
 import { caseOperations } from './cases.ts';
+import { catalogOperations } from './catalogs.ts';
+import { environmentOperations } from './environments.ts';
+import { hostOperations } from './hosts.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { runComparisonOperations } from './run-comparison.ts';
 import { runOperations } from './runs.ts';
 import { serverOperations } from './servers.ts';
+import { suiteSettingsOperations } from './suite-settings.ts';
 import { suiteOperations } from './suites.ts';
 import { traceExportOperations } from './trace-export.ts';
 import { tunnelOperations } from './tunnels.ts';
@@ -22,6 +26,10 @@ export const operations = {
   tunnels: tunnelOperations,
   agent: agentOperations,
   traceExport: traceExportOperations,
+  catalogs: catalogOperations,
+  environments: environmentOperations,
+  hosts: hostOperations,
+  suiteSettings: suiteSettingsOperations,
 };
 
 /** Every operation of the API, area by area. */

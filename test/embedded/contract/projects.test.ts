@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/base/redaction.ts';
-import type { Role } from '../../../src/embedded/callers.ts';
 import { contractLimits } from '../../../src/service/limits.ts';
 import { ways } from '../../support/service/answers.ts';
 import { createApiCaller } from '../../support/service/api-caller.ts';
+import { holdKey } from '../../support/service/callers.ts';
 import {
   type ContractService,
   inlineTest,
@@ -15,11 +14,6 @@ import {
   saveServer,
   saveSuite,
 } from '../../support/service/contract-service.ts';
-
-function holdKey(name: string, organizationId: string, role: Role) {
-  const user = { id: `user_${name}`, email: `${name}@localhost`, name };
-  return { secret: new Secret(`sk_${name}`), caller: { keyId: `key_${name}`, user, organizationId, role } };
-}
 
 const keys = [
   holdKey('owner', 'org_one', 'admin'),

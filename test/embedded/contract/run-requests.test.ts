@@ -123,11 +123,6 @@ describe('the creation of a run', () => {
       400,
       'tests.0.provider: Invalid input: expected string, received undefined',
     ],
-    [
-      { suiteId: 'x', environmentId: 'e', namedHostId: 'h' },
-      422,
-      'This service has no environments and no hosts: environmentId, namedHostId.',
-    ],
   ])('is refused for %j', async (body, status, message) => {
     const answer = await create(body);
     expect({ status: answer.status, message: answer.body.message }).toEqual({ status, message });

@@ -199,11 +199,17 @@ describe('suites', () => {
     [{ settings: { minimumAccuracy: 101 } }, 400, 'settings.minimumAccuracy: Too big: expected number to be <=100'],
     [{ environment: { servers: ['absent'] } }, 404, 'Server "absent" not found.'],
     [
-      { executionConfig: { model: 'a/b' }, settings: { judge: { enabled: true } } },
-      422,
-      'This service runs suites without environments, hosts or models: executionConfig, settings.judge.',
+      { settings: { checks: [{ type: 'responseMatches', pattern: '' }] } },
+      400,
+      'settings.checks.0.pattern: An empty pattern matches everything',
     ],
-    [{ environmentIds: ['e'] }, 422, 'This service runs suites without environments, hosts or models: environmentIds.'],
+    [{ environmentIds: ['e'] }, 404, 'Environment not found.'],
+    [{ environmentIds: [] }, 400, 'environmentIds: Expected at least one environment; null removes all of them'],
+    [
+      { environment: { computerEnvironment: 'c' } },
+      422,
+      'This service runs no evals in computers: environment.computerEnvironment.',
+    ],
   ])('are not changed by %j', async (patch, status, message) => {
     const { suiteId } = await saveSuite(service, serverId);
     const before = (await service.project.get(`/eval-suites/${suiteId}`)).body;

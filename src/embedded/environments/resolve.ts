@@ -1,0 +1,140 @@
+import type { HostConfig, HostRecord, Hosts } from '../hosts/records.ts';
+import { findPluginVersion, type Plugin, type PluginVersion } from '../plugins/inventory.ts';
+import type { Store } from '../store/open.ts';
+import type { ServerRecord } from '../store/servers.ts';
+import { environmentConflict, type EnvironmentRecord } from './records.ts';
+
+/** A server that runs in an environment reach, and where it comes from. */
+export interface ResolvedServer {
+  record: ServerRecord;
+  /** Null for a server of the host. */
+  pluginVersionId: string | null;
+}
+
+/** What a run in an environment would use. */
+export interface ResolvedEnvironment {
+  environment: EnvironmentRecord;
+  host: HostRecord;
+  config: HostConfig;
+  /** Null where neither the environment nor its host names one. */
+  model: { id: string; source: 'environment' | 'host' } | null;
+  serverAttachmentId: string;
+  /** Attached to the host, whether they can be reached or not. */
+  selectedServerIds: string[];
+  /** A closed set of at least one. */
+  servers: [ResolvedServer, ...ResolvedServer[]];
+  pluginVersions: PluginVersion[];
+}
+
+export interface ResolveParts {
+  store: Store;
+  hosts: Hosts;
+  plugins: readonly Plugin[];
+}
+
+/**
+ * Resolves a live environment.
+ *
+ * @throws {ApiError} CONFLICT with `details.code` where it is archived, or where something that it refers to is gone
+ */
+export function resolveEnvironment(environment: EnvironmentRecord, parts: ResolveParts): ResolvedEnvironment {
+  const { content, projectId } = environment;
+  const { store, hosts } = parts;
+  if (content.archivedAt !== null) {
+    throw environmentConflict('ENV_ARCHIVED', 'The environment is archived; restore it first.');
+  }
+  const host = hosts.get(projectId, content.hostId);
+  if (host === undefined) {
+    throw environmentConflict('ENV_HOST_NOT_FOUND', 'The host of the environment was deleted; set another `hostId`.');
+  }
+  const config = hosts.getConfig(host);
+  const serverAttachmentId = content.serverAttachmentId ?? config.attachmentId;
+  const attached = hosts.getAttachment(projectId, serverAttachmentId) ?? { serverIds: [], optionalServerIds: [] };
+  const needed = attached.serverIds.map((id) => requireAvailable(store, projectId, id));
+  const optional = attached.optionalServerIds.flatMap((id) => {
+    const server = store.servers.get(projectId, id);
+    return server?.content.enabled === true ? [server] : [];
+  });
+  const pluginVersions = (content.pluginVersionIds ?? []).map((id) => requireReady(parts.plugins, id));
+  requireSkills(content.skillSelection?.skillIds ?? [], pluginVersions);
+  const [first, ...others]: ResolvedServer[] = [
+    ...[...needed, ...optional].map((record) => ({ record, pluginVersionId: null })),
+    ...pluginVersions.flatMap((version) => listPluginServers(version, projectId)),
+  ];
+  if (first === undefined) {
+    const message = 'The environment has no server: attach one to its host, or pin a version of a plugin that has one.';
+    throw environmentConflict('ENV_NO_SERVERS', message);
+  }
+  refuseNamesakes([first, ...others]);
+  return {
+    environment,
+    host,
+    config,
+    model: chooseModel(content.modelId, config.settings.modelId),
+    serverAttachmentId,
+    selectedServerIds: [...attached.serverIds, ...attached.optionalServerIds],
+    servers: [first, ...others],
+    pluginVersions,
+  };
+}
+
+function chooseModel(own: string | undefined, ofHost: string | undefined): ResolvedEnvironment['model'] {
+  if (own !== undefined) return { id: own, source: 'environment' };
+  return ofHost === undefined ? null : { id: ofHost, source: 'host' };
+}
+
+function requireAvailable(store: Store, projectId: string, serverId: string): ServerRecord {
+  const server = store.servers.get(projectId, serverId);
+  if (server?.content.enabled === true) return server;
+  const what = server === undefined ? `${serverId} was deleted` : `${JSON.stringify(server.content.name)} is disabled`;
+  const message = `The environment needs a server that cannot be used: ${what}. Attach others to the host, or make it optional.`;
+  throw environmentConflict('ENV_SERVER_UNAVAILABLE', message, { serverId });
+}
+
+function requireReady(plugins: readonly Plugin[], pluginVersionId: string): PluginVersion {
+  const version = findPluginVersion(plugins, pluginVersionId);
+  if (version === undefined) {
+    const message = `The environment pins the plugin version ${pluginVersionId}, which is gone; pin another one.`;
+    throw environmentConflict('ENV_PLUGIN_VERSION_NOT_FOUND', message, { pluginVersionId });
+  }
+  requireReadyVersion(version);
+  return version;
+}
+
+/** @throws {ApiError} CONFLICT for a version that cannot be used */
+export function requireReadyVersion({ id, pluginName, status }: PluginVersion): void {
+  if (status === 'ready') return;
+  const message = `The version ${id} of the plugin ${JSON.stringify(pluginName)} is ${status}, not ready.`;
+  throw environmentConflict('ENV_PLUGIN_VERSION_NOT_READY', message, { pluginVersionId: id });
+}
+
+function requireSkills(skillIds: readonly string[], versions: readonly PluginVersion[]): void {
+  const known = new Set(versions.flatMap(({ skills }) => skills.map(({ id }) => id)));
+  const skillId = skillIds.find((id) => !known.has(id));
+  if (skillId === undefined) return;
+  const message = `The environment selects the skill ${JSON.stringify(skillId)}, which no pinned version of a plugin has.`;
+  throw environmentConflict('ENV_SKILL_NOT_FOUND', message, { skillId });
+}
+
+/** Servers of plugins have no record in the store. */
+function listPluginServers(version: PluginVersion, projectId: string): ResolvedServer[] {
+  return version.servers.map(({ id, name, url }) => ({
+    record: {
+      id,
+      projectId,
+      content: { name, url, enabled: true, transportType: 'http' },
+      createdAt: version.createdAt,
+      updatedAt: version.createdAt,
+    },
+    pluginVersionId: version.id,
+  }));
+}
+
+/** Steps name servers by their names. */
+function refuseNamesakes(servers: readonly ResolvedServer[]): void {
+  const names = servers.map(({ record }) => record.content.name);
+  const name = names.find((each, index) => names.indexOf(each) !== index);
+  if (name === undefined) return;
+  const message = `Two servers of the environment are named ${JSON.stringify(name)}; rename one of them.`;
+  throw environmentConflict('ENV_SERVER_NAME_TAKEN', message);
+}

@@ -1,0 +1,122 @@
+import type { SuiteContent, SuiteSchedule } from '../bodies/suite.ts';
+import { invalid } from '../envelope.ts';
+import { requireAttached } from '../environments/run-targets.ts';
+
+const minuteMs = 60_000;
+
+const neverScheduled: SuiteSchedule = {
+  enabled: false,
+  intervalMinutes: null,
+  environmentId: null,
+  dueAt: null,
+  rewinds: 0,
+};
+
+interface ScheduleWrite {
+  enabled: boolean;
+  intervalMinutes?: number;
+  environmentId?: string;
+}
+
+/**
+ * Applies a write to the schedule of a suite. The first run is due after one whole interval; a write that changes nothing leaves it at
+ * that. Disabling keeps the interval and the environment.
+ *
+ * @throws {ApiError} VALIDATION_ERROR where the interval or the environment is missing, or is not one of the suite's
+ */
+export function planSchedule(suite: SuiteContent, write: ScheduleWrite, now: number): SuiteSchedule {
+  const before = suite.schedule ?? neverScheduled;
+  const intervalMinutes = write.intervalMinutes ?? before.intervalMinutes;
+  if (!write.enabled) {
+    if (write.environmentId !== undefined) throw invalid('environmentId: Only allowed where enabled is true');
+    return { ...before, enabled: false, intervalMinutes, dueAt: null };
+  }
+  if (intervalMinutes === null) throw invalid('intervalMinutes: Required, since the suite has none saved');
+  const environmentId = choosePin(suite.environmentIds ?? [], {
+    sent: write.environmentId,
+    saved: before.environmentId,
+  });
+  const isSame = before.enabled && before.intervalMinutes === intervalMinutes;
+  const dueAt = isSame ? before.dueAt : now + intervalMinutes * minuteMs;
+  return { ...before, enabled: true, intervalMinutes, environmentId, dueAt };
+}
+
+function choosePin(
+  environmentIds: readonly string[],
+  { sent, saved }: { sent: string | undefined; saved: string | null },
+): string | null {
+  if (sent !== undefined) {
+    requireAttached(environmentIds, sent);
+    return sent;
+  }
+  if (saved !== null && environmentIds.includes(saved)) return saved;
+  const [first = null, ...others] = environmentIds;
+  if (others.length > 0) throw requirePin(environmentIds);
+  return first;
+}
+
+/**
+ * Fits the schedule of a suite to its environments after these have changed: an enabled one keeps its environment, and takes the only one.
+ *
+ * @throws {ApiError} VALIDATION_ERROR where that is not possible
+ */
+export function fitSchedule({ schedule, environmentIds = [] }: SuiteContent): SuiteSchedule | undefined {
+  if (schedule === undefined) return undefined;
+  const { enabled, environmentId: pinned } = schedule;
+  if (pinned !== null && environmentIds.includes(pinned)) return schedule;
+  if (!enabled) return { ...schedule, environmentId: null };
+  if (pinned !== null) {
+    throw invalid('environmentIds: The schedule of the suite runs in one that is missing; disable the schedule first', {
+      reason: 'SCHEDULE_ENVIRONMENT_PINNED',
+      environmentId: pinned,
+    });
+  }
+  const [first = null, ...others] = environmentIds;
+  if (others.length > 0) throw requirePin(environmentIds);
+  return { ...schedule, environmentId: first };
+}
+
+function requirePin(environmentIds: readonly string[]) {
+  return invalid('environmentId: Required for the schedule of a suite that has several environments', {
+    reason: 'SCHEDULE_ENVIRONMENT_PIN_REQUIRED',
+    environmentIds,
+  });
+}
+
+/** A schedule that is enabled. */
+export interface DueSchedule extends SuiteSchedule {
+  intervalMinutes: number;
+  dueAt: number;
+}
+
+/** Undefined where the suite does not run by itself. */
+export function getDueSchedule({ schedule }: SuiteContent): DueSchedule | undefined {
+  if (schedule?.enabled !== true || schedule.intervalMinutes === null || schedule.dueAt === null) return undefined;
+  return { ...schedule, intervalMinutes: schedule.intervalMinutes, dueAt: schedule.dueAt };
+}
+
+/** The latest due time that has come; of several that were missed, only this one counts. */
+export function findDueTime({ dueAt, intervalMinutes }: DueSchedule, now: number): number {
+  const intervalMs = intervalMinutes * minuteMs;
+  return dueAt + Math.floor((now - dueAt) / intervalMs) * intervalMs;
+}
+
+/**
+ * Moves a schedule on from a due time that was served. `served` is the schedule as it was then: a write of the interval meanwhile has
+ * set a new time, and a clock that went back meanwhile has moved the old one.
+ */
+export function passDueTime(current: DueSchedule, served: DueSchedule, dueTime: number): DueSchedule {
+  if (current.intervalMinutes !== served.intervalMinutes || current.dueAt > served.dueAt) return current;
+  return { ...current, dueAt: current.dueAt + (dueTime - served.dueAt) + served.intervalMinutes * minuteMs };
+}
+
+/** Moves a schedule with a clock that went back, so that the next run comes neither early nor late. */
+export function rewindSchedule(schedule: DueSchedule, byMs: number): DueSchedule {
+  return { ...schedule, dueAt: schedule.dueAt - byMs, rewinds: schedule.rewinds + 1 };
+}
+
+/** Brings a due time that is further away than an interval back: the clock went back while nothing watched it. */
+export function limitWait(schedule: DueSchedule, now: number): DueSchedule {
+  const excessMs = schedule.dueAt - now - schedule.intervalMinutes * minuteMs;
+  return excessMs > 0 ? rewindSchedule(schedule, excessMs) : schedule;
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const hostCatalogSchema = z.object({
+  schemaVersion: z.number(),
+  version: z.number(),
+  /** Changes with the catalog. */
+  contentHash: z.string(),
+  publishedAt: z.number(),
+  /** `live`, or `bundled` with the program that answers. */
+  source: z.string(),
+  catalog: z.object({ hostsById: z.record(z.string(), z.unknown()) }),
+});
+
+const openPage = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
+
+const organizationPageSchema = z.object({
+  items: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      plan: z.string().nullish(),
+      myRole: z.string().nullish(),
+      isCreator: z.boolean().nullish(),
+      logoUrl: z.string().nullish(),
+      createdAt: z.number().nullish(),
+    }),
+  ),
+});
+
+const capabilitiesSchema = z.object({
+  role: z.string(),
+  surface: z.string().nullish(),
+  plan: z.string().nullish(),
+  features: z.record(z.string(), z.unknown()).nullish(),
+  /** Whether the key may do something, by its name. Advisory: each operation checks for itself. */
+  can: z.record(z.string(), z.boolean()),
+});
+
+const pluginPageSchema = z.object({
+  items: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      description: z.string().nullish(),
+      versions: z
+        .array(z.object({ id: z.string(), declaredVersion: z.string().nullish(), status: z.string() }))
+        .nullish(),
+    }),
+  ),
+});
+
+const pluginVersionSchema = z.object({
+  id: z.string(),
+  pluginId: z.string(),
+  declaredVersion: z.string().nullish(),
+  /** Of every file of the version. */
+  bundleHash: z.string(),
+  manifestHash: z.string().nullish(),
+  /** `staging`, `ready` or `invalid`. */
+  status: z.string(),
+  componentCounts: z.object({
+    skills: z.number(),
+    servers: z.number(),
+    apps: z.number(),
+    assets: z.number(),
+    unsupported: z.number(),
+  }),
+  servers: z.array(z.record(z.string(), z.unknown())),
+  skills: z.array(z.record(z.string(), z.unknown())),
+  createdAt: z.number(),
+  readyAt: z.number().nullish(),
+});
+
+/** What can be chosen from: hosts, models, tools of harnesses and plugins. */
+export const catalogOperations = {
+  getHostCompatCatalog: describeOperation({
+    name: 'getHostCompatCatalog',
+    summary: 'Gets the catalog of known hosts and what they can do.',
+    method: 'GET',
+    path: '/host-catalog',
+    query: none,
+    body: none,
+    answer: hostCatalogSchema,
+    status: 200,
+    errors: [],
+    right: 'public',
+  }),
+  listHarnessBuiltinTools: describeOperation({
+    name: 'listHarnessBuiltinTools',
+    summary: 'Lists the tools that a harness brings along.',
+    method: 'GET',
+    path: '/harness/{harnessId}/builtin-tools',
+    query: none,
+    body: none,
+    answer: openPage,
+    status: 200,
+    errors: [401, 404, 429, 500],
+    right: 'public',
+  }),
+  listModels: describeOperation({
+    name: 'listModels',
+    summary: 'Lists the providers and models that the service can ask.',
+    method: 'GET',
+    path: '/models',
+    query: none,
+    body: none,
+    answer: z.record(z.string(), z.unknown()),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    right: 'public',
+  }),
+  listProjectPlugins: describeOperation({
+    name: 'listProjectPlugins',
+    summary: 'Lists the plugins that environments of a project can pin.',
+    method: 'GET',
+    path: '/projects/{projectId}/plugins',
+    query: none,
+    body: none,
+    answer: pluginPageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  getPluginVersion: describeOperation({
+    name: 'getPluginVersion',
+    summary: 'Gets a version of a plugin with its components.',
+    method: 'GET',
+    path: '/plugin-versions/{pluginVersionId}',
+    query: none,
+    body: none,
+    answer: pluginVersionSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  listOrganizations: describeOperation({
+    name: 'listOrganizations',
+    summary: 'Lists the organizations of the key.',
+    method: 'GET',
+    path: '/organizations',
+    query: none,
+    body: none,
+    answer: organizationPageSchema,
+    status: 200,
+    errors: [401, 403, 429, 500, 502],
+  }),
+  getProjectCapabilities: describeOperation({
+    name: 'getProjectCapabilities',
+    summary: 'Gets what the key may do in a project.',
+    method: 'GET',
+    path: '/projects/{projectId}/capabilities',
+    query: none,
+    body: none,
+    answer: capabilitiesSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+};

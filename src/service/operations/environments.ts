@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const id = z.string().min(1);
+const name = z.string().trim().min(1);
+const skillSelection = z.strictObject({ mode: z.literal('explicit'), skillIds: z.array(id) });
+const pluginVersionIds = z.array(id);
+/** Counted up by every write; a write of an older one is refused. */
+const expectedRevision = z.int().min(0);
+
+const environmentSchema = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  name: z.string(),
+  description: z.string().nullish(),
+  hostId: z.string(),
+  serverAttachmentId: z.string().nullish(),
+  modelId: z.string().nullish(),
+  skillSelection: z.object({ mode: z.string(), skillIds: z.array(z.string()) }).nullish(),
+  pluginVersionIds: z.array(z.string()).nullish(),
+  sandboxImageId: z.string().nullish(),
+  revision: z.number(),
+  archived: z.boolean(),
+  archivedAt: z.number().nullish(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+const environmentPageSchema = z.object({ items: z.array(environmentSchema) });
+
+const resolvedSchema = z.object({
+  environment: z.object({ id: z.string(), name: z.string(), revision: z.number() }),
+  hostId: z.string(),
+  hostName: z.string(),
+  /** Hosts that share a config have the same one. */
+  hostConfigId: z.string(),
+  /** The environment's own. */
+  modelId: z.string().nullish(),
+  effectiveModelId: z.string().nullish(),
+  /** `environment` or `host`. */
+  modelSource: z.string().nullish(),
+  serverAttachmentId: z.string().nullish(),
+  sandboxImageId: z.string().nullish(),
+  /** Attached to the host, or pinned. */
+  selectedServerIds: z.array(z.string()),
+  /** What a run reaches, with the servers of plugins; nothing else. */
+  effectiveServerIds: z.array(z.string()),
+  pluginVersions: z.array(z.record(z.string(), z.unknown())),
+  servers: z.array(z.record(z.string(), z.unknown())),
+});
+
+const list = '/projects/{projectId}/environments';
+const one = '/projects/{projectId}/environments/{environmentId}';
+
+/** What suites run in: a host, its servers, a model and versions of plugins, under a name. */
+export const environmentOperations = {
+  listEnvironments: describeOperation({
+    name: 'listEnvironments',
+    summary: 'Lists the environments of a project, oldest first; archived ones on request.',
+    method: 'GET',
+    path: list,
+    query: z.object({ includeArchived: z.boolean().exactOptional() }),
+    body: none,
+    answer: environmentPageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  createEnvironment: describeOperation({
+    name: 'createEnvironment',
+    summary: 'Creates an environment.',
+    method: 'POST',
+    path: list,
+    query: none,
+    body: z.strictObject({
+      name,
+      description: z.string().exactOptional(),
+      hostId: id,
+      serverAttachmentId: id.exactOptional(),
+      modelId: id.exactOptional(),
+      skillSelection: skillSelection.exactOptional(),
+      pluginVersionIds: pluginVersionIds.exactOptional(),
+      sandboxImageId: id.exactOptional(),
+    }),
+    answer: environmentSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+    right: 'admin',
+  }),
+  getEnvironment: describeOperation({
+    name: 'getEnvironment',
+    summary: 'Gets an environment.',
+    method: 'GET',
+    path: one,
+    query: none,
+    body: none,
+    answer: environmentSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  updateEnvironment: describeOperation({
+    name: 'updateEnvironment',
+    summary: 'Changes the given fields of an environment; null removes what is pinned.',
+    method: 'PATCH',
+    path: one,
+    query: none,
+    body: z.strictObject({
+      expectedRevision,
+      name: name.exactOptional(),
+      description: z.string().exactOptional(),
+      hostId: id.exactOptional(),
+      serverAttachmentId: id.nullable().exactOptional(),
+      modelId: id.exactOptional(),
+      skillSelection: skillSelection.nullable().exactOptional(),
+      pluginVersionIds: pluginVersionIds.nullable().exactOptional(),
+      sandboxImageId: id.nullable().exactOptional(),
+    }),
+    answer: environmentSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+    right: 'admin',
+  }),
+  resolveEnvironment: describeOperation({
+    name: 'resolveEnvironment',
+    summary: 'Shows what a run in an environment would use: model, servers and versions of plugins.',
+    method: 'GET',
+    path: '/projects/{projectId}/environments/{environmentId}/resolve',
+    query: none,
+    body: none,
+    answer: resolvedSchema,
+    status: 200,
+    errors: [401, 403, 404, 409, 429, 500, 502],
+  }),
+  archiveEnvironment: describeOperation({
+    name: 'archiveEnvironment',
+    summary: 'Archives an environment: its name is free again, and no run can choose it.',
+    method: 'POST',
+    path: '/projects/{projectId}/environments/{environmentId}/archive',
+    query: none,
+    body: z.strictObject({ expectedRevision }),
+    answer: environmentSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+    right: 'admin',
+  }),
+  restoreEnvironment: describeOperation({
+    name: 'restoreEnvironment',
+    summary: 'Restores an archived environment, without the versions of plugins that are gone.',
+    method: 'POST',
+    path: '/projects/{projectId}/environments/{environmentId}/restore',
+    query: none,
+    body: z.strictObject({ expectedRevision }),
+    answer: environmentSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+    right: 'admin',
+  }),
+};

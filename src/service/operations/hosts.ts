@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { deletedSchema } from '../wire.ts';
+import { describeOperation, none } from './operation.ts';
+
+/** The clients that a host can be created after. */
+export const hostTemplates = [
+  'mcpjam',
+  'claude',
+  'claude-code',
+  'chatgpt',
+  'mistral',
+  'cursor',
+  'codex',
+  'copilot',
+  'vscode',
+  'agentcore',
+  'n8n',
+  'perplexity',
+] as const;
+export type HostTemplate = (typeof hostTemplates)[number];
+
+const serverIds = z.array(z.string().min(1));
+
+const modelId = z.string().min(1);
+/** Of the model, from 0 to 2. */
+const temperature = z.number().min(0).max(2);
+/** What the client can do, by the name of the ability. */
+const capabilities = z.record(z.string(), z.boolean());
+
+/** What a host says: the model it asks, how, and the servers that are attached to it. Other fields are kept as they are. */
+const newConfig = z.looseObject({
+  modelId,
+  systemPrompt: z.string().exactOptional(),
+  temperature: temperature.exactOptional(),
+  capabilities: capabilities.exactOptional(),
+  serverIds: serverIds.exactOptional(),
+  optionalServerIds: serverIds.exactOptional(),
+});
+
+const configChanges = z.looseObject({
+  modelId: modelId.nullable().exactOptional(),
+  systemPrompt: z.string().nullable().exactOptional(),
+  temperature: temperature.nullable().exactOptional(),
+  capabilities: capabilities.nullable().exactOptional(),
+  serverIds: serverIds.nullable().exactOptional(),
+  optionalServerIds: serverIds.nullable().exactOptional(),
+});
+
+const hostSchema = z.object({ id: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) });
+const hostPageSchema = z.object({ items: z.array(hostSchema) });
+
+const list = '/projects/{projectId}/hosts';
+const one = '/projects/{projectId}/hosts/{hostId}';
+const name = z.string().trim().min(1);
+
+/** The clients that evals stand for: a model, a system prompt, abilities and servers. */
+export const hostOperations = {
+  listHosts: describeOperation({
+    name: 'listHosts',
+    summary: 'Lists the hosts of a project, oldest first.',
+    method: 'GET',
+    path: list,
+    query: none,
+    body: none,
+    answer: hostPageSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  createHost: describeOperation({
+    name: 'createHost',
+    summary: 'Creates a host from a template or from a full config.',
+    method: 'POST',
+    path: list,
+    query: none,
+    body: z.strictObject({
+      name,
+      template: z.enum(hostTemplates).exactOptional(),
+      theme: z.enum(['light', 'dark']).exactOptional(),
+      config: newConfig.exactOptional(),
+    }),
+    answer: hostSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+  }),
+  getHost: describeOperation({
+    name: 'getHost',
+    summary: 'Gets a host with its config.',
+    method: 'GET',
+    path: one,
+    query: none,
+    body: none,
+    answer: hostSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500, 502],
+  }),
+  updateHost: describeOperation({
+    name: 'updateHost',
+    summary: 'Changes the name of a host, or the given fields of its config; null removes a field.',
+    method: 'PATCH',
+    path: one,
+    query: none,
+    body: z.strictObject({ name: name.exactOptional(), config: configChanges.exactOptional() }),
+    answer: hostSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    isRepeatable: true,
+  }),
+  deleteHost: describeOperation({
+    name: 'deleteHost',
+    summary: 'Deletes a host. One that an environment or a suite uses needs `force`.',
+    method: 'DELETE',
+    path: one,
+    query: none,
+    body: z.object({ force: z.boolean().exactOptional() }),
+    answer: deletedSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 409, 429, 500, 502],
+  }),
+  setHostServers: describeOperation({
+    name: 'setHostServers',
+    summary: 'Replaces the servers that are attached to a host.',
+    method: 'POST',
+    path: '/projects/{projectId}/hosts/{hostId}/servers',
+    query: none,
+    body: z.strictObject({ serverIds, optionalServerIds: serverIds.exactOptional() }),
+    answer: hostSchema,
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    right: 'admin',
+    isRepeatable: true,
+  }),
+  duplicateHost: describeOperation({
+    name: 'duplicateHost',
+    summary: 'Creates a host that shares the config of another one.',
+    method: 'POST',
+    path: '/projects/{projectId}/hosts/{hostId}/duplicate',
+    query: none,
+    body: z.strictObject({ name: name.exactOptional() }),
+    answer: hostSchema,
+    status: 201,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+    right: 'admin',
+  }),
+};

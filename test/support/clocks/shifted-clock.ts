@@ -1,0 +1,15 @@
+import { ManualClock } from './manual-clock.ts';
+
+/** A clock that stands still until it is advanced, and whose wall time can be set like that of a machine. */
+export class ShiftedClock extends ManualClock {
+  #shiftMs = 0;
+
+  override now(): number {
+    return super.now() + this.#shiftMs;
+  }
+
+  /** Puts the wall time forward, or back by a negative number; what sleeps notices nothing. */
+  shift(byMs: number): void {
+    this.#shiftMs += byMs;
+  }
+}
