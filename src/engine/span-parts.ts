@@ -34,3 +34,12 @@ export function describeAnswer(
     ...(inputTokens !== undefined && outputTokens !== undefined && { totalTokens: inputTokens + outputTokens }),
   };
 }
+
+/** An input that is no JSON stays the text that it is. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

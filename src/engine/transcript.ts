@@ -13,7 +13,7 @@ import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, JudgeLog, Reply, ToolResult } from './evidence.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
-import { type CallOrigin, describeAnswer, placeSpan, stepSpanId } from './span-parts.ts';
+import { type CallOrigin, describeAnswer, placeSpan, stepSpanId, readJson } from './span-parts.ts';
 
 /** A tool call under way. Exactly one of the two is called, once. */
 export interface CallRecord {
@@ -292,14 +292,5 @@ export class Transcript implements Evidence {
 
   #toEpochMs(elapsedMs: number): number {
     return Math.round(this.startedAtMs + elapsedMs);
-  }
-}
-
-/** An input that is no JSON stays the text that it is. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
