@@ -1,9 +1,10 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { findChromium } from '../browser/find-chromium.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
+import type { ChatboxContent } from '../embedded/chats/chatboxes.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { contractLimits } from '../service/limits.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -19,6 +20,7 @@ interface ServeFlags {
   apiKey?: string;
   model?: string;
   rateLimit?: boolean;
+  chatboxes?: string;
   maxProjects?: number;
 }
 
@@ -41,6 +43,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       '--model <model>',
       'The model for the agent, generated cases and prompts that name none, as <provider>/<name>. Its key is read from the environment.',
     )
+    .option('--chatboxes <file>', 'Serve the chatboxes that this JSON file lists, in place of those in the store.')
     .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
     .addOption(
       new Option(
@@ -55,12 +58,13 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .action(async (flags: ServeFlags) => {
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
+      const chatboxes = flags.chatboxes === undefined ? null : await readChatboxes(flags.chatboxes);
       const [{ openEmbeddedService }, { openInventory }, { openServeModels }] = await Promise.all([
         import('../embedded/open.ts'),
         import('../embedded/inventory.ts'),
         import('./serve-models.ts'),
       ]);
-      const createInventory = await openInventory({ pluginsDir: flags.plugins });
+      const createInventory = await openInventory({ pluginsDir: flags.plugins, chatboxes });
       if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),
@@ -111,6 +115,17 @@ function parseMaxProjects(text: string): number {
 function parseApiKey(text: string): string {
   if (/^[\w.~+/-]+=*$/.test(text)) return text;
   throw new InvalidArgumentError('Write a key of letters, digits and - . _ ~ + / without blanks.');
+}
+
+async function readChatboxes(path: string): Promise<ChatboxContent[]> {
+  const { parseChatboxes } = await import('../embedded/chats/chatboxes.ts');
+  try {
+    return parseChatboxes(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    const message = `${path} cannot be read: ${describeError(error)}`;
+    throw new ConfigurationError([{ input: 'chatboxes', code: 'bad-chatboxes', message }], { cause: error });
+  }
 }
 
 async function createDataDirectory(path: string): Promise<void> {

@@ -17,7 +17,7 @@ import type { ServiceLimits } from '../service/limits.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';
-import { createAgentRoutes } from './routes/agent.ts';
+import { type AnsweredTurn, createAgentRoutes } from './routes/agent.ts';
 import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases.ts';
 import { createGenerateRoutes } from './routes/generate.ts';
 import { createIngestRoutes } from './routes/ingest.ts';
@@ -29,6 +29,7 @@ import { createUnsupportedRoutes } from './routes/unsupported.ts';
 import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
+import type { RunRecord } from './store/runs.ts';
 import type { ServerRecord } from './store/servers.ts';
 import type { Store } from './store/open.ts';
 
@@ -71,6 +72,10 @@ export interface OperationRoutes {
 /** The operations that a gate never calls, and what they do without being called; disposing it ends that. */
 export interface Inventory extends OperationRoutes, AsyncDisposable {
   findTarget: FindRunTarget;
+  /** What is known of a run in addition to its record, by the fields of the answer. */
+  describeRun(run: RunRecord): object;
+  /** Hears of every turn of the agent that was answered. */
+  onTurn(turn: AnsweredTurn): void;
 }
 
 /** Makes the inventory of a service; `connect` and `creator` are those of runs. */
@@ -108,7 +113,8 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const isMember = requireMembership(store);
   api.use('/projects/:projectId', isMember);
   api.use('/projects/:projectId/*', isMember);
-  const runs = createRunRoutes(parts, creator);
+  const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};
+  const runs = createRunRoutes({ ...parts, describeRun }, creator);
   // Without the checks of access, for the agent, which acts for a caller that passed them.
   const inside = new Hono<ApiEnv>();
   api.route('/', createAccountRoutes(parts));
@@ -127,7 +133,15 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.route('/projects/:projectId/eval-runs', runs);
   api.route('/eval-runs', runs);
   inside.route('/projects/:projectId/eval-runs', runs);
-  api.route('/', createAgentRoutes({ ...parts, connect, dispatch: createDispatch(inside) }));
+  api.route(
+    '/',
+    createAgentRoutes({
+      ...parts,
+      connect,
+      dispatch: createDispatch(inside),
+      onTurn: (turn) => inventory?.onTurn(turn),
+    }),
+  );
   if (inventory !== null) api.route('/', inventory.closed);
   api.route('/', createUnsupportedRoutes());
 

@@ -4,6 +4,7 @@ import { openEnvironments } from './environments/records.ts';
 import { createFindRunTarget } from './environments/run-targets.ts';
 import { openHosts } from './hosts/records.ts';
 import { createOperationRoutes } from './operation-routes.ts';
+import { serveChatboxes, serveChatSessions } from './routes/chats.ts';
 import type { Plugin, PluginVersion } from './plugins/inventory.ts';
 import { readPlugins } from './plugins/read-plugins.ts';
 import { serveCatalogs } from './routes/catalogs.ts';
@@ -12,7 +13,11 @@ import { serveEnvironments } from './routes/environments.ts';
 import { serveHosts } from './routes/hosts.ts';
 import { servePlugins } from './routes/plugins.ts';
 import { serveProjects } from './routes/projects.ts';
+import type { ChatboxContent } from './chats/chatboxes.ts';
+import { openChatSessions } from './chats/sessions.ts';
+import { openReviews } from './review/reviews.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
+import { serveRunReviews } from './routes/run-reviews.ts';
 import { serveSuiteSettings } from './routes/suite-settings.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
 import { serveUploads } from './routes/uploads.ts';
@@ -21,13 +26,21 @@ import { startScheduler } from './suite-schedule/scheduler.ts';
 /** What the service has in addition to its store. */
 export interface InventorySettings {
   plugins?: readonly Plugin[];
+  /** Replace those of the store, where they are given. */
+  chatboxes?: readonly ChatboxContent[] | null;
+}
+
+/** What the service has in addition to its store. */
+export interface InventorySettings {
+  /** Replace those of the store, where they are given. */
+  chatboxes?: readonly ChatboxContent[] | null;
 }
 
 /**
  * Serves the operations that a gate never calls, and starts the runs that are due. A separate module, so that the action's bundle, which
  * runs the service for itself alone, does not carry them.
  */
-export function configureInventory({ plugins = [] }: InventorySettings): InventoryFactory {
+export function configureInventory({ plugins = [], chatboxes = null }: InventorySettings): InventoryFactory {
   return (parts, { creator }) => {
     const { routes, serve } = createOperationRoutes(parts);
     for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
@@ -41,14 +54,27 @@ export function configureInventory({ plugins = [] }: InventorySettings): Invento
     servePlugins(serve, plugins);
     serveSuiteSettings(serve, { ...resolving, scheduler });
     serveCatalogs(serve, parts);
+    const reviews = openReviews(parts);
+    const sessions = openChatSessions(parts);
     serveRunComparison(serve, parts);
+    serveRunReviews(serve, { ...parts, reviews });
     serveTraceExport(serve, parts);
     serveUploads(serve, { ...parts, open: routes.open });
+    serveChatSessions(serve, { ...parts, sessions });
+    serveChatboxes(serve, { ...parts, given: chatboxes });
     serveDescription(routes.outside);
     return {
       ...routes,
       findTarget: createFindRunTarget(resolving),
-      [Symbol.asyncDispose]: async () => await scheduler[Symbol.asyncDispose](),
+      describeRun: (run) => ({
+        insights: reviews.getInsights(run, parts.models !== null),
+        judges: reviews.getJudges(run),
+      }),
+      onTurn: (turn) => sessions.record(turn),
+      [Symbol.asyncDispose]: async () => {
+        await scheduler[Symbol.asyncDispose]();
+        await reviews[Symbol.asyncDispose]();
+      },
     };
   };
 }
@@ -58,8 +84,11 @@ export function configureInventory({ plugins = [] }: InventorySettings): Invento
  *
  * @throws {ConfigurationError} when the plugins cannot be read
  */
-export async function openInventory({ pluginsDir }: { pluginsDir: string | undefined }): Promise<InventoryFactory> {
-  return configureInventory({ plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir) });
+export async function openInventory({
+  pluginsDir,
+  chatboxes = null,
+}: { pluginsDir: string | undefined } & Pick<InventorySettings, 'chatboxes'>): Promise<InventoryFactory> {
+  return configureInventory({ plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir), chatboxes });
 }
 
 /** The inventory of a service without plugins. */

@@ -121,7 +121,7 @@ function describeDecision(model: string, decision: PanelDecision, threshold: num
 }
 
 /** What a judge reads of a message of the transcript. */
-function readParts({ role, content }: TraceMessage): JudgedPart[] {
+export function readParts({ role, content }: TraceMessage): JudgedPart[] {
   // What a server asked its client is no part of the conversation with the user.
   if (role === 'server' || role === 'client') return [];
   if (typeof content !== 'string') return content.map(readPart);

@@ -17,6 +17,8 @@ export interface JudgedCase {
   rubric: string;
   /** In its order. The last text of the assistant is the answer. */
   conversation: readonly JudgedPart[];
+  /** What the judge is to list in addition, such as the criteria that are met. Nothing unless given. */
+  list?: { name: string; description: string };
 }
 
 const opinionSchema = z.object({
@@ -46,7 +48,7 @@ const maxLength = 100_000;
  * Builds the call that asks a judge for its opinion. The same case gives the same call, so that a recording fits. Text of the
  * conversation cannot leave its delimiters: it is JSON in which every `<` is escaped.
  */
-export function buildJudgeCall({ rubric, conversation }: JudgedCase): ModelCall {
+export function buildJudgeCall({ rubric, conversation, list }: JudgedCase): ModelCall {
   const answer = conversation.findLast((part) => 'assistant' in part);
   const text = [
     `<rubric>\n${rubric.trim()}\n</rubric>`,
@@ -70,8 +72,11 @@ export function buildJudgeCall({ rubric, conversation }: JudgedCase): ModelCall 
             reason: { type: 'string', description: 'One or two sentences.' },
             score: { type: 'number', minimum: 0, maximum: 1 },
             passed: { type: 'boolean' },
+            ...(list && {
+              [list.name]: { type: 'array', items: { type: 'string' }, description: list.description },
+            }),
           },
-          required: ['reason', 'score', 'passed'],
+          required: ['reason', 'score', 'passed', ...(list === undefined ? [] : [list.name])],
           additionalProperties: false,
         },
       },
@@ -110,10 +115,9 @@ function printData(value: unknown): string {
  *
  * @throws {ModelError} where there is none, since what the judge thinks is then unknown
  */
-export function readOpinion({ content, finishReason }: ModelAnswer): Opinion {
-  const call = content.find((part) => part.type === 'tool-call' && part.toolName === toolName);
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  const written = call?.type === 'tool-call' ? tryParseJson(call.input) : tryParseJson(stripFence(text));
+export function readOpinion(answer: ModelAnswer): Opinion {
+  const { finishReason } = answer;
+  const written = readWritten(answer);
   const opinion = isRecord(written) ? opinionSchema.safeParse(written).data : undefined;
   if (opinion !== undefined) return opinion;
   if (finishReason.unified === 'content-filter') {
@@ -123,6 +127,19 @@ export function readOpinion({ content, finishReason }: ModelAnswer): Opinion {
     kind: 'unavailable',
     hint: 'Use a model that can call tools.',
   });
+}
+
+/** Reads what a judge listed under a name; what is no text is left out. */
+export function readListed(answer: ModelAnswer, name: string): string[] {
+  const written = readWritten(answer);
+  const listed = isRecord(written) ? written[name] : undefined;
+  return Array.isArray(listed) ? listed.filter((item) => typeof item === 'string') : [];
+}
+
+function readWritten({ content }: ModelAnswer): unknown {
+  const call = content.find((part) => part.type === 'tool-call' && part.toolName === toolName);
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return call?.type === 'tool-call' ? tryParseJson(call.input) : tryParseJson(stripFence(text));
 }
 
 function stripFence(text: string): string {

@@ -16,8 +16,15 @@ const described = Object.entries(document.paths).flatMap(([path, item]) =>
 const nameRequest = (method: string, path: string) =>
   `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}|:\w+/g, '{}')}`;
 
-/** Routes whose operations the table does not describe yet. */
-const undescribed = new Set(['PUT /eval-artifact-uploads/{}', 'POST /eval-artifact-uploads/{}']);
+/** Routes whose operations the table does not describe yet, and those that are no operation: uploads, and what a vendor calls a chatbox. */
+const undescribed = new Set([
+  'PATCH /projects/{}/eval-suites/{}',
+  'GET /eval-runs/{}/iterations/{}/steps',
+  'PUT /eval-artifact-uploads/{}',
+  'POST /eval-artifact-uploads/{}',
+  'GET /projects/{}/scenarios',
+  'GET /projects/{}/scenarios/{}',
+]);
 
 function listReferences(value: unknown): string[] {
   return [...JSON.stringify(value).matchAll(/"\$ref":"(?<ref>[^"]+)"/g)].flatMap(({ groups }) => groups?.['ref'] ?? []);

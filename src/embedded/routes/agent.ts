@@ -24,11 +24,22 @@ const turnTimeoutMs = 90_000;
 const executionTimeoutMs = 200_000;
 
 type TurnReport = TurnAnswer & TurnRecord;
-type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader };
+type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader; onTurn: (turn: AnsweredTurn) => void };
+
+/** A turn that was answered, for the record of its conversation. */
+export interface AnsweredTurn {
+  projectId: string;
+  userId: string;
+  /** Null where the request named no conversation. */
+  conversationId: string | null;
+  /** Whether it took place where the members of the project read along. */
+  isShared: boolean;
+  messages: readonly AgentMessage[];
+}
 
 /** The agent: a model with the operations of a project and the tools of its servers, one turn per request. */
 export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
-  const { store, clock, dispatch, readBody } = parts;
+  const { store, clock, dispatch, readBody, onTurn } = parts;
   const actions = createActionStore(clock);
   const doOnce = createExactlyOnce(store);
   const takeSlot = createSlots();
@@ -59,7 +70,16 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
         );
         offerRuns(context);
         const report: TurnReport = { ...answered, ...record };
-        keepAnswer(store, request, report);
+        store.transact(() => {
+          keepAnswer(store, request, report);
+          onTurn({
+            projectId,
+            userId: c.var.caller.user.id,
+            conversationId: context.conversationId,
+            isShared: body.slackChannelId !== undefined,
+            messages: body.messages,
+          });
+        });
         return report;
       } catch (error) {
         throw addRecord(explainModelError(error), record);

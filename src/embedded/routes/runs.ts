@@ -21,7 +21,15 @@ export function createRunRoutes(
     runner,
     bodies,
     readBody,
-  }: { store: Store; runner: Pick<Runner, 'cancel'>; bodies: BodySchemas; readBody: BodyReader },
+    describeRun,
+  }: {
+    store: Store;
+    runner: Pick<Runner, 'cancel'>;
+    bodies: BodySchemas;
+    readBody: BodyReader;
+    /** Adds to a single run; lists stay short. */
+    describeRun: (run: RunRecord) => object;
+  },
   creator: RunCreator,
 ): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -39,7 +47,10 @@ export function createRunRoutes(
     return c.json(await creator.createRunExactlyOnce(project.id, body, key), 202);
   });
 
-  routes.get('/:runId', (c) => c.json(renderRun(findRun(c.req.param()))));
+  routes.get('/:runId', (c) => {
+    const run = findRun(c.req.param());
+    return c.json({ ...renderRun(run), ...describeRun(run) });
+  });
 
   routes.post('/:runId/cancel', (c) => {
     const run = findRun(c.req.param());

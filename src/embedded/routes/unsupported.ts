@@ -21,10 +21,6 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${server}/export`,
     `POST ${server}/oauth/import-tokens`,
   ],
-  'This service has no judges and no insights; assert what an answer contains.': [
-    `POST ${project}/eval-runs/:runId/judge`,
-    `POST ${project}/eval-runs/:runId/insights`,
-  ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
   'This service has no sandbox images.': [
     `GET ${images}`,
@@ -38,13 +34,6 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${images}/:imageId/promote`,
     `POST ${images}/:imageId/use`,
     `POST ${project}/computer/reset`,
-  ],
-  'This service has no chats.': [
-    'GET /chat-sessions',
-    `GET ${project}/chatboxes`,
-    `GET ${project}/chatboxes/:chatboxId`,
-    `GET ${project}/scenarios`,
-    `GET ${project}/scenarios/:scenarioId`,
   ],
 };
 

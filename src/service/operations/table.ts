@@ -5,9 +5,11 @@ import { caseOperations } from './cases.ts';
 import { catalogOperations } from './catalogs.ts';
 import { environmentOperations } from './environments.ts';
 import { hostOperations } from './hosts.ts';
+import { chatOperations } from './chats.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { runComparisonOperations } from './run-comparison.ts';
+import { runReviewOperations } from './run-reviews.ts';
 import { runOperations } from './runs.ts';
 import { serverOperations } from './servers.ts';
 import { suiteSettingsOperations } from './suite-settings.ts';
@@ -21,10 +23,11 @@ export const operations = {
   servers: serverOperations,
   suites: suiteOperations,
   cases: caseOperations,
-  runs: { ...runOperations, ...runComparisonOperations },
+  runs: { ...runOperations, ...runComparisonOperations, ...runReviewOperations },
   ingest: { ...ingestOperations, ...artifactOperations },
   tunnels: tunnelOperations,
   agent: agentOperations,
+  chats: chatOperations,
   traceExport: traceExportOperations,
   catalogs: catalogOperations,
   environments: environmentOperations,

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
 
 /** An ExportTraceServiceRequest of OTLP/JSON, as far as its outer parts go. */
-export const traceExportSchema = z.looseObject({ resourceSpans: z.array(z.looseObject({})) });
-export type TraceExport = z.infer<typeof traceExportSchema>;
+const traceExportSchema = z.looseObject({ resourceSpans: z.array(z.looseObject({})) });
 
 /** Traces for collectors of OpenTelemetry. */
 export const traceExportOperations = {
@@ -25,6 +24,7 @@ export const traceExportOperations = {
     body: none,
     answer: traceExportSchema,
     status: 200,
+    cursor: 'headers',
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
 };

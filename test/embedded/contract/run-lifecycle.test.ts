@@ -65,6 +65,8 @@ describe('a run', () => {
       scoreIntegrity: null,
       createdAt: expect.any(Number),
       completedAt: expect.any(Number),
+      insights: expect.objectContaining({ status: 'not_available', reasonCode: 'NO_MODEL' }),
+      judges: { goalCompletion: expect.objectContaining({ status: null }), groundedness: expect.any(Object) },
     });
   });
 

@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/time.ts';
-import { silentLogger } from '../../../src/base/logger.ts';
-import { Secret } from '../../../src/base/redaction.ts';
-import { openServiceClient } from '../../../src/service/client.ts';
-import { serviceProfiles } from '../../../src/service/profile.ts';
-import { exportTraces } from '../../../src/service/trace-export.ts';
+import { createServiceClient } from '../../../src/service/create-client.ts';
 import { ways } from '../../support/service/answers.ts';
 import { startHttpServer } from '../../support/network/http-server.ts';
 import { startEchoServer } from '../../support/servers/echo-server.ts';
@@ -56,14 +51,15 @@ describe('the export of traces', () => {
     await mcp[Symbol.asyncDispose]();
   });
   const open = (profile: 'svc' | 'mcpjam' = 'svc') =>
-    openServiceClient({
-      baseUrl: service.baseUrl,
-      apiKey: new Secret(service.apiKey),
-      profile: { ...serviceProfiles[profile], pacing: null },
-      clock: systemClock,
-      logger: silentLogger,
-      maxAttempts: 1,
-    });
+    createServiceClient({ baseUrl: service.baseUrl, apiKey: service.apiKey, profile, maxAttempts: 1 });
+  /** The documents of all pages. */
+  const readAll = async (client: ReturnType<typeof open>, fields: { limit?: number; sourceTypes?: string } = {}) => {
+    const documents = [];
+    for await (const page of client.traceExport.exportTracesOtlp({ projectId: service.projectId, ...fields })) {
+      documents.push(...page);
+    }
+    return documents;
+  };
 
   it.each(ways)('exportTracesOtlp answers 200: the spans of all iterations ($way)', async ({ open: enter }) => {
     const { status, body } = await enter(service)('exportTracesOtlp', { projectId: service.projectId });
@@ -129,18 +125,13 @@ describe('the export of traces', () => {
 
   it.each(['svc', 'mcpjam'] as const)('is read to its end by the client with the headers of %s', async (profile) => {
     await using client = open(profile);
-    const pages = [];
-    for await (const page of exportTraces(client, { projectId: service.projectId, limit: 1 })) pages.push(page);
-    expect(pages.map((page) => findRoots(listSpans(page)).length)).toEqual([1, 1, 1, 1]);
+    const documents = await readAll(client, { limit: 1 });
+    expect(documents.map((document) => findRoots(listSpans(document)).length)).toEqual([1, 1, 1, 1]);
   });
 
   it('has nothing of sources that leave no traces', async () => {
     await using client = open();
-    const pages = [];
-    for await (const page of exportTraces(client, { projectId: service.projectId, sourceTypes: ['direct'] })) {
-      pages.push(page);
-    }
-    expect(pages).toEqual([{ resourceSpans: [] }]);
+    expect(await readAll(client, { sourceTypes: 'direct' })).toEqual([{ resourceSpans: [] }]);
   });
 
   it('is not read for ever where a page leads back to an earlier one', async () => {
@@ -148,16 +139,7 @@ describe('the export of traces', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-svc-next-cursor': 'again' });
       response.end('{"resourceSpans":[]}');
     });
-    await using client = openServiceClient({
-      baseUrl: `${endless.origin}/v1`,
-      apiKey: new Secret('sk_test'),
-      profile: { ...serviceProfiles.svc, pacing: null },
-      clock: systemClock,
-      logger: silentLogger,
-    });
-    const read = async () => {
-      for await (const page of exportTraces(client, { projectId: 'p' })) void page;
-    };
-    await expect(read()).rejects.toThrow('The export of traces does not end');
+    await using client = createServiceClient({ baseUrl: `${endless.origin}/v1`, apiKey: 'sk_test' });
+    await expect(readAll(client)).rejects.toThrow('The list of exportTracesOtlp does not end');
   });
 });

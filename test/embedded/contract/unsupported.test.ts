@@ -17,15 +17,9 @@ describe('operations of the API that this service lacks', () => {
       '/servers/x/tools/call',
       'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
     ],
-    ['post', '/eval-runs/x/judge', 'This service has no judges and no insights; assert what an answer contains.'],
   ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
     const { status, body } = await service.project[method](path);
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
-  });
-
-  it.each(['/chat-sessions'])('include %s, which is above the projects', async (path) => {
-    const { status, body } = await service.root.get(path);
-    expect({ status, code: body.code }).toEqual({ status: 422, code: 'FEATURE_NOT_SUPPORTED' });
   });
 
   it.each(['/eval-suites/x/cases/generate', '/agent'])('do not include %s, which needs a model', async (path) => {

@@ -1,0 +1,68 @@
+import { ConfigurationError } from '../../base/errors.ts';
+import type { ModelName } from '../../models/language-model.ts';
+import { parseModelName } from '../../models/model-name.ts';
+import { runReviewOperations } from '../../service/operations/run-reviews.ts';
+import { type ModelParts, requireModel } from '../ask-model.ts';
+import { invalid } from '../envelope.ts';
+import { requireRun } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
+import { readModel } from '../plan-run-cases.ts';
+import type { Reviews } from '../review/reviews.ts';
+import type { Store } from '../store/open.ts';
+import type { RunRecord } from '../store/runs.ts';
+
+/** The score from which a case passes, unless the request says otherwise. */
+const standardThreshold = 0.7;
+
+/** Judges and insights of runs that have ended. Each request asks a model, so that a repeat needs `force`. */
+export function serveRunReviews(serve: ServeOperation, parts: ModelParts & { store: Store; reviews: Reviews }): void {
+  const { store, reviews } = parts;
+
+  serve(runReviewOperations.judgeEvalRun, ({ ids, body }) => {
+    const run = requireEndedRun(store, ids);
+    const { status } = reviews.getJudges(run).goalCompletion;
+    const receipt = { runId: run.id, projectId: run.projectId, status: 'pending' };
+    if (status === 'pending') return receipt;
+    if (status === 'completed') requireForce(body.force, 'judged');
+    const defaultModel = body.model === undefined ? parts.defaultModel : readModelName(body.model);
+    const suiteModel = findSuiteModel(store, run);
+    const chosen = requireModel({ ...parts, defaultModel }, { operation: 'The judge', suiteModel });
+    reviews.startJudges(run, { chosen, threshold: body.threshold ?? standardThreshold });
+    return receipt;
+  });
+
+  serve(runReviewOperations.requestEvalRunInsights, ({ ids, body }) => {
+    const run = requireEndedRun(store, ids);
+    const { status } = reviews.getInsights(run, true);
+    const receipt = { runId: run.id, projectId: run.projectId, status: 'pending' };
+    if (status === 'pending') return receipt;
+    if (status === 'completed') requireForce(body.force, 'analyzed');
+    const chosen = requireModel(parts, { operation: 'The insights', suiteModel: findSuiteModel(store, run) });
+    reviews.startInsights(run, { chosen });
+    return receipt;
+  });
+}
+
+function requireEndedRun(store: Store, { projectId, runId }: { projectId: string; runId: string }): RunRecord {
+  const run = requireRun(store, projectId, runId);
+  if (run.status === 'running') throw invalid('The run has not ended; wait until it has.');
+  return run;
+}
+
+function requireForce(force: boolean | undefined, done: string): void {
+  if (force !== true) throw invalid(`force: The run was ${done} already; send true to spend on it again`);
+}
+
+function readModelName(text: string): ModelName {
+  try {
+    return parseModelName(text);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw invalid(`model: ${error.message}`);
+  }
+}
+
+function findSuiteModel(store: Store, { projectId, suiteId }: RunRecord): ModelName | null {
+  const model = store.suites.get(projectId, suiteId)?.content.model ?? null;
+  return model === null ? null : readModel({ model });
+}

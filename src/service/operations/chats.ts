@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const text = z.string().nullish();
+const timestampMs = z.number().nullish();
+
+/** A conversation with the agent. */
+export const chatSessionSchema = z.object({
+  id: z.string(),
+  title: text,
+  /** `active` or `archived`. */
+  status: text,
+  projectId: text,
+  /** `private` or `project`. */
+  visibility: text,
+  lastActivityAt: timestampMs,
+  createdAt: timestampMs,
+  isPinned: z.boolean().nullish(),
+  isUnread: z.boolean().nullish(),
+});
+
+const link = z.object({ path: z.string(), url: z.string() }).nullish();
+
+const chatboxSchema = z.object({
+  id: z.string(),
+  projectId: text,
+  name: z.string(),
+  description: text,
+  /** `project_members`, `invited_only` or `anyone_with_link`. */
+  mode: text,
+  hostStyle: text,
+  hostId: text,
+  hostName: text,
+  serverCount: z.number(),
+  serverNames: z.array(z.string()),
+  /** Where it is shared. The URL lets whoever has it in. */
+  link,
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export type Chatbox = z.infer<typeof chatboxSchema>;
+
+const chatboxDetailSchema = chatboxSchema.extend({
+  modelId: text,
+  systemPrompt: text,
+  temperature: z.number().nullish(),
+  requireToolApproval: z.boolean(),
+  servers: z.array(z.object({ id: z.string(), name: z.string(), url: text, useOAuth: z.boolean() })),
+});
+export type ChatboxDetail = z.infer<typeof chatboxDetailSchema>;
+
+/** Conversations with the agent, and chats that are published from a project. */
+export const chatOperations = {
+  listChatSessions: describeOperation({
+    name: 'listChatSessions',
+    summary: "Lists the caller's chat sessions and those that its projects share, the latest activity first.",
+    method: 'GET',
+    path: '/chat-sessions',
+    query: z.object({
+      projectId: z.string().exactOptional(),
+      /** `active` unless given. */
+      status: z.enum(['active', 'archived']).exactOptional(),
+      limit: z.int().min(1).max(200).exactOptional(),
+      /** The `nextCursor` of the page before. */
+      before: z.string().exactOptional(),
+    }),
+    body: none,
+    answer: z.object({ items: z.array(chatSessionSchema), nextCursor: text }),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502],
+  }),
+  listChatboxes: describeOperation({
+    name: 'listChatboxes',
+    summary: 'Lists the chatboxes that are published from a project.',
+    method: 'GET',
+    path: '/projects/{projectId}/chatboxes',
+    query: none,
+    body: none,
+    answer: z.object({ items: z.array(chatboxSchema), nextCursor: text }),
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+  getChatbox: describeOperation({
+    name: 'getChatbox',
+    summary: 'Gets the settings of a chatbox.',
+    method: 'GET',
+    path: '/projects/{projectId}/chatboxes/{chatboxId}',
+    query: none,
+    body: none,
+    answer: chatboxDetailSchema,
+    status: 200,
+    errors: [401, 403, 404, 429, 500],
+  }),
+};

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const receipt = z.object({ runId: z.string(), projectId: z.string(), status: z.string() });
+const runs = '/projects/{projectId}/eval-runs';
+
+const judgeState = z.object({
+  /** `pending`, `completed` or `failed`; null where no judge was asked for. */
+  status: z.string().nullable(),
+  errorCode: z.string().nullable(),
+  summary: z.string().nullable(),
+  /** Milliseconds of the epoch. */
+  generatedAt: z.number().nullable(),
+  modelUsed: z.string().nullable(),
+  /** From 0 to 1, as all scores; a case passes from there on. */
+  threshold: z.number().nullable(),
+});
+const judgedCase = z.object({
+  caseKey: z.string(),
+  score: z.number().nullable(),
+  passed: z.boolean(),
+  reason: z.string().nullable(),
+});
+
+/** What judges said of a run. It changes no result. */
+export const judgesSchema = z.object({
+  goalCompletion: judgeState.extend({
+    cases: z.array(judgedCase.extend({ rubricHits: z.array(z.string()) })),
+  }),
+  groundedness: judgeState.extend({
+    cases: z.array(judgedCase.extend({ unsupportedClaims: z.array(z.string()) })),
+  }),
+});
+export type RunJudges = z.infer<typeof judgesSchema>;
+
+const findingSchema = z.object({
+  /** The same for the same problem of the same cases. */
+  id: z.string(),
+  signalFingerprint: z.string(),
+  title: z.string(),
+  category: z.string(),
+  attribution: z.string(),
+  actionTarget: z.string(),
+  actionability: z.string(),
+  severity: z.string(),
+  confidence: z.string(),
+  /** Counted by the service, and no text of a model. */
+  observed: z.string(),
+  rootCause: z.string().exactOptional(),
+  recommendation: z.string(),
+  acceptanceCriteria: z.array(z.string()),
+  affected: z.object({ count: z.number(), total: z.number(), unit: z.string() }),
+  evidence: z.array(z.looseObject({})),
+});
+
+/** What a model found in a run. */
+export const insightsSchema = z.object({
+  schemaVersion: z.literal(1),
+  scope: z.object({ kind: z.string(), id: z.string() }),
+  /** `not_available`, `not_requested`, `pending`, `completed` or `failed`. */
+  status: z.string(),
+  reasonCode: z.string().nullable(),
+  retryable: z.boolean(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  generatedAt: z.number().nullable(),
+  updatedAt: z.number().nullable(),
+  summary: z.string().nullable(),
+  coverage: z.object({
+    unit: z.string(),
+    analyzed: z.number(),
+    total: z.number(),
+    truncated: z.boolean(),
+    lowConfidence: z.boolean(),
+  }),
+  findings: z.array(findingSchema),
+  truncation: z.object({
+    truncated: z.boolean(),
+    omittedFindings: z.number(),
+    omittedEvidence: z.number(),
+    contractTruncated: z.boolean(),
+  }),
+});
+export type RunInsights = z.infer<typeof insightsSchema>;
+
+/** What models say of a run that has ended. */
+export const runReviewOperations = {
+  judgeEvalRun: describeOperation({
+    name: 'judgeEvalRun',
+    summary: 'Has a model judge the answers of a run; the run then holds what it said. Spends.',
+    method: 'POST',
+    path: `${runs}/{runId}/judge`,
+    query: none,
+    body: z.strictObject({
+      /** Judges once more a run that was judged. */
+      force: z.boolean().exactOptional(),
+      /** Judges this run whatever its suite says. */
+      enable: z.boolean().exactOptional(),
+      /** `provider/name`. */
+      model: z.string().min(1).exactOptional(),
+      threshold: z.number().min(0).max(1).exactOptional(),
+    }),
+    answer: receipt,
+    status: 202,
+    errors: [400, 401, 403, 404, 422, 429, 500],
+    needs: 'a model',
+  }),
+  requestEvalRunInsights: describeOperation({
+    name: 'requestEvalRunInsights',
+    summary: 'Has a model find out why iterations of a run failed; the run then holds what it found. Spends.',
+    method: 'POST',
+    path: `${runs}/{runId}/insights`,
+    query: none,
+    body: z.strictObject({ force: z.boolean().exactOptional() }),
+    answer: receipt,
+    status: 202,
+    errors: [400, 401, 403, 404, 422, 429, 500],
+    needs: 'a model',
+  }),
+};
