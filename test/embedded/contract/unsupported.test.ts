@@ -12,11 +12,6 @@ describe('operations of the API that this service lacks', () => {
 
   it.each([
     ['get', '/images', 'This service has no sandbox images.'],
-    [
-      'post',
-      '/servers/x/tools/call',
-      'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
-    ],
     ['post', '/eval-runs/x/judge', 'This service has no judges and no insights; assert what an answer contains.'],
   ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
     const { status, body } = await service.project[method](path);
