@@ -173,14 +173,23 @@ export class ServerStartError extends GateError {
   readonly processExitCode: number | null;
   /** The last lines the process wrote to stderr, oldest first. */
   readonly stderrTail: readonly string[];
+  /** What the doctor found at the server's URL then, on one line; null where it was not asked. */
+  readonly findings: string | null;
 
   constructor(
     message: string,
-    fields: { processExitCode?: number | null; stderrTail?: readonly string[]; hint?: string; cause?: unknown } = {},
+    fields: {
+      processExitCode?: number | null;
+      stderrTail?: readonly string[];
+      findings?: string | null;
+      hint?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, fields);
     this.processExitCode = fields.processExitCode ?? null;
     this.stderrTail = fields.stderrTail ?? [];
+    this.findings = fields.findings ?? null;
   }
 }
 

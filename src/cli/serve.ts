@@ -3,8 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { findChromium } from '../browser/find-chromium.ts';
+import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import type { ChatboxContent } from '../embedded/chats/chatboxes.ts';
+import type { CommandServers } from '../embedded/command-servers.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { contractLimits } from '../service/limits.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -22,6 +24,7 @@ interface ServeFlags {
   rateLimit?: boolean;
   chatboxes?: string;
   maxProjects?: number;
+  allowStdio?: boolean;
 }
 
 /** Adds `serve`: the embedded eval service alone, until a signal stops it. */
@@ -51,6 +54,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         'How many projects an organization may have. Default: any number.',
       ).argParser(parseMaxProjects),
     )
+    .option('--allow-stdio', 'Start the commands of server records. Who holds a key can then run any command as you.')
     .addHelpText(
       'after',
       '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}',
@@ -75,12 +79,14 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await using models = await openServeModels(process.env, { clock: systemClock, logger, redactor });
+      await using commands = flags.allowStdio === true ? await openCommands({ logger, redactor }) : null;
       await using service = await openEmbeddedService({
         clock: systemClock,
         logger,
         models,
         defaultModel,
         createInventory,
+        commands,
         port: flags.port,
         chromium: findChromium(process.env),
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
@@ -98,6 +104,11 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       // Being stopped is how this command ends well.
       setExitCode(0);
     });
+}
+
+async function openCommands(options: { logger: Logger; redactor: Redactor }): Promise<CommandServers> {
+  const { openServeCommands } = await import('./serve-commands.ts');
+  return openServeCommands({ ...options, clock: systemClock, environment: process.env, cwd: process.cwd() });
 }
 
 function parsePort(text: string): number {

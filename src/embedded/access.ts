@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { Clock } from '../base/time.ts';
 import { isLoopback } from '../http/url.ts';
-import type { AcceptedKey, ApiEnv } from './callers.ts';
+import { type AcceptedKey, type ApiEnv, currentCaller } from './callers.ts';
 import { ApiError, notFound } from './envelope.ts';
 import type { Store } from './store/open.ts';
 
@@ -32,7 +32,7 @@ export function requireCaller(keys: readonly AcceptedKey[]): MiddlewareHandler<A
     const found = known.find(({ digest }) => isSecretOf(presented, digest));
     if (found === undefined) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
     context.set('caller', found.caller);
-    await next();
+    await currentCaller.run(found.caller, next);
   };
 }
 

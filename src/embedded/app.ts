@@ -9,12 +9,12 @@ import { limitRate, type RateLimit, requireCaller, requireLoopbackHost, requireM
 import { createDispatch } from './agent/dispatch.ts';
 import type { AcceptedKey, ApiEnv } from './callers.ts';
 import type { BodySchemas } from './bodies/suite.ts';
-import type { ProtocolTable } from './connect.ts';
-import { connectTargets } from './connect.ts';
+import { connectTargets, type ProtocolTable, type ServerReach } from './connect.ts';
 import { createRunCreator, type RunCreator } from './create-run.ts';
 import { ApiError, notFound, renderApiError } from './envelope.ts';
 import type { ServiceLimits } from '../service/limits.ts';
 import type { RelayEdge } from './relay/edge.ts';
+import type { CommandServers } from './command-servers.ts';
 import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';
 import { type AnsweredTurn, createAgentRoutes } from './routes/agent.ts';
@@ -29,8 +29,8 @@ import { createUnsupportedRoutes } from './routes/unsupported.ts';
 import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
+import type { ConnectServers } from './server-tools.ts';
 import type { RunRecord } from './store/runs.ts';
-import type { ServerRecord } from './store/servers.ts';
 import type { Store } from './store/open.ts';
 
 /** Where the API is mounted, on whatever origin. */
@@ -53,6 +53,8 @@ export interface ServiceParts {
   /** Used where a request, a case and its suite name none. */
   defaultModel: ModelName | null;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
+  /** Starts the servers of records over stdio; null where the service must not. */
+  commands: CommandServers | null;
 }
 
 /** Who may call the app and how often, and what else it serves. */
@@ -76,13 +78,15 @@ export interface Inventory extends OperationRoutes, AsyncDisposable {
   describeRun(run: RunRecord): object;
   /** Hears of every turn of the agent that was answered. */
   onTurn(turn: AnsweredTurn): void;
+  /** How servers are reached where the operations are served. */
+  reach: ServerReach;
 }
 
 /** Makes the inventory of a service; `connect` and `creator` are those of runs. */
 export type InventoryFactory = (
   parts: ServiceParts,
   tools: {
-    connect: (servers: readonly ServerRecord[]) => ReturnType<typeof connectTargets>;
+    connect: ConnectServers;
     creator: RunCreator;
   },
 ) => Inventory;
@@ -100,10 +104,10 @@ export interface App extends AsyncDisposable {
  */
 export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): App {
   const { logger, clock, limits, iterationTimeoutMs, store } = parts;
-  const connect = (servers: readonly ServerRecord[]) => connectTargets(servers, parts);
+  const connect: ConnectServers = (servers) => connectTargets(servers, { ...parts, reach: inventory?.reach ?? null });
   const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
-  const inventory = createInventory?.(parts, { connect, creator }) ?? null;
+  const inventory: Inventory | null = createInventory?.(parts, { connect, creator }) ?? null;
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Secret } from '../base/redaction.ts';
 
 /** What a key may do in its organization. A guest reads; an administrator also changes what members share. */
@@ -38,3 +39,9 @@ export const anonymousCaller: Caller = {
   organizationId: 'none',
   role: 'guest',
 };
+
+/**
+ * For whom the request under way is made, wherever its work is done: connecting to a server happens far below the routes, and also for
+ * the requests that the agent makes for its caller.
+ */
+export const currentCaller = new AsyncLocalStorage<Caller>();

@@ -4,11 +4,19 @@ import { checkTarget } from '../mcp/check-target.ts';
 import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
 import type { Target } from '../mcp/session.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
-import { ApiError } from './envelope.ts';
+import { ApiError, notSupported } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** How long a server may take for its handshake before a run of it is refused. */
 const connectTimeoutMs = 60_000;
+
+/** What lets the requests of a caller into servers, and starts those that are commands. A gate has none: its records are URLs. */
+export interface ServerReach {
+  /** @throws {ApiError} where the service or the caller cannot use the server */
+  open(server: ServerRecord): Promise<{ url: string; access: ServerAccess | null }>;
+  /** The refusal that stands for a failure of the server; null where it is none of authorization. */
+  explain(server: ServerRecord, error: unknown): ApiError | null;
+}
 
 /** A server as the engine reaches it, and what its tools declare. */
 export interface ConnectedTarget {
@@ -28,7 +36,12 @@ export async function connectTargets(
   {
     protocols,
     witnesses,
-  }: { protocols: Pick<ProtocolTable, 'choose' | 'findAccess' | 'setTools'>; witnesses: ServerWitnesses | null },
+    reach,
+  }: {
+    protocols: Pick<ProtocolTable, 'choose' | 'findAccess' | 'setTools'>;
+    witnesses: ServerWitnesses | null;
+    reach: ServerReach | null;
+  },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
@@ -36,7 +49,7 @@ export async function connectTargets(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
         const [choice, access] = [protocols.choose(id), protocols.findAccess(id)];
-        const connected = await connect(server, { choice, access, witness });
+        const connected = await connect(server, { choice, access, witness, reach });
         if (connected.readOnlyTools !== null) protocols.setTools(id, [...connected.readOnlyTools.keys()]);
         return [id, connected] as const;
       }),
@@ -44,15 +57,35 @@ export async function connectTargets(
   );
 }
 
+/** @throws {ApiError} FEATURE_NOT_SUPPORTED for a server that only a service with a reach can use */
+export function requireUrl({ content }: ServerRecord): string {
+  const label = `Server ${JSON.stringify(content.name)}`;
+  if (content.transportType === 'stdio') {
+    throw notSupported(
+      `${label} speaks stdio, and this service reaches servers over HTTP alone; start it behind a bridge and save its URL.`,
+    );
+  }
+  if (content.useOAuth === true) throw notSupported(`${label} wants OAuth, and this service cannot sign in anywhere.`);
+  return content.url ?? '';
+}
+
 async function connect(
-  { content }: ServerRecord,
-  { choice, access, witness }: { choice: EraChoice; access: ServerAccess | null; witness: ProcessWitness | null },
+  server: ServerRecord,
+  options: {
+    choice: EraChoice;
+    access: ServerAccess | null;
+    witness: ProcessWitness | null;
+    reach: ServerReach | null;
+  },
 ): Promise<ConnectedTarget> {
+  const { content } = server;
+  const { choice, witness, reach } = options;
+  const reached = (await reach?.open(server)) ?? { url: requireUrl(server), access: null };
   const target: Target = {
-    url: content.url ?? '',
+    url: reached.url,
     serverName: content.name,
     protocol: choice,
-    access,
+    access: options.access ?? reached.access,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -64,7 +97,8 @@ async function connect(
     return { target: { ...target, protocol }, readOnlyTools };
   } catch (error) {
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
-    throw new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });
+    const refusal = reach?.explain(server, error.cause) ?? null;
+    throw refusal ?? new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });
   }
 }
 

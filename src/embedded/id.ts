@@ -16,7 +16,8 @@ export function createId(
     | 'env'
     | 'hst'
     | 'hcf'
-    | 'att',
+    | 'att'
+    | 'oat',
 ): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }

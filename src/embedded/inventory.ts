@@ -3,6 +3,7 @@ import type { InventoryFactory } from './app.ts';
 import { openEnvironments } from './environments/records.ts';
 import { createFindRunTarget } from './environments/run-targets.ts';
 import { openHosts } from './hosts/records.ts';
+import { openTokenBook } from './oauth-tokens.ts';
 import { createOperationRoutes } from './operation-routes.ts';
 import { serveChatboxes, serveChatSessions } from './routes/chats.ts';
 import type { Plugin, PluginVersion } from './plugins/inventory.ts';
@@ -12,6 +13,8 @@ import { serveDescription } from './routes/description.ts';
 import { serveEnvironments } from './routes/environments.ts';
 import { serveHosts } from './routes/hosts.ts';
 import { servePlugins } from './routes/plugins.ts';
+import { serveDiagnostics } from './routes/diagnostics.ts';
+import { servePrimitives } from './routes/primitives.ts';
 import { serveProjects } from './routes/projects.ts';
 import type { ChatboxContent } from './chats/chatboxes.ts';
 import { openChatSessions } from './chats/sessions.ts';
@@ -21,6 +24,7 @@ import { serveRunReviews } from './routes/run-reviews.ts';
 import { serveSuiteSettings } from './routes/suite-settings.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
 import { serveUploads } from './routes/uploads.ts';
+import { createServerReach } from './server-reach.ts';
 import { startScheduler } from './suite-schedule/scheduler.ts';
 
 /** What the service has in addition to its store. */
@@ -48,7 +52,11 @@ export function configureInventory({ plugins = [], chatboxes = null }: Inventory
     const environments = openEnvironments(parts.store);
     const scheduler = startScheduler({ ...parts, creator });
     const resolving = { ...parts, hosts, environments, plugins };
+    const tokens = openTokenBook(parts);
+    const reach = createServerReach({ tokens, commands: parts.commands });
     serveProjects(serve, parts);
+    serveDiagnostics(serve, { ...parts, reach, tokens });
+    servePrimitives(serve, { ...parts, reach });
     serveHosts(serve, resolving);
     serveEnvironments(serve, resolving);
     servePlugins(serve, plugins);
@@ -65,6 +73,7 @@ export function configureInventory({ plugins = [], chatboxes = null }: Inventory
     serveDescription(routes.outside);
     return {
       ...routes,
+      reach,
       findTarget: createFindRunTarget(resolving),
       describeRun: (run) => ({
         insights: reviews.getInsights(run, parts.models !== null),

@@ -15,6 +15,7 @@ import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { contractLimits, type ServiceLimits } from '../service/limits.ts';
 import { apiPath, createApp, type InventoryFactory } from './app.ts';
 import { type AcceptedKey, localCaller } from './callers.ts';
+import type { CommandServers } from './command-servers.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';
@@ -79,6 +80,8 @@ export interface EmbeddedOptions {
   snapshots?: Snapshots | null;
   /** What shows the apps of servers, or why nothing does. Nothing unless given. */
   chromium?: FoundChromium | { reason: string } | null;
+  /** Starts the servers of records over stdio. None unless given: such servers are refused then. */
+  commands?: CommandServers | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -149,6 +152,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       models,
       defaultModel,
       relay,
+      commands: options.commands ?? null,
     },
     { keys, rateLimit: options.rateLimit ?? null, createInventory: options.createInventory ?? null },
   );

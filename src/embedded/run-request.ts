@@ -154,17 +154,10 @@ function findServer(store: Store, projectId: string, id: string, isNamed: boolea
   return server === undefined ? [] : [server];
 }
 
-/** @throws {ApiError} FEATURE_NOT_SUPPORTED or VALIDATION_ERROR for a server that this service cannot or may not connect to. */
+/** @throws {ApiError} VALIDATION_ERROR for a server that may not be connected to. */
 export function requireReachable({ content }: ServerRecord): void {
-  const { name, transportType, enabled, useOAuth } = content;
-  const label = `Server ${JSON.stringify(name)}`;
-  if (transportType === 'stdio') {
-    throw notSupported(
-      `${label} speaks stdio, and this service reaches servers over HTTP alone; start it behind a bridge and save its URL.`,
-    );
-  }
-  if (useOAuth === true) throw notSupported(`${label} wants OAuth, and this service cannot sign in anywhere.`);
-  if (!enabled) throw invalid(`${label} is disabled.`);
+  const { name, enabled } = content;
+  if (!enabled) throw invalid(`Server ${JSON.stringify(name)} is disabled.`);
 }
 
 /** Ids are the service's or the declared ones; the suite's order is kept. */

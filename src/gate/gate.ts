@@ -24,7 +24,7 @@ import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
-import { createServerWitnesses, createTestServers, type TestServers } from './run/test-servers.ts';
+import { createServerWitnesses, createTestServers, noteFindings, type TestServers } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
@@ -189,6 +189,7 @@ async function runSuites(
   let snapshots: TakenSnapshot[] = [];
   let isOver = false;
   let answerNotes: string[] = [];
+  let findings: string[] = [];
   try {
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
@@ -222,6 +223,7 @@ async function runSuites(
     }
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
     answerNotes = service.answers?.listUnused(plan.suites) ?? [];
+    if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = suites.every(
       ({ results: { interruption, retries } }) =>
@@ -232,7 +234,10 @@ async function runSuites(
     if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());
   } catch (error) {
     const interruption = explainInterruption(error);
-    if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
+    if (error instanceof ServerStartError) {
+      showLastWords(logger, error.stderrTail);
+      findings = noteFindings(error.findings);
+    }
     const unrun = plan.suites.slice(suites.length);
     appendAll(
       suites,
@@ -242,7 +247,7 @@ async function runSuites(
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
   const [server = null, ...otherServers] = servers.report();
-  const serverNotes = servers.listNotes();
+  const serverNotes = [...servers.listNotes(), ...findings];
   return {
     server,
     otherServers,
@@ -277,6 +282,14 @@ async function retrySuites(
     const results = await retryFailed(suite, planned, { ...context, servers: servers.find(planned) });
     measured[index] = { ...suite, results };
   }
+}
+
+/** What ends a run without saying anything about the server. */
+const ownLimits: ReadonlySet<string> = new Set(['cancelled', 'deadline', 'budget-exceeded']);
+
+/** Whether the server may be why results are missing. */
+function lacksResults({ results: { interruption, cases } }: MeasuredSuite): boolean {
+  return interruption === null ? cases.some(({ unscored }) => unscored > 0) : !ownLimits.has(interruption.code);
 }
 
 function showLastWords(logger: Logger, lines: readonly string[]): void {

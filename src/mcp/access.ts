@@ -56,12 +56,14 @@ export function createServerAccess(options: {
   headers: ReadonlyMap<string, { reveal(): string }>;
   /** Null where the server gets nothing but the headers. */
   requestToken: ((challenge: Challenge) => Promise<AccessToken>) | null;
+  /** What the first requests carry; none unless given. */
+  token?: AccessToken;
   clock: Clock;
 }): ServerAccess {
   const { headers, requestToken, clock } = options;
   const { origin } = new URL(options.url);
   const fixed = [...headers].map(([name, value]) => [name, value.reveal()] as const);
-  let token: AccessToken | null = null;
+  let token: AccessToken | null = options.token ?? null;
   let last: Challenge = {};
   let pending = Promise.resolve();
 

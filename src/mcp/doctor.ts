@@ -173,12 +173,23 @@ function describeChallenge(status: number, answer: Probe | null): string {
   return `The server refuses requests with HTTP ${status}.${asks}${needs}${metadata}`;
 }
 
+/** How a server introduced itself, under the names of the protocol. */
+export function describeServer({
+  handshake,
+  capabilities,
+  instructions,
+}: Pick<Session, 'handshake' | 'capabilities' | 'instructions'>): JsonObject {
+  const { protocolVersion, name, version } = handshake;
+  const serverInfo = { name, version };
+  return { protocolVersion, serverInfo, capabilities, ...(instructions !== null && { instructions }) };
+}
+
 async function examineSession(
   session: Session,
   found: { check: DoctorCheck; probe: Probe | null },
   examination: Examination,
 ): Promise<Diagnosis> {
-  const { handshake, capabilities, instructions } = session;
+  const { handshake, capabilities } = session;
   const { protocolVersion, name, version } = handshake;
   const items: Record<(typeof lists)[number]['step'], unknown[]> = {
     tools: [],
@@ -205,12 +216,7 @@ async function examineSession(
     status: broken.length === 0 ? 'ready' : 'partial',
     probe: found.probe,
     connection: { status: 'connected', detail: checks.initialization.detail },
-    initInfo: {
-      protocolVersion,
-      serverInfo: { name, version },
-      capabilities,
-      ...(instructions !== null && { instructions }),
-    },
+    initInfo: describeServer(session),
     capabilities,
     ...items,
     checks,

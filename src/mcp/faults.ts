@@ -113,3 +113,10 @@ function readErrorMessage(body: unknown): string | null {
   if (typeof body !== 'string') return null;
   return errorBodySchema.safeParse(tryParseJson(body)).data?.error.message ?? null;
 }
+
+/** The status with which a server let a request in no further, 401 or 403; null for any other error. */
+export function readRefusalStatus(error: unknown): 401 | 403 | null {
+  if (error instanceof SseError && (error.code === 401 || error.code === 403)) return error.code;
+  if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403)) return error.status;
+  return error instanceof Error && error.cause !== undefined ? readRefusalStatus(error.cause) : null;
+}

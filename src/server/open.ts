@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { ConfigurationError } from '../base/errors.ts';
+import { ConfigurationError, ServerStartError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { openTokenRequest } from '../mcp/client-credentials.ts';
+import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
+import { diagnoseServer } from '../mcp/doctor.ts';
+import type { Target } from '../mcp/session.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
@@ -23,6 +26,9 @@ import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
 import { startWatchdog } from './watchdog.ts';
+
+/** How long the doctor may take where a gate has failed already. */
+const doctorTimeoutMs = 5000;
 
 /** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
 const sweepGraceMs = 500;
@@ -79,6 +85,10 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
       stderrTail: (maxLines = tailLines) => tail.readLines(maxLines),
+      diagnose: async (signal) => {
+        const { url, protocol } = reached;
+        return await diagnose({ url, protocol, access: options.access }, { ...context, signal });
+      },
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();
         await sweep();
@@ -86,8 +96,20 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     };
   } catch (error) {
     await sweep();
-    throw error;
+    if (command !== null || url === null || !(error instanceof ServerStartError)) throw error;
+    const { message, hint, stderrTail } = error;
+    const findings = await diagnose({ url, protocol: 'auto', access: options.access }, context);
+    throw new ServerStartError(message, { stderrTail, hint, findings, cause: error.cause });
   }
+}
+
+/** Null where the signal aborts first. */
+async function diagnose(
+  target: Pick<Target, 'url' | 'protocol' | 'access'>,
+  { clock, signal }: Pick<ServerContext, 'clock' | 'signal'>,
+): Promise<string | null> {
+  const limits = { clock, signal, timeoutMs: doctorTimeoutMs };
+  return await diagnoseServer({ ...target, serverName: '' }, limits).then(summarizeDiagnosis, () => null);
 }
 
 function withCommands(witness: ProcessWitness, start: StartContext): ProcessWitness {

@@ -97,6 +97,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly lost: Promise<ServerStartError>;
   /** Null where the server was started elsewhere. */
   readonly witness: ProcessWitness | null;
+  /** What the doctor finds at the server now, on one line, within seconds; null where the signal aborts first. */
+  diagnose(signal: AbortSignal): Promise<string | null>;
 }
 
 /** What starting a command needs, whatever it speaks. */

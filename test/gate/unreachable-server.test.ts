@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
-import { raw, startHttpServer } from '../support/network/http-server.ts';
+import { findClosedPort, raw, startHttpServer } from '../support/network/http-server.ts';
 import { shakesHands } from '../support/servers/mcp-handshake.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -23,4 +23,22 @@ it('names a server that answers once and never again, and no tunnel, since there
   );
   expect(message).not.toContain('tunnel');
   expect(exitCode).toBe(3);
+  expect(report.notes.map((note) => note.replaceAll(http.origin, 'ORIGIN'))).toEqual([
+    expect.stringMatching(
+      /^What the doctor found: probe ok \(Something answers at ORIGIN\/mcp .*\); .*initialization error \(.*HTTP 500.*\)\.$/,
+    ),
+  ]);
+});
+
+it('notes what the doctor found at a URL where no server answers', async () => {
+  await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Math', ['sum']) });
+  const inputs = {
+    'server-command': '',
+    'server-url': `http://127.0.0.1:${await findClosedPort()}/mcp?k=canary-canary`,
+    'server-ready-timeout': '1s',
+  };
+  const { report, exitCode } = await runEmbeddedGate(workspace, inputs);
+  expect(exitCode).toBe(3);
+  expect(report.notes).toEqual([expect.stringMatching(/^What the doctor found: probe error \(.*ECONNREFUSED/)]);
+  expect(JSON.stringify(report)).not.toContain('canary');
 });

@@ -3,24 +3,10 @@ import type { ApiEnv } from '../callers.ts';
 import { notSupported } from '../envelope.ts';
 
 const project = '/projects/:projectId';
-const server = `${project}/servers/:serverId`;
 const images = `${project}/images`;
 
 /** Operations of the API that this service does not offer, by the reason that is given for it. */
 const unsupported: Record<string, readonly string[]> = {
-  'This service talks to MCP servers in runs alone; use a case with a toolCall step.': [
-    `POST ${server}/validate`,
-    `POST ${server}/doctor`,
-    `POST ${server}/check-oauth`,
-    `POST ${server}/tools`,
-    `POST ${server}/tools/call`,
-    `POST ${server}/prompts`,
-    `POST ${server}/prompts/get`,
-    `POST ${server}/resources`,
-    `POST ${server}/resources/read`,
-    `POST ${server}/export`,
-    `POST ${server}/oauth/import-tokens`,
-  ],
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
   'This service has no sandbox images.': [
     `GET ${images}`,

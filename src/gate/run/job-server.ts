@@ -102,8 +102,8 @@ export async function startServer(
 /** Says which server of `mcp-config` failed. */
 function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError {
   if (name === null || !(error instanceof ServerStartError)) return error;
-  const { message, hint, stderrTail } = error;
-  return new ServerStartError(`${name}: ${message}`, { stderrTail, cause: error, ...(hint !== undefined && { hint }) });
+  const { message, hint, stderrTail, findings } = error;
+  return new ServerStartError(`${name}: ${message}`, { stderrTail, findings, hint, cause: error });
 }
 
 /**

@@ -29,6 +29,14 @@ export interface TestServers {
   /** Which suite was run in which revision, one sentence each; empty where there is only one. */
   listNotes(): string[];
   stderrTail(): string[];
+  /** What the doctor finds at each server that is still open, one sentence each, within seconds. */
+  diagnose(signal: AbortSignal): Promise<string[]>;
+}
+
+/** A note with what the doctor found. */
+export function noteFindings(findings: string | null, name: string | null = null): string[] {
+  if (findings === null) return [];
+  return [`What the doctor found${name === null ? '' : ` at ${name}`}: ${findings}.`];
 }
 
 interface StartedServer {
@@ -154,6 +162,12 @@ export function createTestServers(
         if (planned.kind === 'stored' || ways.length === 0) return [];
         return [`${planned.suite.name} was run in MCP ${ways.join(' and in MCP ')}.`, ...listToolDifferences(planned)];
       });
+    },
+    diagnose: async (signal) => {
+      const found = started.map(async ({ planned, running }) =>
+        noteFindings(await running.diagnose(signal), planned.name),
+      );
+      return (await Promise.all(found)).flat();
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };

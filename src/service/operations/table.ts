@@ -3,11 +3,13 @@ import { agentOperations } from './agent.ts';
 import { artifactOperations } from './artifacts.ts';
 import { caseOperations } from './cases.ts';
 import { catalogOperations } from './catalogs.ts';
+import { diagnosticsOperations } from './diagnostics.ts';
 import { environmentOperations } from './environments.ts';
 import { hostOperations } from './hosts.ts';
 import { chatOperations } from './chats.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
+import { primitiveOperations } from './primitives.ts';
 import { runComparisonOperations } from './run-comparison.ts';
 import { runReviewOperations } from './run-reviews.ts';
 import { runOperations } from './runs.ts';
@@ -21,6 +23,8 @@ import { tunnelOperations } from './tunnels.ts';
 export const operations = {
   account: accountOperations,
   servers: serverOperations,
+  diagnostics: diagnosticsOperations,
+  primitives: primitiveOperations,
   suites: suiteOperations,
   cases: caseOperations,
   runs: { ...runOperations, ...runComparisonOperations, ...runReviewOperations },

@@ -203,12 +203,9 @@ describe('the creation of a run', () => {
     };
     expect(await save({ name: 'a', transportType: 'stdio', command: 'node' })).toEqual([
       422,
-      'Server "a" speaks stdio, and this service reaches servers over HTTP alone; start it behind a bridge and save its URL.',
+      'Server "a" speaks stdio, and the service starts commands of records only with `serve --allow-stdio`; start it behind a bridge and save its URL.',
     ]);
-    expect(await save({ name: 'b', useOAuth: true })).toEqual([
-      422,
-      'Server "b" wants OAuth, and this service cannot sign in anywhere.',
-    ]);
+    expect((await save({ name: 'b', useOAuth: true }))[0]).toBe(401);
     expect(await save({ name: 'c', enabled: false })).toEqual([400, 'Server "c" is disabled.']);
   });
 

@@ -10,17 +10,13 @@ describe('operations of the API that this service lacks', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  it.each([
-    ['get', '/images', 'This service has no sandbox images.'],
-    [
-      'post',
-      '/servers/x/tools/call',
-      'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
-    ],
-  ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
-    const { status, body } = await service.project[method](path);
-    expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
-  });
+  it.each([['get', '/images', 'This service has no sandbox images.']] as const)(
+    'are distinguished from wrong paths: %s %s',
+    async (method, path, message) => {
+      const { status, body } = await service.project[method](path);
+      expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
+    },
+  );
 
   it.each(['/eval-suites/x/cases/generate', '/agent'])('do not include %s, which needs a model', async (path) => {
     const { body } = await service.project.post(path, { messages: [{ role: 'user', content: 'Hello.' }] });

@@ -38,6 +38,7 @@ export function createTestApp({ createInventory = null }: { createInventory?: In
     protocols,
     scheduling,
     relay,
+    commands: null,
     witnesses: null,
     models: null,
     defaultModel: null,

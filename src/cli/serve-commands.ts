@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from '../base/logger.ts';
+import { type Redactor, Secret } from '../base/redaction.ts';
+import type { Clock } from '../base/time.ts';
+import type { CommandServers } from '../embedded/command-servers.ts';
+import { anyProtocol } from '../model/protocol.ts';
+import { openServer } from '../server/open.ts';
+import type { RunningServer } from '../server/running-server.ts';
+import { joinCommand } from '../server/split-command.ts';
+
+const shortestSecret = 6;
+
+/** Until the command of a record answers. */
+const readyTimeoutMs = 60_000;
+
+/**
+ * Starts the commands of server records: in the working directory, with the small environment of every server under test and the
+ * variables of the record. A command is checked once and then started for each session. One whose record changed is started anew.
+ */
+export function openServeCommands({
+  clock,
+  logger,
+  redactor,
+  environment,
+  cwd,
+}: {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  environment: NodeJS.ProcessEnv;
+  cwd: string;
+}): CommandServers {
+  const opened = new Map<string, Promise<RunningServer>>();
+  const stopping = new AbortController();
+
+  const start = (words: readonly string[], env: Record<string, string>) => {
+    // Shorter ones are words of every log.
+    for (const value of Object.values(env)) if (value.length >= shortestSecret) redactor.add(new Secret(value));
+    const options = {
+      command: joinCommand(words),
+      url: null,
+      cwd,
+      env,
+      readyTimeoutMs,
+      protocol: anyProtocol,
+      isolation: 'iteration' as const,
+      sessions: { count: null, warmProcesses: 0, isExclusive: false },
+      isWitnessed: true,
+    };
+    return openServer(options, { clock, logger, signal: stopping.signal, environment });
+  };
+
+  return {
+    open: async ({ id, content }) => {
+      const { command = '', args = [], env = {} } = content;
+      const words = [command, ...args];
+      const key = createHash('sha256')
+        .update(JSON.stringify([id, words, env]))
+        .digest('hex');
+      const starting = opened.get(key) ?? start(words, env);
+      opened.set(key, starting);
+      try {
+        return (await starting).url;
+      } catch (error) {
+        opened.delete(key);
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort('The service is being stopped.');
+      const servers = await Promise.allSettled(opened.values());
+      await Promise.all(
+        servers.map(async (server) => server.status === 'fulfilled' && (await server.value[Symbol.asyncDispose]())),
+      );
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const path = '/projects/{projectId}/servers/{serverId}';
+const anyBody = z.looseObject({});
+const record = z.record(z.string(), z.unknown());
+const items = z.array(z.unknown());
+const slowErrors = [400, 401, 403, 404, 429, 500, 502, 504];
+
+const checkSchema = z.object({ status: z.string(), detail: z.string() });
+const check = checkSchema.optional();
+
+/** What the doctor found out about a server. */
+const diagnosisSchema = z.object({
+  /** ISO 8601. */
+  generatedAt: z.string(),
+  /** `ready`, `oauth_required`, `partial` or `error`. */
+  status: z.string(),
+  probe: record.nullish(),
+  connection: checkSchema,
+  initInfo: record.nullish(),
+  capabilities: record.nullish(),
+  tools: items.optional(),
+  resources: items.optional(),
+  resourceTemplates: items.optional(),
+  prompts: items.optional(),
+  checks: z.object({
+    probe: check,
+    connection: check,
+    initialization: check,
+    capabilities: check,
+    tools: check,
+    resources: check,
+    resourceTemplates: check,
+    prompts: check,
+  }),
+  error: record.nullish(),
+});
+
+/** Whether servers can be used, and what lets their callers in. */
+export const diagnosticsOperations = {
+  validateServer: describeOperation({
+    name: 'validateServer',
+    summary: 'Connects to an MCP server and gives how it introduced itself.',
+    method: 'POST',
+    path: `${path}/validate`,
+    query: none,
+    body: anyBody,
+    answer: z.object({ success: z.literal(true), status: z.literal('connected'), initInfo: record.nullish() }),
+    status: 200,
+    errors: slowErrors,
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  runDoctor: describeOperation({
+    name: 'runDoctor',
+    summary: 'Examines an MCP server step by step: probe, connection, handshake, capabilities and lists.',
+    method: 'POST',
+    path: `${path}/doctor`,
+    query: none,
+    body: anyBody,
+    answer: diagnosisSchema,
+    status: 200,
+    errors: slowErrors,
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  checkOAuth: describeOperation({
+    name: 'checkOAuth',
+    summary: 'Says whether the record of an MCP server asks for OAuth, without connecting to it.',
+    method: 'POST',
+    path: `${path}/check-oauth`,
+    query: none,
+    body: anyBody,
+    answer: z.object({ useOAuth: z.boolean(), serverUrl: z.string().nullable() }),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500],
+    isRepeatable: true,
+  }),
+  importOAuthTokens: describeOperation({
+    name: 'importOAuthTokens',
+    summary:
+      'Keeps OAuth tokens of the caller for an MCP server, which every later call and run of the caller carries.',
+    method: 'POST',
+    path: `${path}/oauth/import-tokens`,
+    query: none,
+    body: z.object({
+      /** The URL of the server's record. */
+      serverUrl: z.string(),
+      oauthResourceUrl: z.url().exactOptional(),
+      clientInformation: z
+        .object({ clientId: z.string().min(1), clientSecret: z.string().min(1).exactOptional() })
+        .exactOptional(),
+      tokens: z.object({
+        access_token: z.string().regex(/^[\x21-\x7e]+$/, 'Expected a bearer token'),
+        refresh_token: z.string().min(1).exactOptional(),
+        /** Seconds. */
+        expires_in: z.number().nonnegative().exactOptional(),
+        token_type: z.string().exactOptional(),
+        scope: z.string().exactOptional(),
+        id_token: z.string().exactOptional(),
+      }),
+    }),
+    /** `expiresAt`: epoch milliseconds. */
+    answer: z.object({ imported: z.literal(true), expiresAt: z.number().nullish() }),
+    status: 200,
+    errors: slowErrors,
+    isRepeatable: true,
+    isSlow: true,
+  }),
+};

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { describeOperation, none } from './operation.ts';
+
+const path = '/projects/{projectId}/servers/{serverId}';
+const errors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
+const record = z.record(z.string(), z.unknown());
+const items = z.array(record);
+const cursorBody = z.object({ cursor: z.string().exactOptional() });
+/** The cursors are the server's own. */
+const page = z.object({ items, nextCursor: z.string().nullish() });
+
+/** What an MCP server offers: its tools, prompts and resources, as the server answers. */
+export const primitiveOperations = {
+  listTools: describeOperation({
+    name: 'listTools',
+    summary: 'Lists the tools of an MCP server, a page at a time.',
+    method: 'POST',
+    path: `${path}/tools`,
+    query: none,
+    body: cursorBody,
+    answer: page,
+    status: 200,
+    errors,
+    cursor: 'body',
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  listPrompts: describeOperation({
+    name: 'listPrompts',
+    summary: 'Lists the prompts of an MCP server, a page at a time.',
+    method: 'POST',
+    path: `${path}/prompts`,
+    query: none,
+    body: cursorBody,
+    answer: page,
+    status: 200,
+    errors,
+    cursor: 'body',
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  listResources: describeOperation({
+    name: 'listResources',
+    summary: 'Lists the resources of an MCP server, a page at a time.',
+    method: 'POST',
+    path: `${path}/resources`,
+    query: none,
+    body: cursorBody,
+    answer: page,
+    status: 200,
+    errors,
+    cursor: 'body',
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  readResource: describeOperation({
+    name: 'readResource',
+    summary: 'Reads a resource of an MCP server.',
+    method: 'POST',
+    path: `${path}/resources/read`,
+    query: none,
+    body: z.object({ uri: z.string().min(1) }),
+    answer: z.looseObject({ contents: items }),
+    status: 200,
+    errors,
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  callTool: describeOperation({
+    name: 'callTool',
+    summary: 'Calls a tool of an MCP server once. A result with `isError` is a success of the operation.',
+    method: 'POST',
+    path: `${path}/tools/call`,
+    query: none,
+    body: z.object({ toolName: z.string().min(1), parameters: record.exactOptional() }),
+    answer: z.looseObject({
+      content: items,
+      structuredContent: z.unknown().optional(),
+      isError: z.boolean().optional(),
+    }),
+    status: 200,
+    errors,
+    isSlow: true,
+  }),
+  getPrompt: describeOperation({
+    name: 'getPrompt',
+    summary: 'Renders a prompt of an MCP server.',
+    method: 'POST',
+    path: `${path}/prompts/get`,
+    query: none,
+    body: z.object({ promptName: z.string().min(1), arguments: z.record(z.string(), z.string()).exactOptional() }),
+    answer: z.looseObject({ description: z.string().optional(), messages: items }),
+    status: 200,
+    errors,
+    isRepeatable: true,
+    isSlow: true,
+  }),
+  exportServer: describeOperation({
+    name: 'exportServer',
+    summary: 'Takes a snapshot of everything that an MCP server lists.',
+    method: 'POST',
+    path: `${path}/export`,
+    query: none,
+    body: z.looseObject({}),
+    /** `exportedAt`: ISO 8601. */
+    answer: z.object({
+      serverId: z.string(),
+      exportedAt: z.string(),
+      tools: items,
+      resources: items,
+      prompts: items,
+    }),
+    status: 200,
+    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    isRepeatable: true,
+    isSlow: true,
+  }),
+};
