@@ -36,7 +36,7 @@ export type FindRunTarget = (
 
 /** A run's request with everything it refers to found, and nothing written yet. */
 export interface RunRequest {
-  /** With the settings of the environment or the host in place of the suite's. */
+  /** With the settings of the environment or the host instead of those of the suite. */
   suite: { id: string; content: SuiteContent };
   environment: RunEnvironment | null;
   /** To run, in this order; at least one. */

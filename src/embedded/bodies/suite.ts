@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
 import type { MatchOptionsLayer } from '../../model/case.ts';
 import type { ServiceLimits } from '../../service/limits.ts';

@@ -25,7 +25,7 @@ export type HostConfig = z.infer<typeof hostConfig>;
 export type ServerAttachment = z.infer<typeof attachmentContent>;
 
 /**
- * The hosts of a store. A config is never changed once it is written: a change gives the host another one, so that hosts can share theirs
+ * The hosts of a store. A config is never changed once it is written: a change gives the host another one, so that hosts can share one
  * and a duplicate stays what it was. The same is true of the servers that are attached.
  */
 export function openHosts(store: Store) {

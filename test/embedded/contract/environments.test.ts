@@ -328,7 +328,7 @@ describe('environments', () => {
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['effectiveModelId']));
   });
 
-  it('resolveEnvironment shows the same config for hosts that share theirs', async () => {
+  it('resolveEnvironment shows the same config for hosts that share one', async () => {
     const { body: twin } = await service.project.post(`/hosts/${hostId}/duplicate`, {});
     const [one, two] = [await create(), await create({ hostId: twin.id })];
     const [first, second] = [(await resolve(one.id)).body, (await resolve(two.id)).body];
