@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md and docs/inputs.md and docs/api.md, the JSON Schemas,
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md and docs/api.md, the JSON Schemas,
 // what the report's page runs and looks like, the program of the thread that judges by schemas, and the one that finds elements of widgets.
 // With --check it writes nothing and fails when something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
