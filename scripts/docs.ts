@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md and docs/inputs.md, the JSON Schemas,
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md and docs/api.md, the JSON Schemas,
 // what the report's page runs and looks like, the program of the thread that judges by schemas, and the one that finds elements of widgets.
 // With --check it writes nothing and fails when something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
+import { listApiRows } from './api-page.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = new URL('../', import.meta.url);
@@ -43,6 +44,7 @@ const generated = new Map<string, string>([
   ['src/engine/schema-worker-source.ts', await renderSchemaWorker()],
   ['src/browser/probe-source.ts', await renderWidgetProbe()],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
+  ['docs/api.md', renderApiPage(await readFile(new URL('docs/api.md', root), 'utf8'))],
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);
 
@@ -180,6 +182,11 @@ function renderReadme(text: string): string {
     return found;
   });
   return replaceBetween(text, 'inputs', renderInputs(usual));
+}
+
+function renderApiPage(text: string): string {
+  const head = ['Operation', 'Request', 'Client', 'Served', 'Needs'];
+  return replaceBetween(text, 'operations', renderTable(head, listApiRows()));
 }
 
 function renderInputPage(text: string): string {

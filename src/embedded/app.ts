@@ -115,6 +115,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.use(requireCaller(keys));
   if (rateLimit !== null) api.use(limitRate(clock, rateLimit));
   const isMember = requireMembership(store);
+  api.use('/projects', isMember);
   api.use('/projects/:projectId', isMember);
   api.use('/projects/:projectId/*', isMember);
   const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};

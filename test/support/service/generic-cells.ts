@@ -1,0 +1,23 @@
+import { listUnsupported } from '../../../src/embedded/routes/unsupported.ts';
+import { describeSchema } from '../../../src/service/operations/fields.ts';
+import type { Operation } from '../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../src/service/operations/table.ts';
+
+/** The operations that the embedded service serves. */
+export function listServed(): Operation[] {
+  const nameRequest = (method: string, path: string) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
+  const refused = new Set(listUnsupported().map(({ method, path }) => nameRequest(method, path)));
+  return listOperations().filter(({ method, path }) => !refused.has(nameRequest(method, path)));
+}
+
+export const isPublic = ({ right }: Operation): boolean => right === 'public';
+
+/** Whether a guest's key is refused. */
+export const isWrite = (operation: Operation): boolean =>
+  !isPublic(operation) && (operation.isWrite ?? operation.method !== 'GET');
+
+export const isInProject = ({ path }: Operation): boolean => path.startsWith('/projects/{projectId}');
+
+/** Whether the body refuses fields that are not described; those of ingestion and some others ignore them. */
+export const isClosed = ({ method, errors, body }: Operation): boolean =>
+  method !== 'GET' && errors.includes(400) && describeSchema(body, 'input')['additionalProperties'] === false;
