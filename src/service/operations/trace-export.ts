@@ -26,6 +26,5 @@ export const traceExportOperations = {
     status: 200,
     cursor: 'headers',
     errors: [400, 401, 403, 404, 429, 500, 502],
-    cursor: 'headers',
   }),
 };
