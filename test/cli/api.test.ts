@@ -78,12 +78,12 @@ describe('mcp-eval-ci completion', () => {
     const program = [
       await script('bash'),
       complete(['val']),
-      complete(['api', 'getEvalR']),
+      complete(['api', 'cancelEvalR']),
       complete(['api', 'getEvalRun', '--r']),
       complete(['serve', '--rate']),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', program]);
-    expect(stdout.trimEnd().split('\n')).toEqual(['validate', 'getEvalRun', '--run-id', '--rate-limit']);
+    expect(stdout.trimEnd().split('\n')).toEqual(['validate', 'cancelEvalRun', '--run-id', '--rate-limit']);
   });
 
   it('names every operation in the scripts of zsh and fish', async () => {
