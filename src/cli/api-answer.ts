@@ -15,7 +15,7 @@ export function hideSecrets(answer: unknown, { secrets = [] }: Pick<Operation, '
   );
 }
 
-/** The public URL of a tunnel lets whoever has its `k` call the server. */
+/** The public URL of a tunnel lets every caller that knows its `k` call the server. */
 function hideUrlKeys(text: string): string {
   return text.replaceAll(/([?&]k=)[^&#\s"'<>]+/g, `$1${hidden}`);
 }

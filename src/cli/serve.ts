@@ -46,7 +46,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       '--model <model>',
       'The model for the agent, generated cases and prompts that name none, as <provider>/<name>. Its key is read from the environment.',
     )
-    .option('--chatboxes <file>', 'Serve the chatboxes that this JSON file lists, in place of those in the store.')
+    .option('--chatboxes <file>', 'Serve the chatboxes that this JSON file lists, instead of those in the store.')
     .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
     .addOption(
       new Option(

@@ -80,7 +80,7 @@ export function openTokenBook({ store, clock }: { store: Store; clock: Clock }):
     find: (server, caller) => {
       const [kept] = caller === undefined ? [] : listOwn(server, caller);
       const { url } = server.content;
-      // Whoever may edit the record must not get the tokens of others sent to a URL of their own.
+      // A user who may edit the record must not get the tokens of others sent to a URL of their own.
       if (kept === undefined || url === undefined || kept.content.server !== identifyServer(url)) return null;
       const { accessToken: value, scope, expiresAt } = kept.content;
       const access =

@@ -12,7 +12,7 @@ const lifetimeMs = 10 * 60_000;
 /** Of one artifact; the API's own. */
 export const maxArtifactBytes = 5 * 1024 * 1024;
 
-/** Takes artifacts from whoever has the token that stands for one upload. */
+/** Takes artifacts from every caller that has the token that stands for one upload. */
 export interface Uploads {
   /** Makes the token of one artifact of a project. It ends with the service. */
   grant(projectId: string): string;

@@ -89,7 +89,7 @@ function toPage(answer: unknown): Page<unknown> {
   return pageSchema.parse(answer);
 }
 
-/** What makes an item of a list this one and no other; items without any of these are told apart by all that they say. */
+/** What makes an item of a list this one and no other; items without any of these are compared as a whole. */
 function identify(item: unknown): string {
   const { id, uri, name, stepId } = identitySchema.parse(item);
   return JSON.stringify(id ?? uri ?? name ?? stepId ?? item);

@@ -37,7 +37,7 @@ describe('mcp-eval-ci api', () => {
     expect(JSON.parse(all.stdout)).toMatchObject({ items: { length: 60 } });
   });
 
-  it('hides secrets unless it is told to show them', async () => {
+  it('hides secrets without `--show-secrets`', async () => {
     const create = ['createTunnel', '--base-url', service.baseUrl, '--name', 'demo'];
     const hidden = JSON.parse((await api(...create)).stdout);
     expect(hidden).toMatchObject({ name: 'demo', url: '***', connectToken: '***' });

@@ -10,7 +10,7 @@ const concurrency = 4;
 
 type State = RunJudges['goalCompletion'];
 
-/** A judge that nobody asked for. */
+/** A judge that was not asked for. */
 const notRequested = {
   status: null,
   errorCode: null,

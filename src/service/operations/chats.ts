@@ -33,7 +33,7 @@ const chatboxSchema = z.object({
   hostName: text,
   serverCount: z.number(),
   serverNames: z.array(z.string()),
-  /** Where it is shared. The URL lets whoever has it in. */
+  /** Where it is shared. The URL lets every reader of it in. */
   link,
   createdAt: timestampMs,
   updatedAt: timestampMs,
