@@ -10,7 +10,9 @@ import type { CommandServers } from '../embedded/command-servers.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { contractLimits } from '../service/limits.ts';
 import { parseModelName } from '../models/model-name.ts';
+import { isBearerToken } from './bearer-token.ts';
 import { createTerminalLogger } from './logger.ts';
+import { readKeyFile } from './serve-keys.ts';
 
 /** The contract's own limit, which a client of the hosted service meets too. */
 const contractRateLimit = { perMinute: 60, burst: 10 };
@@ -20,6 +22,7 @@ interface ServeFlags {
   data?: string;
   plugins?: string;
   apiKey?: string;
+  keys?: string;
   model?: string;
   rateLimit?: boolean;
   chatboxes?: string;
@@ -42,6 +45,12 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .addOption(
       new Option('--api-key <key>', 'The key that clients must send. Default: a random one.').argParser(parseApiKey),
     )
+    .addOption(
+      new Option(
+        '--keys <file>',
+        'Accept the keys of this file, of several users, organizations and roles. See docs/serve.md.',
+      ).conflicts('apiKey'),
+    )
     .option(
       '--model <model>',
       'The model for the agent, generated cases and prompts that name none, as <provider>/<name>. Its key is read from the environment.',
@@ -57,18 +66,19 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .option('--allow-stdio', 'Start the commands of server records. Who holds a key can then run any command as you.')
     .addHelpText(
       'after',
-      '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}',
+      '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}\nWith --keys, it has no apiKey, and the project is that of the first organization.',
     )
     .action(async (flags: ServeFlags) => {
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
       const chatboxes = flags.chatboxes === undefined ? null : await readChatboxes(flags.chatboxes);
-      const [{ openEmbeddedService }, { openInventory }, { openServeModels }] = await Promise.all([
-        import('../embedded/open.ts'),
-        import('../embedded/inventory.ts'),
-        import('./serve-models.ts'),
-      ]);
-      const createInventory = await openInventory({ pluginsDir: flags.plugins, chatboxes });
+      const [{ openEmbeddedService }, { openInventory }, { openServeModels }, { openContainerEngines }] =
+        await Promise.all([
+          import('../embedded/open.ts'),
+          import('../embedded/inventory.ts'),
+          import('./serve-models.ts'),
+          import('../server/container-engine.ts'),
+        ]);
       if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),
@@ -77,9 +87,12 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         isQuiet: false,
         isVerbose: false,
       });
+      const keys = flags.keys === undefined ? null : await readKeyFile(flags.keys, { redactor, logger });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await using models = await openServeModels(process.env, { clock: systemClock, logger, redactor });
       await using commands = flags.allowStdio === true ? await openCommands({ logger, redactor }) : null;
+      await using containers = openContainerEngines({ clock: systemClock, environment: process.env });
+      const createInventory = await openInventory({ pluginsDir: flags.plugins, chatboxes, containers });
       await using service = await openEmbeddedService({
         clock: systemClock,
         logger,
@@ -92,11 +105,14 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
         ...(flags.maxProjects !== undefined && { limits: { ...contractLimits, maxProjects: flags.maxProjects } }),
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
+        ...(keys !== null && { keys }),
         ...(flags.apiKey === undefined ? {} : { apiKey: new Secret(flags.apiKey) }),
       });
       const problem = defaultModel && models.findProblem({ model: defaultModel, apiKeys: new Map() });
       if (problem !== null) logger.warning(`The model of \`--model\` cannot be asked. ${problem}`);
-      const ready = { baseUrl: service.baseUrl, apiKey: service.apiKey.reveal(), project: service.projectId };
+      const { baseUrl, apiKey, projectId: project } = service;
+      // The owner of a key file knows its keys.
+      const ready = keys === null ? { baseUrl, apiKey: apiKey.reveal(), project } : { baseUrl, project };
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       await new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
@@ -122,9 +138,8 @@ function parseMaxProjects(text: string): number {
   throw new InvalidArgumentError('Write a whole number of at least 1.');
 }
 
-/** What an HTTP header can carry as a bearer token (RFC 6750 §2.1). */
 function parseApiKey(text: string): string {
-  if (/^[\w.~+/-]+=*$/.test(text)) return text;
+  if (isBearerToken(text)) return text;
   throw new InvalidArgumentError('Write a key of letters, digits and - . _ ~ + / without blanks.');
 }
 

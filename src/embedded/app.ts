@@ -118,6 +118,8 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.use('/projects', isMember);
   api.use('/projects/:projectId', isMember);
   api.use('/projects/:projectId/*', isMember);
+  // A wildcard matches what is above it, too.
+  api.use('/eval-runs/*', isMember);
   const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};
   const runs = createRunRoutes({ ...parts, describeRun }, creator);
   // Without the checks of access, for the agent, which acts for a caller that passed them.

@@ -17,7 +17,10 @@ export function createId(
     | 'hst'
     | 'hcf'
     | 'att'
-    | 'oat',
+    | 'oat'
+    | 'img'
+    | 'bld'
+    | 'cmp',
 ): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }

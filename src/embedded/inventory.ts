@@ -1,4 +1,5 @@
 import type { Logger } from '../base/logger.ts';
+import type { ContainerEngines } from '../server/container-engine.ts';
 import type { InventoryFactory } from './app.ts';
 import { openEnvironments } from './environments/records.ts';
 import { createFindRunTarget } from './environments/run-targets.ts';
@@ -12,6 +13,7 @@ import { serveCatalogs } from './routes/catalogs.ts';
 import { serveDescription } from './routes/description.ts';
 import { serveEnvironments } from './routes/environments.ts';
 import { serveHosts } from './routes/hosts.ts';
+import { serveImages } from './routes/images.ts';
 import { servePlugins } from './routes/plugins.ts';
 import { serveDiagnostics } from './routes/diagnostics.ts';
 import { servePrimitives } from './routes/primitives.ts';
@@ -32,19 +34,19 @@ export interface InventorySettings {
   plugins?: readonly Plugin[];
   /** Replace those of the store, where they are given. */
   chatboxes?: readonly ChatboxContent[] | null;
-}
-
-/** What the service has in addition to its store. */
-export interface InventorySettings {
-  /** Replace those of the store, where they are given. */
-  chatboxes?: readonly ChatboxContent[] | null;
+  /** Build and boot sandbox images. None unless given. */
+  containers?: Pick<ContainerEngines, 'find'> | null;
 }
 
 /**
  * Serves the operations that a gate never calls, and starts the runs that are due. A separate module, so that the action's bundle, which
  * runs the service for itself alone, does not carry them.
  */
-export function configureInventory({ plugins = [], chatboxes = null }: InventorySettings): InventoryFactory {
+export function configureInventory({
+  plugins = [],
+  chatboxes = null,
+  containers = null,
+}: InventorySettings): InventoryFactory {
   return (parts, { creator }) => {
     const { routes, serve } = createOperationRoutes(parts);
     for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
@@ -62,6 +64,7 @@ export function configureInventory({ plugins = [], chatboxes = null }: Inventory
     servePlugins(serve, plugins);
     serveSuiteSettings(serve, { ...resolving, scheduler });
     serveCatalogs(serve, parts);
+    const images = serveImages(serve, { ...parts, containers });
     const reviews = openReviews(parts);
     const sessions = openChatSessions(parts);
     serveRunComparison(serve, parts);
@@ -83,6 +86,7 @@ export function configureInventory({ plugins = [], chatboxes = null }: Inventory
       [Symbol.asyncDispose]: async () => {
         await scheduler[Symbol.asyncDispose]();
         await reviews[Symbol.asyncDispose]();
+        await images[Symbol.asyncDispose]();
       },
     };
   };
@@ -95,12 +99,12 @@ export function configureInventory({ plugins = [], chatboxes = null }: Inventory
  */
 export async function openInventory({
   pluginsDir,
-  chatboxes = null,
-}: { pluginsDir: string | undefined } & Pick<InventorySettings, 'chatboxes'>): Promise<InventoryFactory> {
-  return configureInventory({ plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir), chatboxes });
+  ...settings
+}: { pluginsDir: string | undefined } & Omit<InventorySettings, 'plugins'>): Promise<InventoryFactory> {
+  return configureInventory({ ...settings, plugins: pluginsDir === undefined ? [] : await readPlugins(pluginsDir) });
 }
 
-/** The inventory of a service without plugins. */
+/** The inventory of a service without plugins and container engines. */
 export const createInventory = configureInventory({});
 
 function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: Logger): void {

@@ -65,14 +65,22 @@ export function requireRun(store: Store, projectId: string | undefined, runId: s
   return run;
 }
 
+/** A run of a short path. Of another organization than the caller's, it does not exist. */
+export function requireMemberRun(store: Store, runId: string, { organizationId }: Caller): RunRecord {
+  const run = requireRun(store, undefined, runId);
+  if (store.projects.get(run.projectId)?.content.organizationId !== organizationId) throw notFound('Run');
+  return run;
+}
+
 /**
- * The project that a short path means: the one its body names, else the only one.
+ * The project that a short path means: the one its body names, else the only one of the caller's organization.
  *
  * @throws {ApiError} VALIDATION_ERROR when there are several and none is named.
  */
-export function requireMeantProject(store: Store, projectId: string | undefined): ProjectRecord {
-  if (projectId !== undefined) return requireProject(store, projectId);
-  const [project, ...others] = store.projects.list();
+export function requireMeantProject(store: Store, projectId: string | undefined, caller: Caller): ProjectRecord {
+  if (projectId !== undefined) return requireMemberProject(store, projectId, caller);
+  const own = store.projects.list().filter(({ content }) => content.organizationId === caller.organizationId);
+  const [project, ...others] = own;
   if (project === undefined) throw notFound('Project');
   if (others.length > 0) throw invalid('projectId: Required, since the key reaches several projects');
   return project;

@@ -45,7 +45,7 @@ export interface EmbeddedOptions {
   port?: number;
   /** A random one unless given. Not accepted where `keys` are given. */
   apiKey?: Secret;
-  /** The keys of several users; the first one's organization gets the first project. By default `apiKey`, of one local user. */
+  /** The keys of several users; each of their organizations gets a first project. By default `apiKey`, of one local user. */
   keys?: readonly AcceptedKey[];
   /** Adds the operations that a gate never calls. None unless given. */
   createInventory?: InventoryFactory;
@@ -91,7 +91,7 @@ export interface EmbeddedService extends AsyncDisposable {
   /** `http://127.0.0.1:<port>/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** The project that every store starts with. */
+  /** The first project of the first key's organization. */
   readonly projectId: string;
   readonly projectName: string;
   /** What the gate in this process knows and hears of how its servers are spoken to. */
@@ -114,7 +114,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const keys = options.keys ?? [{ secret: apiKey, caller: localCaller }];
-  const project = prepareStore(store, keys[0]?.caller.organizationId ?? localCaller.organizationId, clock.now());
+  const project = prepareStore(store, keys, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
@@ -205,16 +205,24 @@ function createUniformScheduling(setting: ConcurrencySetting): RunScheduling {
   };
 }
 
-/** Gives a new store its project, and ends the runs that an earlier process left behind: no process executes them. */
-function prepareStore(store: Store, organizationId: string, now: number): { id: string; name: string } {
+/**
+ * Gives each organization without a project its first one, and ends the runs that an earlier process left behind: no process executes
+ * them. Returns the oldest project of the first key's organization.
+ */
+function prepareStore(store: Store, keys: readonly AcceptedKey[], now: number): { id: string; name: string } {
   store.transact(() => {
     store.runs.endAll('The service stopped while the run was executing.', now);
     store.iterations.cancelAll();
   });
-  const [existing] = store.projects.list();
-  if (existing !== undefined) return existing;
-  const project = { id: createId('prj'), name: 'Default' };
-  const content = { organizationId, description: null, icon: null, visibility: 'private' as const };
-  store.projects.insert({ ...project, content, now });
-  return project;
+  const requireFirst = (organizationId: string) => {
+    const existing = store.projects.list().find(({ content }) => content.organizationId === organizationId);
+    if (existing !== undefined) return existing;
+    const project = { id: createId('prj'), name: 'Default' };
+    const content = { organizationId, description: null, icon: null, visibility: 'private' as const };
+    store.projects.insert({ ...project, content, now });
+    return project;
+  };
+  const first = requireFirst(keys[0]?.caller.organizationId ?? localCaller.organizationId);
+  for (const { caller } of keys) requireFirst(caller.organizationId);
+  return first;
 }

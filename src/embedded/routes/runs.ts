@@ -1,11 +1,11 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { ApiEnv } from '../callers.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import type { RunCreator } from '../create-run.ts';
 import { ApiError, notFound } from '../envelope.ts';
 import { listSteps } from '../planned-case.ts';
 import { type BodyReader, readCursor, readIdempotencyKey, readLimit, renderCursor } from '../request.ts';
-import { requireMeantProject, requireProject, requireRun } from '../lookup.ts';
+import { requireMeantProject, requireMemberRun, requireProject, requireRun } from '../lookup.ts';
 import type { Runner } from '../runner.ts';
 import type { IterationRecord } from '../store/iterations.ts';
 import type { Store } from '../store/open.ts';
@@ -34,35 +34,38 @@ export function createRunRoutes(
 ): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  const findRun = (params: Record<string, string>): RunRecord =>
-    requireRun(store, params['projectId'], params['runId'] ?? '');
+  // Below a project, the caller is one of its members.
+  const findRun = (c: Context<ApiEnv>): RunRecord => {
+    const { projectId, runId = '' } = c.req.param();
+    return projectId === undefined ? requireMemberRun(store, runId, c.var.caller) : requireRun(store, projectId, runId);
+  };
 
   routes.post('/', async (c) => {
     const projectId = c.req.param('projectId');
     // Before the body, so that a wrong project is reported first, as everywhere.
     const named = projectId === undefined ? undefined : requireProject(store, projectId);
     const body = await readBody(c.req, bodies.run);
-    const project = named ?? requireMeantProject(store, body.projectId);
+    const project = named ?? requireMeantProject(store, body.projectId, c.var.caller);
     const key = readIdempotencyKey(c.req, body.idempotencyKey);
     return c.json(await creator.createRunExactlyOnce(project.id, body, key), 202);
   });
 
   routes.get('/:runId', (c) => {
-    const run = findRun(c.req.param());
+    const run = findRun(c);
     return c.json({ ...renderRun(run), ...describeRun(run) });
   });
 
   routes.post('/:runId/cancel', (c) => {
-    const run = findRun(c.req.param());
+    const run = findRun(c);
     if (run.status === 'running') runner.cancel(run.id);
     else if (run.status !== 'cancelled') {
       throw new ApiError('CONFLICT', `The run has ended already: it is ${run.status}.`);
     }
-    return c.json(renderRun(findRun(c.req.param())));
+    return c.json(renderRun(findRun(c)));
   });
 
   routes.get('/:runId/iterations', (c) => {
-    const run = findRun(c.req.param());
+    const run = findRun(c);
     const limit = readLimit(c.req, { max: 200, standard: 50 });
     const found = store.iterations.list(run.id, readCursor(c.req, run.id), limit + 1);
     const page = found.slice(0, limit);
@@ -74,14 +77,14 @@ export function createRunRoutes(
   });
 
   routes.get('/:runId/iterations/:iterationId/steps', (c) => {
-    const run = findRun(c.req.param());
+    const run = findRun(c);
     const progress = store.iterations.getProgress(run.id, c.req.param('iterationId'));
     if (progress === undefined) throw notFound('Iteration');
     return c.json({ items: listSteps(progress, store.plannedCases.get(run.id, progress.caseKey)) });
   });
 
   routes.get('/:runId/iterations/:iterationId/trace', (c) => {
-    const run = findRun(c.req.param());
+    const run = findRun(c);
     const iterationId = c.req.param('iterationId');
     if (store.iterations.getProgress(run.id, iterationId) === undefined) throw notFound('Iteration');
     const trace = store.iterations.getTrace(run.id, iterationId);

@@ -3,24 +3,10 @@ import type { ApiEnv } from '../callers.ts';
 import { notSupported } from '../envelope.ts';
 
 const project = '/projects/:projectId';
-const images = `${project}/images`;
 
 /** Operations of the API that this service does not offer, by the reason that is given for it. */
 const unsupported: Record<string, readonly string[]> = {
   'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
-  'This service has no sandbox images.': [
-    `GET ${images}`,
-    `POST ${images}`,
-    `POST ${images}/validate`,
-    `GET ${images}/:imageId`,
-    `PATCH ${images}/:imageId`,
-    `DELETE ${images}/:imageId`,
-    `GET ${images}/:imageId/builds`,
-    `POST ${images}/:imageId/build`,
-    `POST ${images}/:imageId/promote`,
-    `POST ${images}/:imageId/use`,
-    `POST ${project}/computer/reset`,
-  ],
 };
 
 /** Every operation of the API that this service does not offer, and why; ids of the path are in braces. */

@@ -7,6 +7,7 @@ import { diagnosticsOperations } from './diagnostics.ts';
 import { environmentOperations } from './environments.ts';
 import { hostOperations } from './hosts.ts';
 import { chatOperations } from './chats.ts';
+import { imageOperations } from './images.ts';
 import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { primitiveOperations } from './primitives.ts';
@@ -37,6 +38,7 @@ export const operations = {
   environments: environmentOperations,
   hosts: hostOperations,
   suiteSettings: suiteSettingsOperations,
+  images: imageOperations,
 };
 
 /** Every operation of the API, area by area. */

@@ -53,7 +53,9 @@ describe('projects', () => {
   });
 
   it('do not exist for a key of another organization', async () => {
-    expect((await as('stranger').get('/projects')).body.items).toEqual([]);
+    const { body } = await as('stranger').get('/projects');
+    expect(body.items).toMatchObject([{ name: 'Default', organizationId: 'org_two' }]);
+    expect(body.items[0].id).not.toBe(service.projectId);
     expect((await as('stranger').get(`/projects/${service.projectId}/servers`)).status).toBe(404);
     expect((await as('guest').get(`/projects/${service.projectId}/servers`)).status).toBe(200);
   });

@@ -10,7 +10,7 @@ describe('operations of the API that this service lacks', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  it.each([['get', '/images', 'This service has no sandbox images.']] as const)(
+  it.each([['post', '/eval-run-groups', 'This service starts one run per request.']] as const)(
     'are distinguished from wrong paths: %s %s',
     async (method, path, message) => {
       const { status, body } = await service.project[method](path);
