@@ -135,11 +135,14 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           signal,
           readFailure: (answer: FailedAnswer, what: string) =>
             readServiceFailure(answer, what, profile.serverUnreachableHint),
-          parseAnswer: (text: string, contentType: string | undefined, headers: AnswerHeaders) =>
-            parseOutcome(parseJsonAnswer(text, contentType), headers, call),
+          parseAnswer: (text: string, contentType: string | undefined, headers: AnswerHeaders) => ({
+            content: parseJsonAnswer(text, contentType),
+            headers,
+          }),
         };
         const outcome = await attemptRequest(route, attempt, options);
-        if (outcome.ok) return outcome.answer;
+        // Outside of the attempt, so that a refusal that came with a success is no failure of the transport.
+        if (outcome.ok) return parseOutcome(outcome.answer, call);
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
       return await retryRequest(attemptOnce, {
@@ -175,12 +178,11 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
 
 /** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
 function parseOutcome<T>(
-  answer: unknown,
-  headers: AnswerHeaders,
+  { content, headers }: { content: unknown; headers: AnswerHeaders },
   { parse, method }: ServiceCall<T>,
 ): AttemptOutcome<T> {
   try {
-    return { ok: true, answer: parse(answer, headers) };
+    return { ok: true, answer: parse(content, headers) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { ok: false, error, repeat: 'if-safe', maxAttempts: method === 'GET' ? fewAttempts : 1 };
