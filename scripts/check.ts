@@ -13,6 +13,7 @@ const steps = [
   { title: 'unused code and packages (knip)', command: 'knip', args: [] },
   { title: 'architecture', command: 'vitest', args: ['run', 'test/architecture.test.ts'] },
   { title: 'docs are fresh', command: 'node', args: ['scripts/docs.ts', '--check'] },
+  { title: 'contract of the API', command: 'node', args: ['scripts/contract-table.ts', '--check'] },
   { title: 'wording', command: 'node', args: ['scripts/check-wording.ts'] },
   { title: 'format (oxfmt)', command: 'oxfmt', args: ['--check', '.'] },
 ];

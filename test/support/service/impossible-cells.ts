@@ -1,0 +1,32 @@
+import type { ImpossibleCell } from '../../../scripts/contract-cells.ts';
+import { operations } from '../../../src/service/operations/table.ts';
+import type { Operation } from '../../../src/service/operations/operation.ts';
+
+const { account, servers, suites, cases, ingest, tunnels, chats, traceExport, catalogs } = operations;
+const { environments, hosts, suiteSettings } = operations;
+
+/** Every operation that answers from the store alone. */
+const ofTheStore: Operation[] = [
+  ...Object.values<Operation>({ ...account, ...servers, ...suites, ...cases, ...ingest, ...tunnels, ...chats }),
+  ...Object.values<Operation>({ ...traceExport, ...catalogs, ...environments, ...hosts, ...suiteSettings }),
+].filter(({ name }) => name !== 'generateEvalCases');
+
+const listAll = (status: number, reason: string, among: readonly Operation[]): ImpossibleCell[] =>
+  among.filter(({ errors }) => errors.includes(status)).map(({ name: operation }) => ({ operation, status, reason }));
+
+/** The answers of the API that the embedded service has no reason to give. At most one in ten; the check of the table counts. */
+export const impossibleCells: ImpossibleCell[] = [
+  ...listAll(502, 'the answer comes from the store; no server or model is asked', ofTheStore),
+  ...listAll(504, 'the answer comes from the store; no server or model is asked', ofTheStore),
+  { operation: 'runDoctor', status: 502, reason: 'a server that cannot be reached is a finding, answered with 200' },
+  { operation: 'runDoctor', status: 504, reason: 'a server that does not answer is a finding, answered with 200' },
+  ...[502, 504].map((status) => ({
+    operation: 'importOAuthTokens',
+    status,
+    reason: 'an authorization server that cannot be reached only means that the tokens are not refreshed',
+  })),
+  { operation: 'createProject', status: 404, reason: 'the request names no record' },
+];
+
+/** What only a bare HTTP request can ask: the client derives the Host header from its base URL. */
+export const httpOnly = ['a Host that is not loopback'];
