@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/base/time.ts';
+import { startDeadline, systemClock } from '../../../src/base/time.ts';
 import { ServiceError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
@@ -16,6 +16,9 @@ export interface ContractAnswer {
   // oxlint-disable-next-line typescript/no-explicit-any -- a test reads the fields it knows
   body: any;
 }
+
+/** Where to ask, and as whom. */
+export type ContractAddress = Pick<ContractService, 'baseUrl' | 'apiKey' | 'projectId'>;
 
 /** Sends one request to the service of the test; `key` is that of another user where the service has several. */
 export type Send = (
@@ -44,7 +47,7 @@ function addProject({ path }: Operation, projectId: string, fields: Record<strin
   return path.includes('{projectId}') ? { projectId, ...fields } : fields;
 }
 
-function openClientWay({ baseUrl, apiKey, projectId }: ContractService): Send {
+function openClientWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
   return async (name, fields = {}, { key = apiKey } = {}) => {
     const operation = findOperation(name);
     await using client = openServiceClient({
@@ -54,6 +57,8 @@ function openClientWay({ baseUrl, apiKey, projectId }: ContractService): Send {
       clock: systemClock,
       logger: silentLogger,
       maxAttempts: 1,
+      // A call that the service refuses for its pace would be repeated, unless the wait were too long.
+      deadline: startDeadline(systemClock, 60_000, 'The call'),
     });
     try {
       const body = await callOperation(client, operation, addProject(operation, projectId, fields));
@@ -65,7 +70,7 @@ function openClientWay({ baseUrl, apiKey, projectId }: ContractService): Send {
   };
 }
 
-function openHttpWay({ baseUrl, apiKey, projectId }: ContractService): Send {
+function openHttpWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
   return async (name, fields = {}, { key = apiKey } = {}) => {
     const operation = findOperation(name);
     const { method, path, query } = operation;

@@ -21,3 +21,9 @@ export const isInProject = ({ path }: Operation): boolean => path.startsWith('/p
 /** Whether the body refuses fields that are not described; those of ingestion and some others ignore them. */
 export const isClosed = ({ method, errors, body }: Operation): boolean =>
   method !== 'GET' && errors.includes(400) && describeSchema(body, 'input')['additionalProperties'] === false;
+
+/** Answered from memory, as long as the service has no plugins. */
+const fromMemory: ReadonlySet<string> = new Set(['getMe', 'getPluginVersion', 'listOrganizations']);
+
+/** Whether a failure of the store reaches it. */
+export const readsStore = (operation: Operation): boolean => !isPublic(operation) && !fromMemory.has(operation.name);

@@ -26,6 +26,7 @@ export const impossibleCells: ImpossibleCell[] = [
     reason: 'an authorization server that cannot be reached only means that the tokens are not refreshed',
   })),
   { operation: 'createProject', status: 404, reason: 'the request names no record' },
+  { operation: 'getMe', status: 500, reason: 'the answer comes from memory' },
 ];
 
 /** What only a bare HTTP request can ask: the client derives the Host header from its base URL. */
