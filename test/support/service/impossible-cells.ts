@@ -3,7 +3,7 @@ import { operations } from '../../../src/service/operations/table.ts';
 import type { Operation } from '../../../src/service/operations/operation.ts';
 
 const { account, servers, suites, cases, ingest, tunnels, chats, traceExport, catalogs } = operations;
-const { environments, hosts, suiteSettings } = operations;
+const { environments, hosts, suiteSettings, images } = operations;
 
 /** Every operation that answers from the store alone. */
 const ofTheStore: Operation[] = [
@@ -18,6 +18,11 @@ const listAll = (status: number, reason: string, among: readonly Operation[]): I
 export const impossibleCells: ImpossibleCell[] = [
   ...listAll(502, 'the answer comes from the store; no server or model is asked', ofTheStore),
   ...listAll(504, 'the answer comes from the store; no server or model is asked', ofTheStore),
+  ...listAll(
+    502,
+    'the answer comes before any container starts',
+    Object.values<Operation>(images).filter(({ name }) => name !== 'useSandboxImage' && name !== 'resetComputer'),
+  ),
   { operation: 'runDoctor', status: 502, reason: 'a server that cannot be reached is a finding, answered with 200' },
   { operation: 'runDoctor', status: 504, reason: 'a server that does not answer is a finding, answered with 200' },
   ...[502, 504].map((status) => ({
