@@ -3,7 +3,7 @@ import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget, ProtocolTable } from './connect.ts';
-import { ApiError, invalid } from './envelope.ts';
+import { invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { describePlannedCase, hashEvaluation } from './planned-case.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
@@ -13,8 +13,9 @@ import type { PlannedTarget, Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
 import type { RunEnvironment } from './store/runs.ts';
-import { describeRequest, keepAnswer, type IdempotentRequest } from './request.ts';
+import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
+import { createRunSlots, type RunSlot } from './run-slots.ts';
 import { type FindRunTarget, resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
 import { scheduleCases } from './schedule.ts';
 
@@ -36,6 +37,8 @@ interface Order {
   body: RunCreateBody;
   request: IdempotentRequest | undefined;
   source: 'api' | 'schedule';
+  /** Taken before; null for one of its own. */
+  slot: RunSlot | null;
 }
 
 export interface RunCreator {
@@ -45,7 +48,18 @@ export interface RunCreator {
    *
    * @throws {ApiError} as the contract says; SERVER_UNREACHABLE when a server cannot be connected to.
    */
-  createRunExactlyOnce(projectId: string, body: RunCreateBody, key: string | undefined): Promise<RunCreated>;
+  createRunExactlyOnce(
+    projectId: string,
+    body: RunCreateBody,
+    key: string | undefined,
+    slot?: RunSlot | null,
+  ): Promise<RunCreated>;
+  /** Whether such a request would get the run of an earlier one. */
+  wasCreated(projectId: string, body: RunCreateBody, key: string | undefined): boolean;
+  /** Checks what can be checked of a request before its servers are connected to; throws as the creation does. */
+  checkRun(projectId: string, body: RunCreateBody): void;
+  /** Takes a slot that several runs may share. */
+  takeSlot(): RunSlot;
   /**
    * Starts the run of a suite that is due. Of one due time it starts one run, however often it is called.
    *
@@ -61,7 +75,7 @@ interface RunParts {
   defaultModel: ModelName | null;
   store: Store;
   clock: Clock;
-  runner: Pick<Runner, 'start' | 'countActive'>;
+  runner: Pick<Runner, 'start' | 'isActive'>;
   scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
   protocols: Pick<ProtocolTable, 'choose'>;
 }
@@ -82,25 +96,9 @@ export function createRunCreator(
 ): RunCreator {
   const { store, clock, runner, models, defaultModel, protocols } = parts;
   const doOnce = createExactlyOnce(store);
-  let beingCreated = 0;
+  const takeSlot = createRunSlots(runner, limits);
 
-  /** A run that is being created holds a slot too: its connection takes a while, and others may ask meanwhile. */
-  const takeSlot = (): Disposable => {
-    if (runner.countActive() + beingCreated >= limits.concurrentRuns) {
-      throw new ApiError('RATE_LIMITED', `${limits.concurrentRuns} runs are executing; wait until one has ended.`, {
-        details: { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: limits.concurrentRuns },
-      });
-    }
-    beingCreated += 1;
-    return {
-      [Symbol.dispose]: () => {
-        beingCreated -= 1;
-      },
-    };
-  };
-
-  const createRun = async (order: Order): Promise<RunCreated> => {
-    const { projectId, body } = order;
+  const planRun = (projectId: string, body: RunCreateBody) => {
     const found = resolveRunRequest(store, projectId, body, { now: clock.now(), findTarget });
     const planned = planRunCases(found.cases, {
       suite: found.suite.content,
@@ -115,31 +113,47 @@ export function createRunCreator(
       findModelProblem: (model) =>
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });
-    using _slot = takeSlot();
+    return { found, planned };
+  };
+
+  const createRun = async (order: Order): Promise<RunCreated> => {
+    const { projectId, body } = order;
+    const { found, planned } = planRun(projectId, body);
+    using own = order.slot === null ? takeSlot() : null;
     const targets = await connect(planned.flatMap(({ servers }) => servers));
     refuseClashes(planned, targets);
     // After the connection, as in the API: a server that is down is reported first.
     requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
     if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);
-    return startRun(parts, order, { found, planned, targets });
+    const created = startRun(parts, order, { found, planned, targets });
+    (order.slot ?? own)?.add(created.runId);
+    return created;
+  };
+
+  const describeOnce = (projectId: string, body: RunCreateBody, key: string | undefined) => {
+    // The project is part of the scope, wherever the request named it.
+    const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
+    const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
+    return describeRequest(`run:${projectId}:${subject}`, key, asked);
   };
 
   return {
-    createRunExactlyOnce: async (projectId, body, key) => {
-      // The project is part of the scope, wherever the request named it.
-      const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
-      const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
-      const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
+    takeSlot,
+    checkRun: (projectId, body) => void planRun(projectId, body),
+    wasCreated: (projectId, body, key) =>
+      findAnswer(store, describeOnce(projectId, body, key), z.custom<RunCreated>()) !== undefined,
+    createRunExactlyOnce: async (projectId, body, key, slot = null) => {
+      const request = describeOnce(projectId, body, key);
       const { answer, isRepeat } = await doOnce(request, z.custom<RunCreated>(), () =>
-        createRun({ projectId, body, request, source: 'api' }),
+        createRun({ projectId, body, request, source: 'api', slot }),
       );
       if (!isRepeat) return answer;
       return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
     },
     createDueRun: async (projectId, body, dueTime) => {
       const request = { scope: `schedule:${body.suiteId}`, key: dueTime, fingerprint: '' };
-      const work = () => createRun({ projectId, body, request, source: 'schedule' });
+      const work = () => createRun({ projectId, body, request, source: 'schedule', slot: null });
       return (await doOnce(request, z.custom<RunCreated>(), work)).answer;
     },
   };

@@ -20,7 +20,8 @@ export function createId(
     | 'oat'
     | 'img'
     | 'bld'
-    | 'cmp',
+    | 'cmp'
+    | 'grp',
 ): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }

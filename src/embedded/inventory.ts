@@ -22,6 +22,7 @@ import type { ChatboxContent } from './chats/chatboxes.ts';
 import { openChatSessions } from './chats/sessions.ts';
 import { openReviews } from './review/reviews.ts';
 import { serveRunComparison } from './routes/run-comparison.ts';
+import { serveRunGroups } from './routes/run-groups.ts';
 import { serveRunReviews } from './routes/run-reviews.ts';
 import { serveSuiteSettings } from './routes/suite-settings.ts';
 import { serveTraceExport } from './routes/trace-export.ts';
@@ -68,6 +69,7 @@ export function configureInventory({
     const reviews = openReviews(parts);
     const sessions = openChatSessions(parts);
     serveRunComparison(serve, parts);
+    serveRunGroups(serve, { creator, hosts, environments });
     serveRunReviews(serve, { ...parts, reviews });
     serveTraceExport(serve, parts);
     serveUploads(serve, { ...parts, open: routes.open });

@@ -59,8 +59,8 @@ export interface Runner extends AsyncDisposable {
   start(runId: string, batches: ReadonlyArray<Batch<PlannedIteration>>): void;
   /** Ends a run as cancelled, at once; what is still executing is aborted and its outcome dropped. */
   cancel(runId: string): void;
-  /** Runs that have not settled yet. */
-  countActive(): number;
+  /** Whether a run has not settled yet. */
+  isActive(runId: string): boolean;
   /** Resolves once no run executes any more, the teardown of its cases included. */
   waitForRuns(): Promise<void>;
 }
@@ -253,7 +253,7 @@ export function createRunner(options: RunnerOptions): Runner {
         });
     },
     cancel: (runId) => end(runId, 'cancelled', null),
-    countActive: () => active.size,
+    isActive: (runId) => active.has(runId),
     waitForRuns: async () => void (await Promise.all([...active.values()].map(({ settled }) => settled))),
     [Symbol.asyncDispose]: async () => {
       const runs = [...active];

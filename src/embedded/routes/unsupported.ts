@@ -2,12 +2,8 @@ import { Hono } from 'hono';
 import type { ApiEnv } from '../callers.ts';
 import { notSupported } from '../envelope.ts';
 
-const project = '/projects/:projectId';
-
 /** Operations of the API that this service does not offer, by the reason that is given for it. */
-const unsupported: Record<string, readonly string[]> = {
-  'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
-};
+const unsupported: Record<string, readonly string[]> = {};
 
 /** Every operation of the API that this service does not offer, and why; ids of the path are in braces. */
 export function listUnsupported(): Array<{ method: string; path: string; reason: string }> {

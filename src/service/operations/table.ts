@@ -12,6 +12,7 @@ import { ingestOperations } from './ingest.ts';
 import type { Operation } from './operation.ts';
 import { primitiveOperations } from './primitives.ts';
 import { runComparisonOperations } from './run-comparison.ts';
+import { runGroupOperations } from './run-groups.ts';
 import { runReviewOperations } from './run-reviews.ts';
 import { runOperations } from './runs.ts';
 import { serverOperations } from './servers.ts';
@@ -28,7 +29,7 @@ export const operations = {
   primitives: primitiveOperations,
   suites: suiteOperations,
   cases: caseOperations,
-  runs: { ...runOperations, ...runComparisonOperations, ...runReviewOperations },
+  runs: { ...runOperations, ...runComparisonOperations, ...runGroupOperations, ...runReviewOperations },
   ingest: { ...ingestOperations, ...artifactOperations },
   tunnels: tunnelOperations,
   agent: agentOperations,

@@ -10,14 +10,6 @@ describe('operations of the API that this service lacks', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  it.each([['post', '/eval-run-groups', 'This service starts one run per request.']] as const)(
-    'are distinguished from wrong paths: %s %s',
-    async (method, path, message) => {
-      const { status, body } = await service.project[method](path);
-      expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
-    },
-  );
-
   it.each(['/eval-suites/x/cases/generate', '/agent'])('do not include %s, which needs a model', async (path) => {
     const { body } = await service.project.post(path, { messages: [{ role: 'user', content: 'Hello.' }] });
     expect(body.message).not.toContain('This service has no');

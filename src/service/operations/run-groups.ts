@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { createTestSchemas } from '../bodies/case.ts';
+import { createRunSchema } from '../bodies/suite.ts';
+import { contractLimits } from '../limits.ts';
+import { describeOperation, none } from './operation.ts';
+
+/** Of one group; the API's own. */
+const maxTargets = 10;
+
+const text = z.string().nullish();
+
+/** One of the two, the same for all targets of a group. */
+const targetSchema = z.strictObject({
+  environmentId: z.string().min(1).exactOptional(),
+  namedHostId: z.string().min(1).exactOptional(),
+});
+export type RunGroupTarget = z.infer<typeof targetSchema>;
+
+const bodySchema = createRunSchema(contractLimits, createTestSchemas(contractLimits))
+  .pick({
+    modelApiKeys: true,
+    notes: true,
+    passCriteria: true,
+    iterationOverride: true,
+    caseIds: true,
+    matchOptionsOverride: true,
+    skillsOverride: true,
+    idempotencyKey: true,
+  })
+  .extend({
+    suiteId: z.string().min(1),
+    /** Environments of the suite, or hosts of the suite. A repeated one counts once. */
+    targets: z.array(targetSchema).min(1).max(maxTargets),
+  });
+export type RunGroupBody = z.infer<typeof bodySchema>;
+
+const runGroupReceiptSchema = z.object({
+  runGroupId: z.string(),
+  suiteId: z.string(),
+  /** `started`, `partial`, or `failed` where no run has started. */
+  outcome: z.string(),
+  startedCount: z.number(),
+  failedCount: z.number(),
+  /** In the order of the request. */
+  targets: z.array(
+    z.object({
+      target: z.object({ environmentId: text, namedHostId: text, name: z.string() }),
+      /** `started` or `failed`. */
+      status: z.string(),
+      runId: text,
+      /** The status of the run itself. */
+      runStatus: text,
+      deduped: z.boolean().nullish(),
+      error: z
+        .object({ code: z.string(), message: z.string(), details: z.record(z.string(), z.unknown()).nullish() })
+        .nullish(),
+    }),
+  ),
+  /** Of the first run that started, as in the receipt of a single run. */
+  runId: text,
+  status: text,
+});
+export type RunGroupReceipt = z.infer<typeof runGroupReceiptSchema>;
+
+/** Runs of a suite in several places at once. */
+export const runGroupOperations = {
+  createEvalRunGroup: describeOperation({
+    name: 'createEvalRunGroup',
+    summary: 'Starts a run of a suite in each of several environments, or on each of several hosts.',
+    method: 'POST',
+    path: '/projects/{projectId}/eval-run-groups',
+    query: none,
+    body: bodySchema,
+    answer: runGroupReceiptSchema,
+    status: 202,
+    errors: [400, 401, 403, 404, 409, 429, 500],
+    isSlow: true,
+  }),
+};
