@@ -72,7 +72,7 @@ describe('the runner', () => {
     const { body } = await service.project.post('/servers', { ...record, headers: { 'x-api-key': 'canary' } });
     const { suiteId } = await saveSuite(service, body.id);
     const refused = await service.project.post('/eval-runs', { suiteId });
-    expect(refused).toMatchObject({ status: 502, body: { code: 'SERVER_UNREACHABLE' } });
+    expect(refused).toMatchObject({ status: 401, body: { code: 'OAUTH_REQUIRED' } });
     expect(JSON.stringify(refused.body)).not.toContain('canary');
     expect(http.requests.map(({ headers }) => headers['x-api-key'])).toContain('canary');
   });
