@@ -66,7 +66,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .option('--allow-stdio', 'Start the commands of server records. Who holds a key can then run any command as you.')
     .addHelpText(
       'after',
-      '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}\nWith --keys, it has no apiKey, and the project is that of the first organization.',
+      '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}\nWith --keys, it has no apiKey, and the project of the first organization.',
     )
     .action(async (flags: ServeFlags) => {
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
