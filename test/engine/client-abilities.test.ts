@@ -66,7 +66,7 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
     const client: ClientOffer = {
       elicitation: [{ accept: { name: 'Number {{sum}}' }, when: { message: 'Who' } }],
       sampling: [{ text: 'It is {{sum}}.' }],
-      roots: ['file:///work/{{sum}}'],
+      roots: ['file:///notes/{{sum}}'],
     };
     const runFilled = async (steps: Step[], offer = client) => {
       const target: Target = { url: server.url, serverName: 'asking', protocol: era };
@@ -77,7 +77,7 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
     const askAll = ask(['elicitation', 'sampling', 'roots']);
 
     it('before it asks', async () => {
-      const parts = ['Number 5', 'It is 5.', 'file:///work/5'].map((part, index) => ({
+      const parts = ['Number 5', 'It is 5.', 'file:///notes/5'].map((part, index) => ({
         ...contains(part),
         id: `${index}`,
       }));
