@@ -52,6 +52,8 @@ export async function startChromium(found: FoundChromium, clock: Clock): Promise
   failed.catch(() => {});
   stack.defer(async () => await endGroup(child, clock));
   const devtools = openDevTools(...readPipes(child));
+  // The pipes close some time after the process ended: who waits for an answer is told first.
+  stack.defer(() => devtools.close());
   try {
     await race(Promise.race([devtools.send('Browser.getVersion'), failed]), {
       timeout: {

@@ -30,6 +30,8 @@ export interface DevTools {
   send(method: string, params?: object, sessionId?: string): Promise<unknown>;
   /** Calls the listener with every event until the function that it returns is called. */
   listen(listener: (event: DevToolsEvent) => void): () => void;
+  /** Ends the connection at once: `gone` aborts, and every command that waits is refused. */
+  close(): void;
   /** Aborts with a BrowserGoneError when the connection is over. */
   readonly gone: AbortSignal;
 }
@@ -98,6 +100,10 @@ export function openDevTools(input: Writable, output: Readable): DevTools {
     listen: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    close: () => {
+      end('The browser ended.');
+      for (const stream of [input, output]) stream.destroy();
     },
   };
 }

@@ -90,4 +90,13 @@ describe('openDevTools', () => {
     await expect(devtools.send('Browser.getVersion')).rejects.toBeInstanceOf(BrowserGoneError);
     expect(devtools.gone.aborted).toBe(true);
   });
+
+  it('refuses what waits as soon as it is closed', async () => {
+    const { devtools, input, output } = open();
+    const waiting = devtools.send('Page.enable');
+    devtools.close();
+    expect(devtools.gone.aborted).toBe(true);
+    await expect(waiting).rejects.toThrow(BrowserGoneError);
+    expect([input.destroyed, output.destroyed]).toEqual([true, true]);
+  });
 });
