@@ -175,12 +175,15 @@ export class ServerStartError extends GateError {
   readonly stderrTail: readonly string[];
   /** What the doctor found at the server's URL then, on one line; null where it was not asked. */
   readonly findings: string | null;
+  /** Nothing has named the cause: no MCP server answered in time. */
+  readonly isUnexplained: boolean;
 
   constructor(
     message: string,
     fields: {
       processExitCode?: number | null;
       stderrTail?: readonly string[];
+      isUnexplained?: boolean;
       findings?: string | null;
       hint?: string | undefined;
       cause?: unknown;
@@ -190,6 +193,7 @@ export class ServerStartError extends GateError {
     this.processExitCode = fields.processExitCode ?? null;
     this.stderrTail = fields.stderrTail ?? [];
     this.findings = fields.findings ?? null;
+    this.isUnexplained = fields.isUnexplained ?? false;
   }
 }
 

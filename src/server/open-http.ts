@@ -156,6 +156,7 @@ async function waitUntilReady(
         return new ServerStartError(
           `No MCP server answered at ${describeUrl(url)} within ${time}; last: ${lastFailure}.`,
           {
+            isUnexplained: true,
             stderrTail: readStderr(),
             hint: 'Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout.',
           },

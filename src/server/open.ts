@@ -96,7 +96,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     };
   } catch (error) {
     await sweep();
-    if (command !== null || url === null || !(error instanceof ServerStartError)) throw error;
+    if (command !== null || url === null || !(error instanceof ServerStartError) || !error.isUnexplained) throw error;
     const { message, hint, stderrTail } = error;
     const findings = await diagnose({ url, protocol: 'auto', access: options.access }, context);
     throw new ServerStartError(message, { stderrTail, hint, findings, cause: error.cause });

@@ -8,9 +8,6 @@ import { openTestServer } from '../support/servers/running-server.ts';
 /** Waits between attempts take a moment, in which the time has passed nevertheless. */
 const retries = { fromMs: 50, toMs: 150, instead: 1 };
 
-/** What the doctor asks such a server in addition, once, when the wait is over. */
-const requestsOfDoctor = 3;
-
 /** Gives what a user reads, with the address of the server as `ORIGIN`, and how many requests were made. */
 async function readRefusal(
   answer: Answer,
@@ -56,7 +53,7 @@ describe('a server that refuses the handshake', () => {
       "The server at ORIGIN/mcp asks for authorization: it answered HTTP 401: Token is missing.
       Give the header that it needs in \`server-headers\`, such as \`Authorization: Bearer …\` from a secret."
     `);
-    expect(requests).toBe(2 + requestsOfDoctor);
+    expect(requests).toBe(2);
   });
 
   it('with 401 says which scheme it asks for, and why', async () => {
@@ -80,7 +77,7 @@ describe('a server that refuses the handshake', () => {
       "The server at ORIGIN/mcp refuses the gate: it answered HTTP 403: Invalid Host header.
       Have it accept the Host header HOST. If it needs a header, give that in \`server-headers\`."
     `);
-    expect(requests).toBe(2 + requestsOfDoctor);
+    expect(requests).toBe(2);
   });
 
   it('with 404 has nothing at the path', async () => {
@@ -96,8 +93,7 @@ describe('a server that refuses the handshake', () => {
     expect(text).toBe(
       `The server at ORIGIN/mcp/ redirects to ORIGIN/mcp?… (HTTP ${status}), and the gate follows no redirects.\nGive that URL in \`server-url\`.`,
     );
-    // The doctor gives up at the first redirect.
-    expect(requests).toBe(2 + 1);
+    expect(requests).toBe(2);
   });
 
   it('reports a redirect to something that is no http URL', async () => {
