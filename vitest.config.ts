@@ -12,8 +12,8 @@ export default defineConfig({
     setupFiles: ['test/support/property-seed.ts'],
     globalSetup: ['test/support/servers/bundle-servers.ts', 'test/support/process/bundle-command.ts'],
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // One more than processors, since many tests wait for a process or a time limit.
     maxWorkers: availableParallelism() + 1,
     // For the processes that tests start: Node keeps its compiled modules for the next start.
