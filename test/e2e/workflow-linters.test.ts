@@ -97,6 +97,25 @@ describe('jobs that start the server', () => {
   });
 });
 
+/** Secrets that the repository would have to store. A job has its own token anyway. */
+function listSecrets(text: string): string[] {
+  return [...text.matchAll(/\bsecrets\b(?!\.GITHUB_TOKEN\b)[\w.[\]'-]*/g)].map(([name]) => name);
+}
+
+describe('the workflows of this repository', () => {
+  const directory = path.join(root, '.github/workflows');
+  it.each(readdirSync(directory))('need no secret in %s', (name) => {
+    expect(listSecrets(readFileSync(path.join(directory, name), 'utf8'))).toEqual([]);
+  });
+
+  it('would be found to need one', () => {
+    expect(listSecrets('a: ${{ secrets.NPM_TOKEN }}\nb: ${{ secrets.GITHUB_TOKEN }}\nsecrets: inherit')).toEqual([
+      'secrets.NPM_TOKEN',
+      'secrets',
+    ]);
+  });
+});
+
 const note = (isInstalled: boolean) => (isInstalled ? '' : ' (skipped: it is not installed)');
 
 // The linters are programs of their own; where one is not installed, its tests are skipped.
