@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { Disposer } from '../base/disposal.ts';
 import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
@@ -34,7 +35,7 @@ export interface Chromium extends AsyncDisposable {
  */
 export async function startChromium(found: FoundChromium, clock: Clock): Promise<Chromium> {
   const profile = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-browser-'));
-  await using stack = new AsyncDisposableStack();
+  await using stack = new Disposer();
   stack.defer(async () => await rm(profile, { recursive: true, force: true, maxRetries: 5 }));
   const child = spawn(found.executable, listArguments(found, profile), {
     // Fonts and settings of the user are none of the widget's.
@@ -68,7 +69,12 @@ export async function startChromium(found: FoundChromium, clock: Clock): Promise
     throw new BrowserGoneError(describeFailedStart(found, error, errors), { cause: error });
   }
   const ending = stack.move();
-  return { devtools, profile, pid: child.pid ?? 0, [Symbol.asyncDispose]: async () => await ending.disposeAsync() };
+  return {
+    devtools,
+    profile,
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose](),
+  };
 }
 
 function listArguments({ isSandboxed }: FoundChromium, profile: string): string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Disposer } from '../base/disposal.ts';
 import { tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { type AppPolicy, composeContentSecurityPolicy, coversUrl, listOrigins } from '../model/app-policy.ts';
@@ -93,7 +94,7 @@ export async function openView(
   { html, policy, onMessage }: { html: string; policy: AppPolicy | null; onMessage: (message: unknown) => void },
 ): Promise<View> {
   const origins = listOrigins(policy);
-  await using stack = new AsyncDisposableStack();
+  await using stack = new Disposer();
   const crashed = new AbortController();
   const { browserContextId } = created.parse(
     await devtools.send('Target.createBrowserContext', {
@@ -208,7 +209,7 @@ export async function openView(
       // A line separator in a string is valid in JSON and in a script.
       await send('Runtime.evaluate', { expression: `post(${JSON.stringify(message)})` });
     },
-    [Symbol.asyncDispose]: async () => await ending.disposeAsync(),
+    [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose](),
   };
 }
 

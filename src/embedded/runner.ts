@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { Disposer } from '../base/disposal.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
@@ -137,7 +138,7 @@ export function createRunner(options: RunnerOptions): Runner {
   ): Promise<CaseOutcome> => {
     const [first, ...more] = servers;
     const witness = options.witnesses?.find(first.serverId) ?? null;
-    using visits = new DisposableStack();
+    await using visits = new Disposer();
     const visit = async ({ serverId, target }: PlannedTarget) => {
       const begun = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
       return { target, visit: visits.use(begun) };

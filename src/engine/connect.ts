@@ -1,3 +1,4 @@
+import { Disposer } from '../base/disposal.ts';
 import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
@@ -27,8 +28,8 @@ interface ConnectOptions {
 export async function connectAll(
   servers: readonly [ReachableServer, ...ReachableServer[]],
   options: ConnectOptions,
-): Promise<{ sessions: AsyncDisposableStack; reached: [ReachedServer, ...ReachedServer[]] } | { ending: Ending }> {
-  await using sessions = new AsyncDisposableStack();
+): Promise<{ sessions: Disposer; reached: [ReachedServer, ...ReachedServer[]] } | { ending: Ending }> {
+  await using sessions = new Disposer();
   const open = async (server: ReachableServer) => {
     const subject = servers.length > 1 ? `The server ${JSON.stringify(server.target.serverName)}` : 'The server';
     const opened = await connect(server, { ...options, subject });

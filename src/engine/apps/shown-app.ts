@@ -1,3 +1,4 @@
+import { Disposer } from '../../base/disposal.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Clock } from '../../base/time.ts';
 import type { DevTools } from '../../browser/devtools.ts';
@@ -57,7 +58,7 @@ export async function showApp(
   observation: WidgetObservation,
   { devtools, clock, signal, renderTimeoutMs, host: hostOptions, call }: ShowOptions,
 ): Promise<ShownApp> {
-  await using stack = new AsyncDisposableStack();
+  await using stack = new Disposer();
   let isInitialized = false;
   const host = createAppHost({
     ...hostOptions,
@@ -113,7 +114,7 @@ export async function showApp(
     });
   }
   const ending = stack.move();
-  return { view, attempt, [Symbol.asyncDispose]: async () => await ending.disposeAsync() };
+  return { view, attempt, [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose]() };
 }
 
 /** Gives an app its call, and waits until its scripts have had it. An app that is stuck gets it, too, if it ever goes on. */
