@@ -25,7 +25,6 @@ import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
 import { createTunnelRoutes } from './routes/tunnels.ts';
-import { createUnsupportedRoutes } from './routes/unsupported.ts';
 import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
@@ -82,14 +81,8 @@ export interface Inventory extends OperationRoutes, AsyncDisposable {
   reach: ServerReach;
 }
 
-/** Makes the inventory of a service; `connect` and `creator` are those of runs. */
-export type InventoryFactory = (
-  parts: ServiceParts,
-  tools: {
-    connect: ConnectServers;
-    creator: RunCreator;
-  },
-) => Inventory;
+/** Makes the inventory of a service; `creator` is that of its runs. */
+export type InventoryFactory = (parts: ServiceParts, creator: RunCreator) => Inventory;
 
 /** The API as a function; disposing it ends what the service does by itself. */
 export interface App extends AsyncDisposable {
@@ -107,7 +100,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const connect: ConnectServers = (servers) => connectTargets(servers, { ...parts, reach: inventory?.reach ?? null });
   const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
-  const inventory: Inventory | null = createInventory?.(parts, { connect, creator }) ?? null;
+  const inventory: Inventory | null = createInventory?.(parts, creator) ?? null;
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());
@@ -150,7 +143,6 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
     }),
   );
   if (inventory !== null) api.route('/', inventory.closed);
-  api.route('/', createUnsupportedRoutes());
 
   const app = new Hono<ApiEnv>().route(apiPath, api);
   if (inventory !== null) app.route('/', inventory.outside);

@@ -48,7 +48,7 @@ export function configureInventory({
   chatboxes = null,
   containers = null,
 }: InventorySettings): InventoryFactory {
-  return (parts, { creator }) => {
+  return (parts, creator) => {
     const { routes, serve } = createOperationRoutes(parts);
     for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
     const hosts = openHosts(parts.store);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listPathFields, type Operation } from '../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../src/service/operations/table.ts';
 import { ways } from '../../support/service/answers.ts';
 import { type ContractService, openContractService } from '../../support/service/contract-service.ts';
 import { openFailingService } from '../../support/service/failing-service.ts';
-import { isPublic, listServed, readsStore } from '../../support/service/generic-cells.ts';
+import { isPublic, readsStore } from '../../support/service/generic-cells.ts';
 
-const served = listServed();
+const served = listOperations();
 const bothWays = (operations: readonly Operation[]) =>
   operations.flatMap((operation) => ways.map(({ way, open }) => ({ name: operation.name, operation, way, open })));
 

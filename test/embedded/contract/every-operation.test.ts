@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { Secret } from '../../../src/base/redaction.ts';
 import type { Role } from '../../../src/embedded/callers.ts';
 import { listPathFields, type Operation } from '../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../src/service/operations/table.ts';
 import { ways } from '../../support/service/answers.ts';
 import {
   type ContractService,
@@ -10,9 +11,9 @@ import {
   saveServer,
   saveSuite,
 } from '../../support/service/contract-service.ts';
-import { isClosed, isInProject, isPublic, isWrite, listServed } from '../../support/service/generic-cells.ts';
+import { isClosed, isInProject, isPublic, isWrite } from '../../support/service/generic-cells.ts';
 
-const served = listServed();
+const served = listOperations();
 
 function holdKey(name: string, organizationId: string, role: Role) {
   const user = { id: `user_${name}`, email: `${name}@localhost`, name };
