@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -81,8 +81,16 @@ export interface Inventory extends OperationRoutes, AsyncDisposable {
   reach: ServerReach;
 }
 
-/** Makes the inventory of a service; `creator` is that of its runs. */
-export type InventoryFactory = (parts: ServiceParts, creator: RunCreator) => Inventory;
+/** Makes the inventory of a service. */
+export type InventoryFactory = (
+  parts: ServiceParts,
+  tools: {
+    /** That of the service's runs. */
+    creator: RunCreator;
+    /** The checks of a key: that it is known, and not used too often. */
+    admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
+  },
+) => Inventory;
 
 /** The API as a function; disposing it ends what the service does by itself. */
 export interface App extends AsyncDisposable {
@@ -100,13 +108,13 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const connect: ConnectServers = (servers) => connectTargets(servers, { ...parts, reach: inventory?.reach ?? null });
   const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
-  const inventory: Inventory | null = createInventory?.(parts, creator) ?? null;
+  const admission = [requireCaller(keys), ...(rateLimit === null ? [] : [limitRate(clock, rateLimit)])];
+  const inventory: Inventory | null = createInventory?.(parts, { creator, admission }) ?? null;
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());
   if (inventory !== null) api.route('/', inventory.open);
-  api.use(requireCaller(keys));
-  if (rateLimit !== null) api.use(limitRate(clock, rateLimit));
+  for (const check of admission) api.use(check);
   const isMember = requireMembership(store);
   api.use('/projects', isMember);
   api.use('/projects/:projectId', isMember);

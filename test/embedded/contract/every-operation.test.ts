@@ -76,6 +76,14 @@ describe('every operation', () => {
     },
   );
 
+  it.each(bothWays(served.filter((operation) => isPublic(operation) && operation.errors.includes(401))))(
+    '$name answers 401: a wrong key, although it needs none ($way)',
+    async ({ name, operation, open }) => {
+      const refused = await open(service)(name, fieldsOf(operation), { key: 'sk_wrong' });
+      expect(refused).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    },
+  );
+
   it.each(served.filter(isPublic).map((operation) => ({ name: operation.name, operation })))(
     '$name needs no key',
     async ({ operation }) => {

@@ -15,5 +15,9 @@ export const isClosed = ({ method, errors, body }: Operation): boolean =>
 /** Answered from memory, as long as the service has no plugins. */
 const fromMemory: ReadonlySet<string> = new Set(['getMe', 'getPluginVersion', 'listOrganizations']);
 
+/** Whether it lists a failure of the service, and no store can cause it. */
+export const answersFromMemory = (operation: Operation): boolean =>
+  operation.errors.includes(500) && (isPublic(operation) || fromMemory.has(operation.name));
+
 /** Whether a failure of the store reaches it. */
 export const readsStore = (operation: Operation): boolean => !isPublic(operation) && !fromMemory.has(operation.name);
