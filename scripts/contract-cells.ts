@@ -53,12 +53,11 @@ export function readContractTest(title: string, file: string): ContractTest | un
 export function judgeContract(
   operations: ReadonlyArray<Pick<Operation, 'name' | 'status' | 'errors'>>,
   tests: readonly ContractTest[],
-  exceptions: { impossible: readonly ImpossibleCell[]; missing: readonly Cell[]; httpOnly: readonly string[] },
+  exceptions: { impossible: readonly ImpossibleCell[]; httpOnly: readonly string[] },
 ): JudgedContract {
-  const { impossible, missing, httpOnly } = exceptions;
+  const { impossible, httpOnly } = exceptions;
   const byCell = Map.groupBy(tests, nameCell);
   const reasons = new Map(impossible.map((cell) => [nameCell(cell), cell.reason]));
-  const known = new Set(missing.map(nameCell));
   const cells = operations.flatMap(({ name, status, errors }) =>
     [status, ...errors].map((each): JudgedCell => {
       const cell = { operation: name, status: each };
@@ -74,12 +73,9 @@ export function judgeContract(
     cells,
     problems: [
       ...cells.flatMap((cell) =>
-        cell.state === 'missing' && !known.has(nameCell(cell))
+        cell.state === 'missing'
           ? [`No test is named "${cell.operation} answers ${cell.status}: … (client)", and one "… (http)".`]
           : [],
-      ),
-      ...missing.flatMap((cell) =>
-        states.get(nameCell(cell)) === 'missing' ? [] : [`${nameCell(cell)} is not missing. Remove it from the list.`],
       ),
       ...impossible.flatMap((cell) =>
         states.get(nameCell(cell)) === 'impossible'

@@ -6,14 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 import { listOperations } from '../src/service/operations/table.ts';
 import { httpOnly, impossibleCells } from '../test/support/service/impossible-cells.ts';
-import { missingCells } from '../test/support/service/missing-cells.ts';
 import { type ContractTest, judgeContract, readContractTest, renderCells, summarizeCells } from './contract-cells.ts';
 
 const page = new URL('../docs/api-contract.md', import.meta.url);
 
 const { cells, problems } = judgeContract(listOperations(), await collectTests(), {
   impossible: impossibleCells,
-  missing: missingCells,
   httpOnly,
 });
 const line = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -36,6 +36,12 @@ export function requireCaller(keys: readonly AcceptedKey[]): MiddlewareHandler<A
   };
 }
 
+/** Applies a check to a request that carries a key; a public operation answers one without. */
+export function whereKeyed(check: MiddlewareHandler<ApiEnv>): MiddlewareHandler<ApiEnv> {
+  return async (context, next) =>
+    context.req.header('authorization') === undefined ? await next() : await check(context, next);
+}
+
 /** Answers 404 for a project of another organization, and 403 for a guest who would change something. */
 export function requireMembership(store: Store): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {

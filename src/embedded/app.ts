@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -25,7 +25,6 @@ import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
 import { createTunnelRoutes } from './routes/tunnels.ts';
-import { createUnsupportedRoutes } from './routes/unsupported.ts';
 import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
@@ -82,12 +81,14 @@ export interface Inventory extends OperationRoutes, AsyncDisposable {
   reach: ServerReach;
 }
 
-/** Makes the inventory of a service; `connect` and `creator` are those of runs. */
+/** Makes the inventory of a service. */
 export type InventoryFactory = (
   parts: ServiceParts,
   tools: {
-    connect: ConnectServers;
+    /** That of the service's runs. */
     creator: RunCreator;
+    /** The checks of a key: that it is known, and not used too often. */
+    admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
   },
 ) => Inventory;
 
@@ -107,13 +108,13 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const connect: ConnectServers = (servers) => connectTargets(servers, { ...parts, reach: inventory?.reach ?? null });
   const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
-  const inventory: Inventory | null = createInventory?.(parts, { connect, creator }) ?? null;
+  const admission = [requireCaller(keys), ...(rateLimit === null ? [] : [limitRate(clock, rateLimit)])];
+  const inventory: Inventory | null = createInventory?.(parts, { creator, admission }) ?? null;
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());
   if (inventory !== null) api.route('/', inventory.open);
-  api.use(requireCaller(keys));
-  if (rateLimit !== null) api.use(limitRate(clock, rateLimit));
+  for (const check of admission) api.use(check);
   const isMember = requireMembership(store);
   api.use('/projects', isMember);
   api.use('/projects/:projectId', isMember);
@@ -150,7 +151,6 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
     }),
   );
   if (inventory !== null) api.route('/', inventory.closed);
-  api.route('/', createUnsupportedRoutes());
 
   const app = new Hono<ApiEnv>().route(apiPath, api);
   if (inventory !== null) app.route('/', inventory.outside);

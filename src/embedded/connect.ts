@@ -1,4 +1,5 @@
-import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
+import { DeadlineError, describeError, NetworkError, ProtocolError } from '../base/errors.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { checkTarget } from '../mcp/check-target.ts';
 import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
@@ -29,7 +30,8 @@ export interface ConnectedTarget {
  * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out
  * to speak: the run's iterations need not find out again.
  *
- * @throws {ApiError} SERVER_UNREACHABLE naming the first one that did not answer as an MCP server does.
+ * @throws {ApiError} SERVER_UNREACHABLE naming the first one that did not answer as an MCP server does; TIMEOUT where the whole API is
+ *   served and it did not answer at all.
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
@@ -37,10 +39,12 @@ export async function connectTargets(
     protocols,
     witnesses,
     reach,
+    clock,
   }: {
     protocols: Pick<ProtocolTable, 'choose' | 'findAccess' | 'setTools'>;
     witnesses: ServerWitnesses | null;
     reach: ServerReach | null;
+    clock: Clock;
   },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
@@ -49,7 +53,7 @@ export async function connectTargets(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
         const [choice, access] = [protocols.choose(id), protocols.findAccess(id)];
-        const connected = await connect(server, { choice, access, witness, reach });
+        const connected = await connect(server, { choice, access, witness, reach, clock });
         if (connected.readOnlyTools !== null) protocols.setTools(id, [...connected.readOnlyTools.keys()]);
         return [id, connected] as const;
       }),
@@ -76,10 +80,11 @@ async function connect(
     access: ServerAccess | null;
     witness: ProcessWitness | null;
     reach: ServerReach | null;
+    clock: Clock;
   },
 ): Promise<ConnectedTarget> {
   const { content } = server;
-  const { choice, witness, reach } = options;
+  const { choice, witness, reach, clock } = options;
   const reached = (await reach?.open(server)) ?? { url: requireUrl(server), access: null };
   const target: Target = {
     url: reached.url,
@@ -88,15 +93,18 @@ async function connect(
     access: options.access ?? reached.access,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
-  const signal = AbortSignal.timeout(connectTimeoutMs);
+  using limit = startTimeLimit(clock, { afterMs: connectTimeoutMs, what: 'The wait for the server' });
+  const { signal } = limit;
   using visit = (await witness?.visit({ isAlone: false, isProbe: true, signal })) ?? null;
   try {
-    const { protocol, readOnlyTools } = await checkTarget(target, { timeoutMs: connectTimeoutMs });
+    const { protocol, readOnlyTools } = await checkTarget(target, { timeoutMs: connectTimeoutMs, clock });
     // A server that ended over the list of its tools is started again with the first iteration, once its end is known.
     if (readOnlyTools === null) await visit?.findEnd(undefined, { mayBeEnding: true });
     return { target: { ...target, protocol }, readOnlyTools };
   } catch (error) {
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
+    // A gate asks again as long as its own deadline allows, as with any server that is out of reach.
+    if (reach !== null && error.cause instanceof DeadlineError) throw new ApiError('TIMEOUT', error.message);
     const refusal = reach?.explain(server, error.cause) ?? null;
     throw refusal ?? new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });
   }

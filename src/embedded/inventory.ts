@@ -48,8 +48,8 @@ export function configureInventory({
   chatboxes = null,
   containers = null,
 }: InventorySettings): InventoryFactory {
-  return (parts, { creator }) => {
-    const { routes, serve } = createOperationRoutes(parts);
+  return (parts, { creator, admission }) => {
+    const { routes, serve } = createOperationRoutes({ ...parts, admission });
     for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
     const hosts = openHosts(parts.store);
     const environments = openEnvironments(parts.store);

@@ -1,6 +1,7 @@
-import { Hono, type HonoRequest } from 'hono';
+import { Hono, type HonoRequest, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { listPathFields, type Operation, type PathFields } from '../service/operations/operation.ts';
+import { whereKeyed } from './access.ts';
 import type { OperationRoutes } from './app.ts';
 import { anonymousCaller, type ApiEnv, type Caller } from './callers.ts';
 import { ApiError } from './envelope.ts';
@@ -32,20 +33,27 @@ export type ServeOperation = <
 ) => void;
 
 /**
- * Makes routes from the descriptions of operations. A route checks, in this order, that the project exists (404), that the caller
+ * Makes routes from the descriptions of operations. A public one checks a key only if it is sent one. A route checks, in this order, that the project exists (404), that the caller
  * has the right (403) and that the body is as described (400); then it calls the handler.
  */
-export function createOperationRoutes({ store, readBody }: { store: Store; readBody: BodyReader }): {
-  routes: OperationRoutes;
-  serve: ServeOperation;
-} {
+export function createOperationRoutes({
+  store,
+  readBody,
+  admission,
+}: {
+  store: Store;
+  readBody: BodyReader;
+  admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
+}): { routes: OperationRoutes; serve: ServeOperation } {
   const routes = { open: new Hono<ApiEnv>(), closed: new Hono<ApiEnv>(), outside: new Hono<ApiEnv>() };
   const serve: ServeOperation = (operation, handle) => {
-    const { method, path, body, status } = operation;
+    const { method, path, body, status, errors } = operation;
     const isPublic = operation.right === 'public';
     const names = listPathFields(path);
     const group = isPublic ? routes.open : routes.closed;
-    group.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    if (isPublic && errors.includes(401)) for (const check of admission) group.on(method, pattern, whereKeyed(check));
+    group.on(method, pattern, async (context) => {
       const { req: request } = context;
       const ids = idsOf(path).parse(Object.fromEntries(names.map((name) => [name, request.param(name)])));
       const projectId = request.param('projectId');
@@ -65,8 +73,8 @@ function idsOf<Path extends string>(_path: Path) {
   return z.custom<Record<PathFields<Path>, string>>();
 }
 
-function requireRight({ right, method, isWrite = method !== 'GET' }: Operation, { role }: Caller): void {
-  if (isWrite && role === 'guest') throw new ApiError('FORBIDDEN', "A guest's key reads and changes nothing.");
+/** Guests, who may change nothing, were refused before. */
+function requireRight({ right }: Operation, { role }: Caller): void {
   if (right === 'admin' && role !== 'admin') {
     throw new ApiError('FORBIDDEN', 'Only an administrator of the project may do this.');
   }

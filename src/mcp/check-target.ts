@@ -1,6 +1,6 @@
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
-import { formatDuration, systemClock } from '../base/time.ts';
+import { type Clock, formatDuration, startTimeLimit, systemClock } from '../base/time.ts';
 import { describeUnreachable } from './faults.ts';
 import type { Handshake } from './protocol.ts';
 import { isNetworkFailure, openSession, type Session, type Target } from './session.ts';
@@ -17,20 +17,17 @@ const listTimeoutMs = 10_000;
 /**
  * Connects to the server once, to the end of its handshake, and says which protocol it speaks and what its tools declare.
  *
- * @throws {NetworkError} when it cannot be reached or does not answer within `timeoutMs`.
+ * @throws {NetworkError} when it cannot be reached or does not answer within `timeoutMs`; its cause is a DeadlineError then.
  * @throws {ProtocolError} when what answers is no MCP server of the wanted protocol.
  * @throws the signal's reason once it aborts.
  */
 export async function checkTarget(
   target: Target,
-  { signal, timeoutMs }: { signal?: AbortSignal | undefined; timeoutMs: number },
+  { signal, timeoutMs, clock = systemClock }: { signal?: AbortSignal | undefined; timeoutMs: number; clock?: Clock },
 ): Promise<TargetInfo> {
-  const limit = AbortSignal.timeout(timeoutMs);
+  using limit = startTimeLimit(clock, { afterMs: timeoutMs, what: 'The handshake', signal });
   try {
-    await using session = await openSession(target, {
-      clock: systemClock,
-      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
-    });
+    await using session = await openSession(target, { clock, signal: limit.signal });
     return {
       ...session.handshake,
       readOnlyTools: await readHints(session, signal),
@@ -39,9 +36,9 @@ export async function checkTarget(
     signal?.throwIfAborted();
     // The origin alone: the path and the query of an MCP endpoint may be its key.
     const subject = `The MCP server ${target.serverName} at ${new URL(target.url).origin}`;
-    if (limit.aborted) {
+    if (limit.signal.aborted) {
       const message = `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`;
-      throw new NetworkError(message, { cause: error });
+      throw new NetworkError(message, { cause: limit.signal.reason });
     }
     if (isNetworkFailure(error)) {
       const message = `${subject} could not be reached: ${describeUnreachable(error)}`;

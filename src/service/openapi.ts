@@ -114,8 +114,8 @@ function describeOperationItem(
   operation: Operation,
   { area, body, answer }: { area: string; body: JsonSchema | null; answer: JsonSchema },
 ) {
-  const { name, summary, method, status, errors, right, isRepeatable = false, isWrite = true } = operation;
-  const takesKey = method === 'POST' && isWrite && !isRepeatable;
+  const { name, summary, method, status, errors, right, isRepeatable = false } = operation;
+  const takesKey = method === 'POST' && !isRepeatable;
   return {
     operationId: name,
     summary,

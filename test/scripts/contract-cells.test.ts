@@ -17,7 +17,7 @@ const test = (status: number, way: 'client' | 'http', when = 'it is there'): Con
 });
 const found = [test(200, 'client'), test(200, 'http')];
 const notFound = [test(404, 'client', 'no such thing'), test(404, 'http', 'no such thing')];
-const none = { impossible: [], missing: [], httpOnly: [] };
+const none = { impossible: [], httpOnly: [] };
 const at404 = { operation: 'getThing', status: 404 };
 
 describe('readContractTest', () => {
@@ -62,14 +62,6 @@ describe('judgeContract', () => {
     const tests = [...found, test(404, 'http', 'a strange header')];
     expect(judgeContract(operations, tests, { ...none, httpOnly: ['a strange header'] }).problems).toEqual([]);
     expect(judgeContract(operations, tests, { ...none, httpOnly: ['another'] }).problems).toHaveLength(1);
-  });
-
-  it('accepts an answer that is listed as missing, until it has a test', () => {
-    const lists = { ...none, missing: [at404] };
-    expect(judgeContract(operations, found, lists).problems).toEqual([]);
-    expect(judgeContract(operations, [...found, ...notFound], lists).problems).toEqual([
-      'getThing 404 is not missing. Remove it from the list.',
-    ]);
   });
 
   it('accepts one impossible answer in ten, until it has a test', () => {

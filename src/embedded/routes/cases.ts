@@ -63,12 +63,22 @@ export function createCaseRoutes({
     const before = requireCase(store, findSuite(c.req.param()), c.req.param('caseId'));
     const patch = await readBody(c.req, bodies.cases.patch);
     const after = { ...before, content: patchCaseContent(before.content, patch), updatedAt: clock.now() };
+    const others = new KnownCases(store.cases.list(before.suiteId).filter(({ id }) => id !== before.id));
+    if (others.hasContent(after.content) && !others.hasContent(before.content)) {
+      throw new ApiError('CONFLICT', 'Another case of the suite says the same.', {
+        details: { reason: 'DUPLICATE_CONTENT' },
+      });
+    }
     store.cases.update(after);
     return c.json(renderCase(after));
   });
 
   routes.delete(one, (c) => {
-    const { id } = requireCase(store, findSuite(c.req.param()), c.req.param('caseId'));
+    const suite = findSuite(c.req.param());
+    const { id } = requireCase(store, suite, c.req.param('caseId'));
+    if (suite.content.schedule?.enabled === true && store.cases.list(suite.id).length === 1) {
+      throw new ApiError('CONFLICT', 'It is the only case of a suite with a schedule; disable the schedule first.');
+    }
     store.cases.delete(id);
     return c.json({ id, deleted: true });
   });

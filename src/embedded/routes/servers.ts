@@ -3,7 +3,7 @@ import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { serverContentSchema, serverOperations } from '../../service/operations/servers.ts';
 import { changeServerContent } from '../bodies/server.ts';
-import { ApiError } from '../envelope.ts';
+import { ApiError, invalid } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
 import type { RelayEdge } from '../relay/edge.ts';
@@ -13,6 +13,7 @@ import type { ServerRecord } from '../store/servers.ts';
 
 const list = '/projects/:projectId/servers';
 const one = `${list}/:serverId`;
+const idPattern = /^[\w-]{1,128}$/;
 
 /** Server records. They keep what they are given; connecting is the business of runs. */
 export function createServerRoutes({
@@ -51,7 +52,10 @@ export function createServerRoutes({
 
   routes.get(one, (c) => {
     const project = requireProject(store, c.req.param('projectId'));
-    return c.json(renderServer(requireServer(store, project.id, c.req.param('serverId'))));
+    const serverId = c.req.param('serverId');
+    // The API lists this refusal for the read alone; elsewhere such an id names no server.
+    if (!idPattern.test(serverId)) throw invalid('serverId: Expected 1 to 128 of A-Z, a-z, 0-9, _ and -');
+    return c.json(renderServer(requireServer(store, project.id, serverId)));
   });
 
   routes.patch(one, async (c) => {

@@ -4,9 +4,11 @@ import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import { type BodySchemas, createSuiteContent } from '../bodies/suite.ts';
+import { ApiError } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
 import { requireProject, requireServer, requireSuite } from '../lookup.ts';
+import type { Runner } from '../runner.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
@@ -21,13 +23,26 @@ export function createSuiteRoutes({
   clock,
   bodies,
   readBody,
+  runner,
 }: {
   store: Store;
   clock: Clock;
   bodies: BodySchemas;
   readBody: BodyReader;
+  runner: Pick<Runner, 'isActive'>;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
+
+  /** @throws {ApiError} CONFLICT while this service executes a run of the suite */
+  const refuseExecuting = (suiteId: string): void => {
+    const run = store.runs
+      .listOfSuite(suiteId, 100)
+      .find(({ id, status }) => status === 'running' && runner.isActive(id));
+    if (run === undefined) return;
+    throw new ApiError('CONFLICT', `Run ${run.id} of the suite is executing; cancel it first, or wait for its end.`, {
+      details: { runId: run.id },
+    });
+  };
 
   routes.get(list, (c) => {
     const project = requireProject(store, c.req.param('projectId'));
@@ -68,6 +83,7 @@ export function createSuiteRoutes({
   routes.delete(one, (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
+    refuseExecuting(suite.id);
     store.suites.delete(suite.id);
     return c.json({ id: suite.id, deleted: true });
   });

@@ -1,33 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { IterationJudge, ToolCall } from '../../model/run.ts';
-import type { ModelUsage } from '../../model/usage.ts';
-import { jsonColumn } from './schema.ts';
+import { iterationColumns, iterationRow } from './iterations.ts';
 
-const endedRow = z.object({
+const endedRow = iterationRow.omit({ provider: true }).extend({
   projectId: z.string(),
   suiteId: z.string(),
   runId: z.string(),
   runEndedAt: z.number(),
-  position: z.number(),
-  id: z.string(),
-  testCaseId: z.string().nullable(),
-  caseId: z.string().nullable(),
-  caseKey: z.string().nullable(),
-  title: z.string(),
-  iterationNumber: z.number(),
-  status: z.string(),
-  result: z.enum(['passed', 'failed']).nullable(),
-  startedAt: z.number().nullable(),
-  durationMs: z.number().nullable(),
-  error: z.string().nullable(),
-  model: z.string().nullable(),
-  tokensUsed: z.number().nullable(),
-  usage: jsonColumn<ModelUsage>().nullable(),
-  judges: jsonColumn<IterationJudge[]>()
-    .nullable()
-    .transform((judges) => judges ?? []),
-  toolCalls: jsonColumn<{ actual: ToolCall[]; expected: ToolCall[] }>().nullable(),
 });
 
 /** Where an iteration stands among those of all ended runs of a project. */
@@ -40,10 +19,7 @@ export type EndedIteration = ReturnType<ReturnType<typeof createEndedIterationSt
 export function createEndedIterationStore(database: DatabaseSync) {
   const prepare = () =>
     database.prepare(`
-      select r.project_id as projectId, r.suite_id as suiteId, r.id as runId, r.completed_at as runEndedAt, i.position, i.id,
-        i.case_id as testCaseId, i.case_id as caseId, i.case_key as caseKey, i.title, i.iteration_number as iterationNumber,
-        i.status, i.result, i.started_at as startedAt, i.duration_ms as durationMs, i.error, i.model,
-        i.tokens_used as tokensUsed, i.usage, i.judges, i.tool_calls as toolCalls
+      select r.project_id as projectId, r.suite_id as suiteId, r.id as runId, r.completed_at as runEndedAt, ${iterationColumns}
       from runs r join iterations i on i.run_id = r.id
       where r.project_id = :projectId and r.completed_at is not null and i.status <> 'cancelled'
         and (r.completed_at, r.id, i.position) > (:runEndedAt, :runId, :position)
@@ -56,8 +32,10 @@ export function createEndedIterationStore(database: DatabaseSync) {
       const { runEndedAt, runId, position } = after ?? { runEndedAt: -1, runId: '', position: -1 };
       select ??= prepare();
       const rows = z.array(endedRow).parse(select.all({ projectId, runEndedAt, runId, position, limit }));
-      return rows.map(({ toolCalls, ...row }) => ({
+      return rows.map(({ toolCalls, judges, ...row }) => ({
         ...row,
+        testCaseId: row.caseId,
+        judges: judges ?? [],
         actualToolCalls: toolCalls?.actual ?? [],
         expectedToolCalls: toolCalls?.expected ?? [],
       }));

@@ -12,7 +12,7 @@ interface ToolCalls {
   expected: ToolCall[];
 }
 
-const iterationRow = z.object({
+export const iterationRow = z.object({
   position: z.number(),
   id: z.string(),
   /** Null where an ingested one is of no case that the suite has. */
@@ -34,6 +34,21 @@ const iterationRow = z.object({
   caseKey: z.string().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
+
+const renamedColumns: Record<string, string> = {
+  caseId: 'case_id',
+  iterationNumber: 'iteration_number',
+  startedAt: 'started_at',
+  durationMs: 'duration_ms',
+  toolCalls: 'tool_calls',
+  tokensUsed: 'tokens_used',
+  caseKey: 'case_key',
+};
+
+/** The columns of an iteration's row, for a select from `iterations i`. */
+export const iterationColumns = Object.keys(iterationRow.shape)
+  .map((field) => `i.${renamedColumns[field] ?? field} as ${field}`)
+  .join(', ');
 
 const progressRow = z.object({
   status: z.string(),
@@ -106,10 +121,7 @@ export function createIterationStore(database: DatabaseSync) {
   const cancelAll = database.prepare(`
     update iterations set status = 'cancelled' where status in ('pending', 'running')`);
   const selectPage = database.prepare(`
-    select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
-      started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls, model, provider,
-      tokens_used as tokensUsed, usage, judges, case_key as caseKey
-    from iterations where run_id = ? and position > ? order by position limit ?`);
+    select ${iterationColumns} from iterations i where run_id = ? and position > ? order by position limit ?`);
   const selectProgress = database.prepare(`
     select steps, status, case_key as caseKey from iterations where run_id = ? and id = ?`);
   const selectScores = database.prepare('select id, scores from iterations where run_id = ? and scores is not null');

@@ -178,13 +178,14 @@ async function applySync(
   suiteId: string,
   { service: { client, projectId }, signal }: StoredSuites,
 ): Promise<void> {
-  for (const { caseId, changes } of sync.update) {
-    await updateCase(client, { projectId, suiteId, caseId, changes, signal });
-  }
+  // First: a case may become what a deleted one says, and the service refuses duplicates.
   for (const { caseId } of sync.delete) {
     await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
       // Another job of the matrix has deleted it already.
       if (!(error instanceof ServiceError && error.status === 404)) throw error;
     });
+  }
+  for (const { caseId, changes } of sync.update) {
+    await updateCase(client, { projectId, suiteId, caseId, changes, signal });
   }
 }

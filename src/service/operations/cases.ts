@@ -62,7 +62,7 @@ export const caseOperations = {
       skipped: z.array(z.looseObject({})).nullish(),
     }),
     status: 200,
-    errors: [400, 401, 403, 404, 409, 429, 500, 502, 504],
+    errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],
     isSlow: true,
     needs: 'a model',
   }),

@@ -6,6 +6,8 @@ const anyBody = z.looseObject({});
 const record = z.record(z.string(), z.unknown());
 const items = z.array(z.unknown());
 const slowErrors = [400, 401, 403, 404, 429, 500, 502, 504];
+/** With that of a server which the service may not start. */
+const connectErrors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
 
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const check = checkSchema.optional();
@@ -48,7 +50,7 @@ export const diagnosticsOperations = {
     body: anyBody,
     answer: z.object({ success: z.literal(true), status: z.literal('connected'), initInfo: record.nullish() }),
     status: 200,
-    errors: slowErrors,
+    errors: connectErrors,
     isRepeatable: true,
     isSlow: true,
   }),
@@ -61,7 +63,7 @@ export const diagnosticsOperations = {
     body: anyBody,
     answer: diagnosisSchema,
     status: 200,
-    errors: slowErrors,
+    errors: connectErrors,
     isRepeatable: true,
     isSlow: true,
   }),

@@ -31,8 +31,6 @@ export interface Operation<
   right?: 'public' | 'member' | 'admin';
   /** Whether the literal `default` stands for the first project of the key's organization. */
   hasDefaultProject?: boolean;
-  /** Whether it changes what the service keeps or spends money: a guest's key is refused. Default: every method but GET. */
-  isWrite?: boolean;
   /** Where the cursor of the next page goes; absent where the whole list comes at once, or no list comes. */
   cursor?: Cursor;
   /** Whether calling it twice is the same as calling it once. True of GET and DELETE (RFC 9110 §9.2.2). */

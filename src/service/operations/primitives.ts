@@ -111,7 +111,7 @@ export const primitiveOperations = {
       prompts: items,
     }),
     status: 200,
-    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    errors,
     isRepeatable: true,
     isSlow: true,
   }),

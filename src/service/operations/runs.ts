@@ -35,7 +35,7 @@ export const runOperations = {
     body: createRunSchema(contractLimits, createTestSchemas(contractLimits)).omit({ projectId: true }),
     answer: runCreatedSchema,
     status: 202,
-    errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],
     isSlow: true,
   }),
   getEvalRun: describeOperation({

@@ -217,6 +217,12 @@ describe('environments', () => {
     expect((await create({ name })).revision).toBe(1);
   });
 
+  it.each(ways)('archiveEnvironment answers 409: a stale revision ($way)', async ({ open }) => {
+    const { id: environmentId } = await create();
+    const answer = await open(service)('archiveEnvironment', { environmentId, expectedRevision: 0 });
+    expect(answer).toMatchObject({ status: 409, code: 'CONFLICT' });
+  });
+
   it.each(ways)('restoreEnvironment answers 200: as it was before ($way)', async ({ open }) => {
     const { id, name } = await create();
     await write(id, 1, 'archive');

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/time.ts';
 import { listPathFields, type Operation } from '../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../src/service/operations/table.ts';
 import { ways } from '../../support/service/answers.ts';
 import { type ContractService, openContractService } from '../../support/service/contract-service.ts';
 import { openFailingService } from '../../support/service/failing-service.ts';
-import { isPublic, listServed, readsStore } from '../../support/service/generic-cells.ts';
+import { answersFromMemory, readsStore } from '../../support/service/generic-cells.ts';
 
-const served = listServed();
+const served = listOperations();
+const metered = served.filter(({ errors }) => errors.includes(429));
 const bothWays = (operations: readonly Operation[]) =>
   operations.flatMap((operation) => ways.map(({ way, open }) => ({ name: operation.name, operation, way, open })));
 
@@ -27,7 +30,7 @@ describe('a service whose rate limit is reached', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  it.each(bothWays(served.filter((operation) => !isPublic(operation))))(
+  it.each(bothWays(metered))(
     '$name answers 429: more requests than the limit ($way)',
     async ({ name, operation, open }) => {
       const refused = await open(service)(name, fieldsOf(operation));
@@ -35,7 +38,7 @@ describe('a service whose rate limit is reached', () => {
     },
   );
 
-  it.each(served.filter((operation) => !isPublic(operation)).map(({ name, method, path }) => ({ name, method, path })))(
+  it.each(metered.map(({ name, method, path }) => ({ name, method, path })))(
     '$name says in whole seconds when to ask again',
     async ({ method, path }) => {
       const headers = { authorization: `Bearer ${service.apiKey}` };
@@ -67,6 +70,35 @@ describe('a service whose store fails', () => {
       // What failed is for the log alone.
       const body = { code: 'INTERNAL_ERROR', message: 'The service failed to answer; its log says why.' };
       if (way === 'http') expect(answer.body).toEqual(body);
+    },
+  );
+});
+
+describe('a service whose clock fails', () => {
+  let service: ContractService;
+  let isBroken = false;
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => {
+      if (isBroken) throw new Error('The clock is broken.');
+      return systemClock.monotonicMs();
+    },
+  };
+  beforeAll(async () => {
+    // Every request with a key reads the clock, to be metered.
+    service = await openContractService({ clock, rateLimit: { perMinute: 60, burst: 10 } });
+    isBroken = true;
+  });
+  afterAll(async () => {
+    isBroken = false;
+    await service[Symbol.asyncDispose]();
+  });
+
+  it.each(bothWays(served.filter(answersFromMemory)))(
+    '$name answers 500: a clock that fails ($way)',
+    async ({ name, operation, open }) => {
+      const answer = await open(service)(name, fieldsOf(operation));
+      expect(answer).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
     },
   );
 });

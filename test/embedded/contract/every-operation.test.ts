@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { Secret } from '../../../src/base/redaction.ts';
 import type { Role } from '../../../src/embedded/callers.ts';
 import { listPathFields, type Operation } from '../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../src/service/operations/table.ts';
 import { ways } from '../../support/service/answers.ts';
 import {
   type ContractService,
@@ -10,9 +11,9 @@ import {
   saveServer,
   saveSuite,
 } from '../../support/service/contract-service.ts';
-import { isClosed, isInProject, isPublic, isWrite, listServed } from '../../support/service/generic-cells.ts';
+import { isClosed, isInProject, isPublic, isWrite } from '../../support/service/generic-cells.ts';
 
-const served = listServed();
+const served = listOperations();
 
 function holdKey(name: string, organizationId: string, role: Role) {
   const user = { id: `user_${name}`, email: `${name}@localhost`, name };
@@ -72,6 +73,14 @@ describe('every operation', () => {
       const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, id: string) => ids[id] ?? 'none');
       const { status } = await fetch(service.baseUrl + path, { method: operation.method });
       expect(status).toBe(401);
+    },
+  );
+
+  it.each(bothWays(served.filter((operation) => isPublic(operation) && operation.errors.includes(401))))(
+    '$name answers 401: a wrong key, although it needs none ($way)',
+    async ({ name, operation, open }) => {
+      const refused = await open(service)(name, fieldsOf(operation), { key: 'sk_wrong' });
+      expect(refused).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     },
   );
 

@@ -1,20 +1,10 @@
-import { listUnsupported } from '../../../src/embedded/routes/unsupported.ts';
 import { describeSchema } from '../../../src/service/operations/fields.ts';
 import type { Operation } from '../../../src/service/operations/operation.ts';
-import { listOperations } from '../../../src/service/operations/table.ts';
-
-/** The operations that the embedded service serves. */
-export function listServed(): Operation[] {
-  const nameRequest = (method: string, path: string) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
-  const refused = new Set(listUnsupported().map(({ method, path }) => nameRequest(method, path)));
-  return listOperations().filter(({ method, path }) => !refused.has(nameRequest(method, path)));
-}
 
 export const isPublic = ({ right }: Operation): boolean => right === 'public';
 
 /** Whether a guest's key is refused. */
-export const isWrite = (operation: Operation): boolean =>
-  !isPublic(operation) && (operation.isWrite ?? operation.method !== 'GET');
+export const isWrite = (operation: Operation): boolean => !isPublic(operation) && operation.method !== 'GET';
 
 export const isInProject = ({ path }: Operation): boolean => path.startsWith('/projects/{projectId}');
 
@@ -24,6 +14,10 @@ export const isClosed = ({ method, errors, body }: Operation): boolean =>
 
 /** Answered from memory, as long as the service has no plugins. */
 const fromMemory: ReadonlySet<string> = new Set(['getMe', 'getPluginVersion', 'listOrganizations']);
+
+/** Whether it lists a failure of the service, and no store can cause it. */
+export const answersFromMemory = (operation: Operation): boolean =>
+  operation.errors.includes(500) && (isPublic(operation) || fromMemory.has(operation.name));
 
 /** Whether a failure of the store reaches it. */
 export const readsStore = (operation: Operation): boolean => !isPublic(operation) && !fromMemory.has(operation.name);

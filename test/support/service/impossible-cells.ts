@@ -31,7 +31,8 @@ export const impossibleCells: ImpossibleCell[] = [
     reason: 'an authorization server that cannot be reached only means that the tokens are not refreshed',
   })),
   { operation: 'createProject', status: 404, reason: 'the request names no record' },
-  { operation: 'getMe', status: 500, reason: 'the answer comes from memory' },
+  { operation: 'listModels', status: 400, reason: 'the request has nothing but its path' },
+  { operation: 'listModels', status: 404, reason: 'the request names no record' },
 ];
 
 /** What only a bare HTTP request can ask: the client derives the Host header from its base URL. */
