@@ -122,7 +122,7 @@ async function* callFromFlags(
   if (operation.cursor === undefined || flags.all !== true) {
     const check = parseAs(operation.answer, `that of ${operation.name}`);
     const parse = (answer: unknown) => (check(answer), answer);
-    yield await client.call({ ...planCall(operation, fields), parse, ...callOptions });
+    yield await client.call({ ...planCall(operation, fields, client.profile), parse, ...callOptions });
     return;
   }
   const items: unknown[] = [];

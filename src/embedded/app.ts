@@ -133,7 +133,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
     createCaseBatchRoutes(parts),
     createCaseRoutes(parts),
     createIngestRoutes(parts),
-    createGenerateRoutes({ ...parts, connect }),
+    createGenerateRoutes({ ...parts, connect, findTarget }),
   ]) {
     api.route('/', routes);
     inside.route('/', routes);

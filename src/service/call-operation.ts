@@ -3,6 +3,7 @@ import type { CallOptions, ServiceCall, ServiceClient } from './client.ts';
 import { walkPages } from './iterations.ts';
 import { listPathFields, type Operation, type PathFields } from './operations/operation.ts';
 import { type Page, parseAs } from './parse.ts';
+import type { ServiceProfile } from './profile.ts';
 
 /** What a caller gives to an operation: the ids of its path, its query and its body, in one object. */
 export type OperationFields<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = Record<
@@ -40,7 +41,7 @@ export async function callOperation<
   options: OperationOptions = {},
 ): Promise<z.output<Answer>> {
   const parse = parseAs(operation.answer, `that of ${operation.name}`);
-  return client.call({ ...planCall(operation, fields), parse, ...options });
+  return client.call({ ...planCall(operation, fields, client.profile), parse, ...options });
 }
 
 /**
@@ -59,7 +60,7 @@ export function walkOperation(
   const parse = (answer: unknown) => (isRaw ? (check(answer), answer) : check(answer));
   const loadPage = async (cursor: string | undefined): Promise<Page<unknown>> =>
     client.call({
-      ...planCall(operation, cursor === undefined ? fields : { ...fields, cursor }),
+      ...planCall(operation, cursor === undefined ? fields : { ...fields, cursor }, client.profile),
       parse: (answer, headers) =>
         operation.cursor === 'headers'
           ? { items: [parse(answer)], nextCursor: headers[`${client.profile.headerPrefix}next-cursor`]?.toString() }
@@ -95,10 +96,11 @@ function identify(item: unknown): string {
   return JSON.stringify(id ?? uri ?? name ?? stepId ?? item);
 }
 
-/** The request of an operation; fields of neither its path nor its query are the body's. */
+/** The request of an operation to a service; fields of neither its path nor its query are the body's. */
 export function planCall(
   operation: Pick<Operation, 'method' | 'path' | 'query' | 'isRepeatable' | 'isSlow'>,
   fields: object,
+  profile: Pick<ServiceProfile, 'segments'>,
 ): Omit<ServiceCall<unknown>, 'parse'> {
   const given: Record<string, unknown> = { ...fields };
   const { method, isRepeatable = false, isSlow = false } = operation;
@@ -108,7 +110,7 @@ export function planCall(
   const { idempotencyKey } = rest;
   return {
     method,
-    path: buildPath(operation.path, given),
+    path: buildPath(operation.path, given, profile),
     query: Object.fromEntries(
       query.map(([name, value]) => [name, value === undefined ? undefined : printField(value)]),
     ),
@@ -120,13 +122,17 @@ export function planCall(
 }
 
 /** The segments of a path with its ids in place. */
-function buildPath(path: string, fields: Readonly<Record<string, unknown>>): string[] {
+function buildPath(
+  path: string,
+  fields: Readonly<Record<string, unknown>>,
+  { segments }: Pick<ServiceProfile, 'segments'>,
+): string[] {
   return path
     .split('/')
     .slice(1)
     .map((segment) => {
       const [name] = listPathFields(segment);
-      return name === undefined ? segment : printField(fields[name] ?? '');
+      return name === undefined ? (segments[segment] ?? segment) : printField(fields[name] ?? '');
     });
 }
 

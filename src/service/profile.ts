@@ -14,6 +14,8 @@ export interface ServiceProfile {
     /** Of a suite, a run or a batch of cases. */
     testsPerRequest: number;
   };
+  /** What it calls segments of paths differently from the descriptions of operations. */
+  segments: Readonly<Record<string, string>>;
   /** Where runs are created and found. Always below the project: the short `/eval-runs` is an abbreviation of it. */
   runPath(projectId: string): readonly string[];
   /** What a key may spend on requests; null where nothing is metered. */
@@ -69,6 +71,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     serverUnreachableHint: 'The server answered the gate when it was started. Check its output for the reason.',
     defaultBaseUrl: null,
     limits: { iterationsPerCase: 100, testsPerRequest: 5000 },
+    segments: {},
     runPath,
     pacing: null,
     polling: { firstMs: 50, longestMs: 200 },
@@ -80,6 +83,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     subprotocol: 'svc-tunnel.v1',
     keepsToolResults: true,
     dialect: contract,
+    segments: {},
     defaultBaseUrl: null,
     ...hosted,
   },
@@ -89,6 +93,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     subprotocol: 'mcpjam-tunnel.v1',
     keepsToolResults: false,
     dialect: newerContract,
+    segments: { chatboxes: 'scenarios' },
     defaultBaseUrl: 'https://app.mcpjam.com/api/v1',
     ...hosted,
   },

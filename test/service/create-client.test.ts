@@ -13,6 +13,7 @@ import { describeOperation, none } from '../../src/service/operations/operation.
 import { operations } from '../../src/service/operations/table.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
 import { catchError } from '../support/service/service-client.ts';
 
 describe('the client of the eval API', () => {
@@ -47,6 +48,20 @@ describe('the client of the eval API', () => {
     const failure = await catchError(client.account.createProject({ name: 'Red', color: 'red' }));
     expect(failure).toBeInstanceOf(ServiceError);
     expect(failure).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' });
+  });
+
+  it.each([
+    ['svc', 'chatboxes'],
+    ['mcpjam', 'scenarios'],
+  ] as const)('asks a service of the profile %s for %s', async (profile, segment) => {
+    const asked: string[] = [];
+    await using server = await startHttpServer((response, { url }) => {
+      asked.push(url);
+      return json(200, { items: [] })(response, { method: '', url, headers: {}, body: '' });
+    });
+    await using of = createServiceClient({ baseUrl: server.origin, apiKey: 'sk_x', profile });
+    await of.chats.listChatboxes({ projectId: 'prj_1' });
+    expect(asked).toEqual([`/projects/prj_1/${segment}`]);
   });
 
   it('gives the pages of a list', async () => {

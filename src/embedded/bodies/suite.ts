@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
 import type { MatchOptionsLayer } from '../../model/case.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
+import type { Caller } from '../callers.ts';
 import { createCaseSchemas, createTestSchemas } from '../../service/bodies/case.ts';
 import { createRunSchema, createSuiteSchema } from '../../service/bodies/suite.ts';
 
@@ -54,6 +55,8 @@ export interface SuiteSchedule {
   dueAt: number | null;
   /** How often the clock went back meanwhile: a due time may come twice then. */
   rewinds: number;
+  /** Who enabled it: runs are made for that user. Absent in schedules of older versions, whose runs carry no tokens of a user. */
+  caller?: Caller;
 }
 
 /** What a new suite says; null wherever nothing was said. */

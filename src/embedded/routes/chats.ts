@@ -84,10 +84,10 @@ export function serveChatboxes(
     const chatbox = chatboxes.get(projectId, id);
     if (chatbox === undefined) throw notFound('Chatbox');
     const { modelId, systemPrompt, temperature, requireToolApproval } = chatbox.content;
-    const servers = listServers(store, chatbox).map(({ id, content: { name, url = null, useOAuth = false } }) => ({
+    const servers = listServers(store, chatbox).map(({ id, content: { name, url = '', useOAuth = false } }) => ({
       id,
       name,
-      url,
+      url: hideQuery(url),
       useOAuth,
     }));
     return { ...renderChatbox(store, chatbox), modelId, systemPrompt, temperature, requireToolApproval, servers };
@@ -98,6 +98,12 @@ export function serveChatboxes(
   serve({ ...getChatbox, path: '/projects/{projectId}/scenarios/{scenarioId}' }, ({ ids }) =>
     get(ids.projectId, ids.scenarioId),
   );
+}
+
+/** The URL without what may be a secret in it; null for a server without one. Only the record itself shows the rest. */
+function hideQuery(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed && `${parsed.origin}${parsed.pathname}`;
 }
 
 /** One whose server is gone is shown without it. */

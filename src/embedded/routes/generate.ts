@@ -6,7 +6,7 @@ import { type GenerateBody, generateSchema } from '../../service/bodies/case-req
 import { formatModelName } from '../../models/model-name.ts';
 import { explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
 import type { BodySchemas, SuiteContent } from '../bodies/suite.ts';
-import { invalid, notSupported } from '../envelope.ts';
+import { invalid } from '../envelope.ts';
 import { createExactlyOnce } from '../exactly-once.ts';
 import { askForCases } from '../generate/ask.ts';
 import { createDraftedCases, type SkippedDraft } from '../generate/create-cases.ts';
@@ -20,7 +20,7 @@ import {
   keepAnswer,
   readIdempotencyKey,
 } from '../request.ts';
-import { requireReachable } from '../run-request.ts';
+import { type FindRunTarget, requireReachable, type RunTarget } from '../run-request.ts';
 import { type ConnectServers, openServerTools } from '../server-tools.ts';
 import type { Store } from '../store/open.ts';
 import type { ServerRecord } from '../store/servers.ts';
@@ -49,6 +49,7 @@ interface GenerateParts extends ModelParts {
   clock: Clock;
   bodies: BodySchemas;
   connect: ConnectServers;
+  findTarget: FindRunTarget;
   readBody: BodyReader;
 }
 
@@ -62,7 +63,6 @@ export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
     const { idempotencyKey, ...body } = await readBody(c.req, generateSchema);
-    if (body.environmentId !== undefined) throw notSupported('This service has no environments: environmentId.');
     // The header wins over the body here, as in the API: a body may be the work of a model.
     const request = describeRequest(`generate:${suite.id}`, readIdempotencyKey(c.req) ?? idempotencyKey, body);
     const order = { projectId: project.id, suite, body, request };
@@ -81,10 +81,12 @@ export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
 
 async function generate(parts: GenerateParts, order: Order, signal: AbortSignal): Promise<Generated> {
   const { content } = order.suite;
-  const suiteModel = content.model === null ? null : readModel({ model: content.model });
+  const target = findEnvironment(parts.findTarget, order);
+  const model = target === null ? content.model : (target.settings.model ?? null);
+  const suiteModel = model === null ? null : readModel({ model });
   const chosen = requireModel(parts, { operation: 'The generation of cases', suiteModel });
   const plan = planGeneration(order.body);
-  const opened = await openAll(selectServers(parts.store, order), { ...parts, signal });
+  const opened = await openAll(selectServers(parts.store, order, target), { ...parts, signal });
   try {
     const toolNames = new Set(opened.flatMap(({ tools }) => [...tools.keys()]));
     if (toolNames.size === 0) throw invalid('The servers have no tools to write cases for.');
@@ -113,10 +115,25 @@ async function openAll(servers: readonly ServerRecord[], options: Parameters<typ
   throw failed.reason;
 }
 
-/** Those of the request; else the first of the suite, which is the one that prompts of its runs talk to. */
-function selectServers(store: Store, { projectId, suite, body }: Order): ServerRecord[] {
+/**
+ * Where runs of the suite take place, where that is an environment; null where the request names servers alone. The model that writes
+ * cases needs no skills.
+ */
+function findEnvironment(findTarget: FindRunTarget, { projectId, suite, body }: Order): RunTarget | null {
+  const { environmentId, servers = [] } = body;
+  if (servers.length > 0 && environmentId === undefined) return null;
+  const named = { suiteId: suite.id, ...(environmentId !== undefined && { environmentId }) };
+  return findTarget(projectId, suite, {
+    ...named,
+    ...(servers.length > 0 && { serverIds: servers }),
+    skillsOverride: 'exclude',
+  });
+}
+
+/** Those of the request; else the first of the environment or the suite, which is the one that prompts of its runs talk to. */
+function selectServers(store: Store, { projectId, suite, body }: Order, target: RunTarget | null): ServerRecord[] {
   const named = body.servers?.map((idOrName) => requireNamedServer(store, projectId, idOrName)) ?? [];
-  const saved = suite.content.serverIds.flatMap((id) => store.servers.get(projectId, id) ?? []);
+  const saved = target?.servers ?? suite.content.serverIds.flatMap((id) => store.servers.get(projectId, id) ?? []);
   const servers =
     named.length > 0 ? [...new Map(named.map((server) => [server.id, server])).values()] : saved.slice(0, 1);
   if (servers.length === 0) {

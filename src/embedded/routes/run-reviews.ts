@@ -11,7 +11,7 @@ import type { Reviews } from '../review/reviews.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
 
-/** The score from which a case passes, unless the request says otherwise. */
+/** The score from which a case passes, unless the request or the suite says otherwise. */
 const standardThreshold = 0.7;
 
 /** Judges and insights of runs that have ended. Each request asks a model, so that a repeat needs `force`. */
@@ -24,10 +24,15 @@ export function serveRunReviews(serve: ServeOperation, parts: ModelParts & { sto
     const receipt = { runId: run.id, projectId: run.projectId, status: 'pending' };
     if (status === 'pending') return receipt;
     if (status === 'completed') requireForce(body.force, 'judged');
-    const defaultModel = body.model === undefined ? parts.defaultModel : readModelName(body.model);
+    const settings = store.suites.get(run.projectId, run.suiteId)?.content.judge ?? {};
+    if (settings.enabled === false && body.enable !== true) {
+      throw invalid('enable: The suite has its judge disabled; send true to judge this run all the same');
+    }
+    const model = body.model ?? settings.model ?? null;
+    const defaultModel = model === null ? parts.defaultModel : readModelName(model);
     const suiteModel = findSuiteModel(store, run);
     const chosen = requireModel({ ...parts, defaultModel }, { operation: 'The judge', suiteModel });
-    reviews.startJudges(run, { chosen, threshold: body.threshold ?? standardThreshold });
+    reviews.startJudges(run, { chosen, threshold: body.threshold ?? settings.threshold ?? standardThreshold });
     return receipt;
   });
 

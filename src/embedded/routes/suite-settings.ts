@@ -40,9 +40,9 @@ export function serveSuiteSettings(serve: ServeOperation, parts: SettingsParts):
     change(ids, (suite) => patchSuite(suite, body, parts)),
   );
 
-  serve(suiteSettingsOperations.updateEvalSuiteSchedule, ({ ids, body }) =>
+  serve(suiteSettingsOperations.updateEvalSuiteSchedule, ({ ids, body, caller }) =>
     change(ids, (suite) => {
-      const schedule = planSchedule(suite.content, body, clock.now());
+      const schedule = { ...planSchedule(suite.content, body, clock.now()), caller };
       if (schedule.enabled && schedule.environmentId !== null) requireRunnable(parts, suite, schedule.environmentId);
       return { ...suite.content, schedule };
     }),

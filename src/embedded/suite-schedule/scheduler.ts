@@ -1,6 +1,7 @@
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Clock } from '../../base/time.ts';
+import { currentCaller } from '../callers.ts';
 import type { RunCreator } from '../create-run.ts';
 import { ApiError } from '../envelope.ts';
 import type { Store } from '../store/open.ts';
@@ -29,7 +30,8 @@ interface SchedulerParts {
 /**
  * Starts runs by the schedules of the suites, until it is disposed: of each due time one. The next due time is kept in the store. Times that
  * passed while no service ran, or in a jump of the clock, count once. A clock that goes back moves the due times with it. A suite that
- * cannot run is logged, and tried again an interval later; where all slots for runs are taken, it waits for one.
+ * cannot run is logged, and tried again an interval later; where all slots for runs are taken, it waits for one. A run is made for the user
+ * who set the schedule last.
  */
 export function startScheduler({ store, clock, logger, creator }: SchedulerParts): Scheduler {
   const stop = new AbortController();
@@ -63,7 +65,10 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
     const name = JSON.stringify(content.name);
     try {
       const body = { suiteId, ...(schedule.environmentId !== null && { environmentId: schedule.environmentId }) };
-      const { runId } = await creator.createDueRun(projectId, body, `${dueTime}:${schedule.rewinds}`);
+      // The servers of the run get the tokens of who set the schedule.
+      const create = () => creator.createDueRun(projectId, body, `${dueTime}:${schedule.rewinds}`);
+      const { caller } = schedule;
+      const { runId } = await (caller === undefined ? create() : currentCaller.run(caller, create));
       if (stop.signal.aborted) return;
       logger.info(`Suite ${name} is due: run ${runId} has started.`);
     } catch (error) {

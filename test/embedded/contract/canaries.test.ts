@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { parseChatboxes } from '../../../src/embedded/chats/chatboxes.ts';
+import { configureInventory } from '../../../src/embedded/inventory.ts';
 import { listPathFields } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { inlineTest, openContractService, saveSuite, waitForEnd } from '../../support/service/contract-service.ts';
@@ -24,8 +26,17 @@ const bodies: Record<string, unknown> = {
   getPrompt: { promptName: 'none' },
 };
 
-/** The API answers these with the URL of the record, as it was saved. */
-const answersWithUrl = new Set(['createProjectServer', 'listProjectServers', 'getProjectServer', 'checkOAuth']);
+/**
+ * The rule for `?k=`: the API answers these, and these alone, with the URL of the record as it was saved, so that a client can read it,
+ * change it and send it back. Every other answer leaves out the query.
+ */
+const answersWithUrl = new Set([
+  'createProjectServer',
+  'updateProjectServer',
+  'listProjectServers',
+  'getProjectServer',
+  'checkOAuth',
+]);
 
 /** A secret whose base64 and percent-encoded forms differ from its plain one. */
 const createCanary = (place: string): string => `canary/${place}+of?secrets`;
@@ -72,7 +83,9 @@ it('answers no read with a secret that it stores, and logs none', async () => {
   const group = (title: string, lines: readonly string[]) => log.push([title, ...lines].join('\n'));
   const logger = { ...silentLogger, debug: write, info: write, warning: write, error: write, group };
   await using server = await startFixtureMcpServer({ echo: { call: () => text('hi') } });
-  await using service = await openContractService({ logger });
+  const chatbox = { id: 'box', name: 'A chatbox', servers: ['running'] };
+  const createInventory = configureInventory({ chatboxes: parseChatboxes(JSON.stringify([chatbox])) });
+  await using service = await openContractService({ logger, createInventory });
   const { project } = service;
   const query = `?k=${encodeURIComponent(canaryOf('query'))}`;
   const secrets = { headers: { authorization: `Bearer ${canaryOf('header')}` }, clientSecret: canaryOf('client') };
@@ -98,6 +111,8 @@ it('answers no read with a secret that it stores, and logs none', async () => {
     expect({ status, body }).toMatchObject({ status: 201 });
     said.push({ from: 'createProjectServer', answer: JSON.stringify(body) });
     serverIds.push(String(body.id));
+    const changed = await project.patch(`/servers/${body.id}`, { name: record.name });
+    said.push({ from: 'updateProjectServer', answer: JSON.stringify(changed.body) });
   }
   const tokens = { access_token: canaryOf('token'), refresh_token: canaryOf('refresh'), expires_in: 3600 };
   const clientInformation = { clientId: 'client', clientSecret: canaryOf('grant') };
@@ -106,7 +121,7 @@ it('answers no read with a secret that it stores, and logs none', async () => {
   said.push({ from: 'importOAuthTokens', answer: JSON.stringify(imported.body) });
   expect(imported).toMatchObject({ status: 200 });
 
-  const ids: Record<string, string> = { projectId: service.projectId };
+  const ids: Record<string, string> = { projectId: service.projectId, chatboxId: chatbox.id };
   const host = await project.post('/hosts', { name: 'A host', template: 'claude' });
   const environment = await project.post('/environments', { name: 'An environment', hostId: host.body.id });
   ids['hostId'] = String(host.body.id);
@@ -138,7 +153,7 @@ it('answers no read with a secret that it stores, and logs none', async () => {
   }
   // So that the reads found what was stored.
   expect([...answeredFor]).toEqual(expect.arrayContaining(['serverId', 'suiteId', 'caseId', 'runId', 'iterationId']));
-  expect([...answeredFor]).toEqual(expect.arrayContaining(['hostId', 'environmentId']));
+  expect([...answeredFor]).toEqual(expect.arrayContaining(['hostId', 'environmentId', 'chatboxId']));
   const found = [...said, ...log.map((answer) => ({ from: 'log', answer }))]
     .map(({ from, answer }) => {
       const shown = findCanaries(answer).filter((place) => place !== 'query' || !answersWithUrl.has(from));

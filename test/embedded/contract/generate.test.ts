@@ -6,7 +6,7 @@ import { openScriptedProvider } from '../../support/models/scripted-provider.ts'
 import type { ScriptedAnswer } from '../../support/models/scripted-session.ts';
 import { createScriptedSource, type ScriptedSource } from '../../support/models/scripted-source.ts';
 import { startEchoServer } from '../../support/servers/echo-server.ts';
-import { startFixtureMcpServer, type FixtureMcpServer } from '../../support/servers/fixture-mcp-server.ts';
+import { startFixtureMcpServer, text, type FixtureMcpServer } from '../../support/servers/fixture-mcp-server.ts';
 import {
   openContractService,
   saveServer,
@@ -300,7 +300,7 @@ describe('the generation of cases', () => {
     [{ caseMix: { easy: 1 } }, 400],
     [{ caseModels: [{ model: '' }] }, 400],
     [{ idempotencyKey: '' }, 400],
-    [{ environmentId: 'env_1' }, 422],
+    [{ environmentId: 'env_1' }, 400],
     [{ servers: ['nope'] }, 404],
   ])('refuses %j with %d', async (body, status) => {
     const { generate } = await script([writes([normal])]);
@@ -320,6 +320,34 @@ describe('the generation of cases', () => {
       body: { code: 'SERVER_UNREACHABLE' },
     });
     expect(await generate({ servers: ['empty'] })).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+  });
+
+  it('takes the server and the model of an environment of the suite, and no other servers with it', async () => {
+    await using other = await startFixtureMcpServer({ greet: { call: () => text('Hi.') } });
+    models = createScriptedSource([
+      writes([{ ...normal, turns: [{ ...turn, expectedToolCalls: [{ toolName: 'greet' }] }] }]),
+    ]);
+    const { suiteId, generate } = await open({ models, defaultModel: null });
+    if (service === undefined) throw new Error('No service is open.');
+    const { project } = service;
+    const serverId = await saveServer(service, { name: 'other', url: other.url });
+    const { body: host } = await project.post('/hosts', {
+      name: 'A host',
+      config: { modelId: 'scripted/of-host', serverIds: [serverId] },
+    });
+    const { body: environment } = await project.post('/environments', { name: 'Elsewhere', hostId: host.id });
+    expect((await generate({ environmentId: environment.id })).body.details).toMatchObject({
+      reason: 'ENVIRONMENT_NOT_ATTACHED',
+    });
+    await project.patch(`/eval-suites/${suiteId}`, { environmentIds: [environment.id] });
+    expect(await generate({ environmentId: environment.id, servers: ['demo'] })).toMatchObject({
+      status: 400,
+      body: { details: { reason: 'ENVIRONMENT_SERVERS_NOT_OVERRIDABLE' } },
+    });
+    expect(await generate({ environmentId: environment.id })).toMatchObject({
+      status: 200,
+      body: { generationModel: 'scripted/of-host', counts: { normal: 1, negative: 0 } },
+    });
   });
 
   it('closes its sessions with the server', async () => {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
 import { ways } from '../../support/service/answers.ts';
 import {
   type ContractService,
@@ -112,6 +114,38 @@ describe('a server that needs a grant', () => {
       status: 401,
       body: { code: 'OAUTH_REQUIRED' },
     });
+  });
+
+  it.each([
+    ['passes', 'one', 'sk_one'],
+    ['does not start', 'two', 'sk_two'],
+  ])('%s in a scheduled run if user %s set the schedule', async (outcome, _user, key) => {
+    const clock = new ManualClock();
+    const refusal = Promise.withResolvers<string>();
+    const logger = { ...silentLogger, warning: (message: string) => refusal.resolve(message) };
+    await using opened = await openContractService({ clock, logger, keys: [holdKey('one'), holdKey('two')] });
+    const as = (apiKey: string) => createApiCaller(`${opened.baseUrl}/projects/${opened.projectId}`, apiKey);
+    const scheduled = { ...opened, apiKey: 'sk_one', project: as('sk_one') };
+    const id = await saveServer(scheduled, { url: server.url });
+    const tokens = { access_token: await sign() };
+    await scheduled.project.post(`/servers/${id}/oauth/import-tokens`, { serverUrl: server.url, tokens });
+    const { suiteId } = await saveSuite(scheduled, id);
+    const schedule = { enabled: true, intervalMinutes: 5 };
+    await scheduled.project.patch(`/eval-suites/${suiteId}/schedule`, schedule);
+    await as(key).patch(`/eval-suites/${suiteId}/schedule`, schedule);
+    const before = server.events.length;
+    const { body: detail } = await scheduled.project.get(`/eval-suites/${suiteId}`);
+    expect(detail.schedule).toEqual({ ...schedule, environmentId: null });
+    await clock.advance(5 * 60_000);
+    const list = async () => (await scheduled.project.get(`/eval-suites/${suiteId}/runs`)).body.items;
+    if (outcome === 'passes') {
+      await expect.poll(async () => (await list())[0]?.result, { timeout: 30_000 }).toBe('passed');
+      expect(await list()).toMatchObject([{ source: 'schedule' }]);
+      return;
+    }
+    expect(await refusal.promise).toContain('needs an OAuth grant');
+    expect(await list()).toEqual([]);
+    expect(server.events.slice(before)).not.toContain('call echo');
   });
 
   it.each([

@@ -178,6 +178,37 @@ describe('the reviews of a run', () => {
     }
   });
 
+  it.each(ways)('judgeEvalRun answers 202: by the settings of the suite ($way)', async ({ open: enter }) => {
+    const { opened, runId } = await withProvider();
+    const send = enter(opened);
+    const { suiteId } = await read(opened, runId);
+    const judge = { enabled: true, model: 'openai/gpt-5-mini', threshold: 0.1 };
+    await send('updateEvalSuite', { suiteId, settings: { judge } });
+    expect(await send('judgeEvalRun', { runId })).toMatchObject({ status: 202 });
+    await waitForReviews(opened, runId).toEqual(['completed', 'not_requested']);
+    expect((await read(opened, runId)).judges.goalCompletion).toMatchObject({
+      modelUsed: 'openai/gpt-5-mini',
+      threshold: 0.1,
+      cases: [{ passed: true }, { passed: true }],
+    });
+    await send('updateEvalSuite', { suiteId, settings: { judge: { model: 'unknown/model' } } });
+    expect(await send('judgeEvalRun', { runId, force: true })).toMatchObject({ status: 422 });
+    const given = { model: 'openai/gpt-5-mini', threshold: 0.5 };
+    expect(await send('judgeEvalRun', { runId, force: true, ...given })).toMatchObject({ status: 202 });
+    await waitForReviews(opened, runId).toEqual(['completed', 'not_requested']);
+    expect((await read(opened, runId)).judges.goalCompletion).toMatchObject({ threshold: 0.5 });
+  });
+
+  it.each(ways)('judgeEvalRun answers 400: the judge of the suite is disabled ($way)', async ({ open: enter }) => {
+    const { opened, runId } = await withProvider();
+    const send = enter(opened);
+    const { suiteId } = await read(opened, runId);
+    await send('updateEvalSuite', { suiteId, settings: { judge: { enabled: false } } });
+    expect(await send('judgeEvalRun', { runId })).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' });
+    expect(await send('judgeEvalRun', { runId, enable: true })).toMatchObject({ status: 202 });
+    await waitForReviews(opened, runId).toEqual(['completed', 'not_requested']);
+  });
+
   it.each(ways)('judgeEvalRun answers 404: no such run ($way)', async ({ open: enter }) => {
     const { opened } = await withProvider();
     const { status, code } = await enter(opened)('judgeEvalRun', { runId: 'run_none' });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { createInventory } from '../../../src/embedded/inventory.ts';
+import { pathAliases } from '../../../src/service/operations/aliases.ts';
 import type { Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { drawRequest, type KnownIds, type RandomRequest } from './random-request.ts';
@@ -78,16 +79,22 @@ function nameRecords({ path, body, ...request }: RandomRequest, ids: KnownIds): 
   return { ...request, path: name(path), body: body && name(body) };
 }
 
+/** Of an operation: its own path, and those that are short for it. */
+function listPaths({ name, path }: Operation): string[] {
+  const aliases = pathAliases.filter(({ operations }) => operations.includes(name));
+  return [path, ...aliases.map(({ alias, path: long }) => path.replace(long, alias))];
+}
+
 function printRequest({ method, path, headers, body }: RandomRequest): string {
   return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)} ${body?.slice(0, 600) ?? ''}`;
 }
 
 function findOperation({ method, path }: RandomRequest): Operation | undefined {
+  // `/projects/..` is gone from it, so that a short path may be left.
   const { pathname } = new URL(mount + path);
+  const fits = (known: string) => new RegExp(`^/api/v1${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
   return listOperations().find(
-    (operation) =>
-      operation.method === method &&
-      new RegExp(`^/api/v1${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    (operation) => operation.method === method && listPaths(operation).some((known) => fits(known)),
   );
 }
 
