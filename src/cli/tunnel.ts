@@ -16,6 +16,8 @@ const names = new Set([
   'server-oauth-secret',
   'server-env',
   'server-cwd',
+  'mcp-config',
+  'mcp-server',
   'server-ready-timeout',
   'isolation',
   'service',
@@ -37,7 +39,7 @@ export function addTunnelCommand(program: Command, setExitCode: (code: number) =
     .addHelpText(
       'after',
       `
-Prints one JSON line on stdout when the server is reachable:
+Prints one JSON line on stdout for each server, when it is reachable:
   {"serverId": …, "serverName": …}
 
 Examples:

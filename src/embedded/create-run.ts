@@ -16,7 +16,13 @@ import type { RunEnvironment } from './store/runs.ts';
 import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
 import { createRunSlots, type RunSlot } from './run-slots.ts';
-import { type FindRunTarget, resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
+import {
+  type FindRunTarget,
+  resolveRunRequest,
+  nameRunServer,
+  type RunRequest,
+  type RunServer,
+} from './run-request.ts';
 import { scheduleCases } from './schedule.ts';
 
 /** What the creation of a run is answered with. */
@@ -217,9 +223,9 @@ function startRun(
 function refuseClashes(planned: readonly PlannedCase[], targets: ReadonlyMap<string, ConnectedTarget>): void {
   for (const { testCase, servers } of planned) {
     const owners = new Map<string, string>();
-    for (const { id, alias, content } of servers) {
-      const name = alias ?? content.name;
-      for (const tool of targets.get(id)?.readOnlyTools?.keys() ?? []) {
+    for (const server of servers) {
+      const name = nameRunServer(server);
+      for (const tool of targets.get(server.id)?.readOnlyTools?.keys() ?? []) {
         const other = owners.get(tool);
         if (other !== undefined) throw invalid(describeClash(testCase.title, { tool, servers: [other, name] }));
         owners.set(tool, name);
@@ -257,10 +263,10 @@ function planIterations(
   },
 ) {
   const [first, ...others] = servers;
-  const find = ({ id }: RunServer) => {
-    const connected = targets.get(id);
-    if (connected === undefined) throw new Error(`Server ${id} was planned for and never connected to.`);
-    return { serverId: id, target: connected.target };
+  const find = (server: RunServer) => {
+    const connected = targets.get(server.id);
+    if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
+    return { serverId: server.id, target: { ...connected.target, serverName: nameRunServer(server) } };
   };
   const reached: [PlannedTarget, ...PlannedTarget[]] = [find(first), ...others.map(find)];
   const readOnlyTools = joinReadOnlyTools(servers.map(({ id }) => targets.get(id)?.readOnlyTools ?? null));

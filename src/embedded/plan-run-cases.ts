@@ -9,12 +9,12 @@ import {
 } from '../model/case.ts';
 import { type EraChoice, readEra } from '../mcp/protocol.ts';
 import { isServerStep, listInnerSteps, mapServerSteps, type ServerStep, type Step } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
+import { findStepServer, readServerId } from '../model/step-server.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from '../service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { ApiError, invalid, notSupported } from './envelope.ts';
-import type { RunServer } from './run-request.ts';
+import { nameRunServer, type RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
 
 /** A case as one run executes it: settings layered, its servers and its model chosen. */
@@ -145,12 +145,12 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
   };
 }
 
-/** The engine knows a server by the name of its record. */
+/** The engine knows a server by the name that the run has for it. */
 function resolveAlias(step: Step, servers: readonly RunServer[]): Step {
   return mapServerSteps(step, (asking) => {
-    const server = findNamedServer(asking, servers);
+    const server = findServer(asking, servers);
     if (server === undefined) return asking;
-    const named = { ...asking, serverName: server.content.name };
+    const named = { ...asking, serverName: nameRunServer(server) };
     if ('serverId' in named) delete named.serverId;
     return named;
   });
@@ -187,7 +187,7 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
 export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
     for (const step of listAllSteps(content)) {
-      if (!isServerStep(step) || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
+      if (!isServerStep(step) || findServer(step, servers) !== undefined) continue;
       throw invalid(
         `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(readServerId(step) ?? step.serverName)}, which is not among the run's servers.`,
       );
@@ -214,27 +214,13 @@ function listServersOf({ title, advancedConfig }: CaseContent, options: RunCases
 function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
   if (countPrompts(content.steps) > 0) return servers;
   const asking = listAllSteps(content).filter(isServerStep);
-  const named = new Set(asking.map((step) => findNamedServer(step, servers) ?? servers[0]));
+  const named = new Set(asking.map((step) => findServer(step, servers) ?? servers[0]));
   const [first = servers[0], ...others] = servers.filter((server) => named.has(server));
   return [first, ...others];
 }
 
-/** By id before name, and by what the run calls it before what its record does. */
-function findNamedServer(step: ServerStep, servers: readonly RunServer[]) {
-  const serverId = readServerId(step);
-  if (serverId !== undefined) return servers.find(({ id }) => id === serverId);
-  const { serverName } = step;
-  return (
-    servers.find(({ alias }) => alias === serverName) ?? servers.find(({ content }) => content.name === serverName)
-  );
-}
-
-function isServerNamed(step: ServerStep): boolean {
-  return readServerId(step) !== undefined || (step.serverName ?? serverUnderTest) !== serverUnderTest;
-}
-
-function readServerId(step: ServerStep): string | undefined {
-  return step.kind === 'toolCall' ? step.serverId : undefined;
+function findServer(step: ServerStep, servers: readonly RunServer[]): RunServer | undefined {
+  return findStepServer(step, servers, ({ id, alias, content }) => ({ id, alias, name: content.name }));
 }
 
 function countPrompts(steps: readonly Step[]): number {

@@ -5,12 +5,18 @@ import { requireServer, requireSuite } from './lookup.ts';
 import { createCaseRecord, type CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';
 import type { RunEnvironment } from './store/runs.ts';
+import { serverUnderTest } from '../model/step-server.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** A server as one run has it. */
 export interface RunServer extends ServerRecord {
   /** What the run calls it, in addition to the name of its record. */
   alias?: string;
+}
+
+/** What messages and traces call a server of a run. The name that stands for the only server is none that a reader would know. */
+export function nameRunServer({ alias = serverUnderTest, content }: RunServer): string {
+  return alias === serverUnderTest ? content.name : alias;
 }
 
 /** Where a run takes place: what its environment or its host says, which goes before what the suite says. */

@@ -9,7 +9,7 @@ import type { ServerRecord } from './store/servers.ts';
 /** Connects to servers as runs do, and returns them by their ids. */
 export type ConnectServers = (servers: readonly ServerRecord[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
 
-/** A server in one session, and its tools. Disposing ends the session. */
+/** A server in one session, and its tools for models. Disposing ends the session. */
 export interface ServerTools extends AsyncDisposable {
   server: ServerRecord;
   tools: ReadonlyMap<string, ToolDeclaration>;
@@ -33,7 +33,8 @@ export async function openServerTools(
     throw explain(error, `A session with server ${name} could not be opened`, signal);
   });
   try {
-    const tools = (await session.listTools({ signal })) ?? new Map<string, ToolDeclaration>();
+    const listed = (await session.listTools({ signal })) ?? new Map<string, ToolDeclaration>();
+    const tools = new Map([...listed].filter(([, { isForModels }]) => isForModels));
     return {
       server,
       tools,

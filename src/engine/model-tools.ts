@@ -25,9 +25,9 @@ export interface ToolOffer {
   decoys: readonly DecoyTool[];
 }
 
-/** Tools as a provider takes them: those of the server, in its order, then the decoys. */
+/** Tools as a provider takes them: those that the server has for models, in its order, then the decoys. */
 export function offerTools({ list, decoys }: ToolOffer): ModelCall['tools'] {
-  const ofServer = [...(list ?? [])].map(([name, tool]) => ({ ...tool, name }));
+  const ofServer = [...(list ?? [])].flatMap(([name, tool]) => (tool.isForModels ? [{ ...tool, name }] : []));
   return [...ofServer, ...decoys].map(({ name, description = null, inputSchema = { type: 'object' } }) => ({
     type: 'function',
     name,
@@ -76,7 +76,9 @@ export async function makeModelCall(
     transcript.addRefusal(origin.toolCallId, toolName, refusal);
     return renderError(refusal);
   }
-  const declared = offer.list?.get(toolName);
+  const listed = offer.list?.get(toolName);
+  const isForApps = listed?.isForModels === false;
+  const declared = isForApps ? undefined : listed;
   const args = readArguments(input);
   // As the model wrote them, so that no check takes them for arguments that fit.
   const call = { toolName, arguments: args ?? { INVALID_JSON: input } };
@@ -86,6 +88,7 @@ export async function makeModelCall(
     record.complete({ kind: 'error', message, toolError, code: null, answeredAtMs: transcript.elapsedMs() });
     return renderError(message);
   };
+  if (isForApps) return refuse(`The server keeps the tool ${printValue(toolName)} for its apps.`);
   if (declared === undefined) {
     transcript.unlistedTools.push({ toolName, stepIndex: origin.stepIndex });
     return refuse(describeMissing(toolName, offer.list));

@@ -1,6 +1,7 @@
 import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
-import { serverUnderTest } from '../model/suite.ts';
+import { findStepServer } from '../model/step-server.ts';
+import type { ServerStep } from '../model/step.ts';
 import { describeProcessEnd, lastLinesHeading, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 
@@ -35,13 +36,13 @@ export function boundConnection(connection: Connection, signal: AbortSignal): Co
   return joinConnections([connection, ...connection.all.slice(1)], signal);
 }
 
-/** The connection to a server by its name; undefined where the case uses no server of that name. */
-export function findConnection(serverName: string, { all }: Pick<Connection, 'all'>): Connection | undefined {
-  return serverName === serverUnderTest ? all[0] : all.find(({ target }) => target.serverName === serverName);
+/** The connection to the server that a step speaks to; undefined where the case does not use that server. */
+export function findConnection(step: ServerStep, { all }: Pick<Connection, 'all'>): Connection | undefined {
+  return findStepServer(step, all, ({ target }) => ({ name: target.serverName }));
 }
 
 /** Why a step cannot run that names a server which the case does not use. */
-export function describeUnknownServer(serverName: string, { all }: Pick<Connection, 'all'>): string {
+export function describeUnknownServer({ serverName }: ServerStep, { all }: Pick<Connection, 'all'>): string {
   const known = joinWithin(
     all.map(({ target }) => printValue(target.serverName)),
     maxListLength,

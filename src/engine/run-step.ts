@@ -2,7 +2,6 @@ import type { Clock } from '../base/time.ts';
 import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { RunCommand } from '../model/process-end.ts';
 import type { RequestStep, ServerStep, Step, StepByKind } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
 import { runCommandStep } from './command-step.ts';
 import type { Evidence, JudgingAids } from './evidence.ts';
 import type { ModelTalk } from './model-talk.ts';
@@ -99,13 +98,13 @@ async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope
 
 /** Runs a step with the server that it names. */
 async function askServer(
-  { serverName = serverUnderTest }: Exclude<ServerStep, StepByKind['toolCall']>,
+  step: Exclude<ServerStep, StepByKind['toolCall']>,
   first: Connection,
   run: (connection: Connection) => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
-  const connection = findConnection(serverName, first);
+  const connection = findConnection(step, first);
   if (connection !== undefined) return await run(connection);
-  return { status: 'fail', reason: describeUnknownServer(serverName, first), effect: 'give-up' };
+  return { status: 'fail', reason: describeUnknownServer(step, first), effect: 'give-up' };
 }
 
 /**

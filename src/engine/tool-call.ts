@@ -51,9 +51,9 @@ export async function runToolCallStep(
 ): Promise<StepOutcome> {
   const { toolName } = step;
   const { stepIndex, transcript } = recording;
-  const connection = step.serverId === undefined ? findConnection(step.serverName, first) : first;
+  const connection = findConnection(step, first);
   if (connection === undefined) {
-    const reason = describeUnknownServer(step.serverName, first);
+    const reason = describeUnknownServer(step, first);
     return { status: 'fail', reason, effect: 'give-up' };
   }
   const evidence = { name: toolName, args: step.arguments };

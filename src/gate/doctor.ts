@@ -5,7 +5,7 @@ import type { Clock } from '../base/time.ts';
 import { createFailedDiagnosis, type Diagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import { anyProtocol } from '../model/protocol.ts';
-import { stepServerName } from '../model/suite.ts';
+import { serverUnderTest } from '../model/step-server.ts';
 import { openAccess, openServer } from '../server/open.ts';
 import type { GateOptions } from './options/schema.ts';
 import { type PlannedServer, planServer, resolveEnvironment } from './plan/plan-server.ts';
@@ -49,7 +49,7 @@ export async function examineServer(server: PlannedServer, context: DoctorContex
       : await openAccess({ url, ...server.access }, { clock, onSecret: (secret) => redactor.add(secret) });
   const limits = { clock, signal, timeoutMs };
   if (command === null && url !== null) {
-    return await diagnoseServer({ url, serverName: stepServerName, protocol: 'auto', access }, limits);
+    return await diagnoseServer({ url, serverName: serverUnderTest, protocol: 'auto', access }, limits);
   }
   const env = Object.fromEntries([...server.environment].map(([name, value]) => [name, value.reveal()]));
   const { isSse, cwd } = server;
@@ -80,6 +80,6 @@ export async function examineServer(server: PlannedServer, context: DoctorContex
   for (const secret of running.secrets) redactor.add(secret);
   const how = running.report.transport === 'stdio' ? 'on stdio' : 'at its URL';
   const started = { status: 'ok' as const, detail: `The command started a server that answers ${how}.` };
-  const target = { url: running.url, serverName: stepServerName, protocol: running.protocol, access };
+  const target = { url: running.url, serverName: serverUnderTest, protocol: running.protocol, access };
   return await diagnoseServer(target, { ...limits, started });
 }

@@ -1,7 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
-import { stepServerName } from '../model/suite.ts';
 import { readCiJob } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
@@ -13,11 +12,13 @@ import { planServers } from './plan/plan-servers.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
 import { openServerAccess, registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
+import { nameServer } from './run/test-servers.ts';
 import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
-/** A server that is to be reachable for a hosted service, until the caller closes it. */
+/** Servers that are to be reachable for a hosted service, until the caller closes their tunnels. */
 export interface TunnelPlan {
-  server: PlannedServer;
+  /** At least one. */
+  servers: readonly PlannedServer[];
   service: PlannedService;
   isolation: 'iteration' | 'run';
   secrets: readonly Secret[];
@@ -29,25 +30,21 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
   const { servers } = await planServers(options, { ...context, notes: [] }, issues);
-  const [server = null, ...others] = servers;
-  if (others.length > 0) {
-    const message = 'has several servers, and a tunnel leads to one; choose it with `mcp-server`';
-    issues.push({ input: 'mcp-config', code: 'several-servers', message });
-  }
   if (service.profile.name === 'embedded') {
     const message =
       'must name a hosted service, svc or mcpjam; no other process could use a tunnel to the embedded one';
     issues.push({ input: 'service', code: 'needs-hosted-service', message });
   }
-  if (server === null || issues.length > 0) throw new ConfigurationError(issues);
-  return { server, service, isolation: options.isolation, secrets: [...service.secrets, ...server.secrets] };
+  if (servers.length === 0 || issues.length > 0) throw new ConfigurationError(issues);
+  const secrets = [...service.secrets, ...servers.flatMap((server) => server.secrets)];
+  return { servers, service, isolation: options.isolation, secrets };
 }
 
 /**
- * Starts the server and keeps a tunnel to it open until the signal aborts; then leaves nothing behind. `onReady` is called
- * once the server answers at its public URL.
+ * Starts the servers and keeps a tunnel to each open until the signal aborts; then leaves nothing behind. `onReady` is called
+ * once for each server, when it answers at its public URL.
  *
- * @throws {ServerStartError} | {TunnelError} when the server or the tunnel is lost
+ * @throws {ServerStartError} | {TunnelError} when a server or a tunnel is lost
  */
 export async function hostTunnel(
   plan: TunnelPlan,
@@ -69,21 +66,23 @@ export async function hostTunnel(
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
     const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
-    const access = await openServerAccess(plan.server, scope);
-    const starting = {
-      access,
-      isolation: plan.isolation,
-      protocol: anyProtocol,
-      sessions: sessionsOfAnyClient,
-      isWitnessed: false,
-      waitForRuns: null,
-      environment: context.environment,
-      processMarker: context.processMarker,
-    };
-    const running = await startServer(plan.server, starting, scope);
-    const named = { ...plan.service, alias: stepServerName };
-    const server = await registerServer(running, named, { service, access, ...scope });
-    context.onReady(server);
+    for (const planned of plan.servers) {
+      const access = await openServerAccess(planned, scope);
+      const starting = {
+        access,
+        isolation: plan.isolation,
+        protocol: anyProtocol,
+        sessions: sessionsOfAnyClient,
+        isWitnessed: false,
+        waitForRuns: null,
+        environment: context.environment,
+        processMarker: context.processMarker,
+      };
+      const running = await startServer(planned, starting, scope);
+      const { alias, recordName } = nameServer(planned, plan);
+      const named = { ...plan.service, serverName: recordName, alias };
+      context.onReady(await registerServer(running, named, { service, access, ...scope }));
+    }
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;
   } catch (error) {

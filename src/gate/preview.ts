@@ -13,6 +13,7 @@ import type { PlannedUpload } from './plan/plan-service.ts';
 import { describeModels } from './preview-models.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
+import { nameServer } from './run/test-servers.ts';
 
 type PreviewCalls = Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>;
 
@@ -75,7 +76,9 @@ async function previewUpload(
 
 function describeServer({ servers, service, timeoutMs }: GatePlan): string {
   const what = servers.length === 0 ? 'the servers saved in the suite' : servers.map(describeStart).join(' and ');
-  const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
+  const names = servers.map((server) => nameServer(server, { servers, service }).recordName);
+  const through = names.length > 1 ? 'tunnels' : 'a tunnel';
+  const how = service.isTunnelled && names.length > 0 ? `, through ${through} as ${names.join(' and ')}` : '';
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
 }
 

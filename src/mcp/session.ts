@@ -77,6 +77,8 @@ export interface ToolDeclaration {
   appUri: string | null;
   /** Whether apps may call it (`_meta.ui.visibility`). */
   isForApps: boolean;
+  /** Whether models may be offered it (same). */
+  isForModels: boolean;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -242,7 +244,8 @@ async function openSessionAs(
             isReadOnly: annotations?.readOnlyHint === true,
             taskSupport: execution?.taskSupport ?? 'forbidden',
             appUri: readAppUri(_meta),
-            isForApps: isForApps(_meta),
+            isForApps: isVisibleTo('app', _meta),
+            isForModels: isVisibleTo('model', _meta),
           },
         ]),
       );
@@ -278,10 +281,10 @@ function readAppUri(meta: Record<string, unknown> = {}): string | null {
   return typeof uri === 'string' ? uri : null;
 }
 
-/** A tool that says nothing is for models and apps. */
-function isForApps(meta: Record<string, unknown> = {}): boolean {
+/** A tool that says nothing is for both (MCP Apps 2026-01-26). */
+function isVisibleTo(who: 'app' | 'model', meta: Record<string, unknown> = {}): boolean {
   const visibility = isRecord(meta['ui']) ? meta['ui']['visibility'] : undefined;
-  return !Array.isArray(visibility) || visibility.includes('app');
+  return !Array.isArray(visibility) || visibility.includes(who);
 }
 
 /** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */

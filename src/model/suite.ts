@@ -137,9 +137,3 @@ export interface LocatedStep {
 export function listAllSteps({ setup, steps, teardown }: SuiteCase): LocatedStep[] {
   return [...setup, ...steps, ...teardown];
 }
-
-/** Stands in `serverName` of a tool-call step that names no server: the job's own, whatever it is called. */
-export const serverUnderTest = '';
-
-/** The name by which stored steps call that server; each run says which record of the service it is. */
-export const stepServerName = 'server-under-test';

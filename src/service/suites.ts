@@ -19,6 +19,8 @@ export interface NewSuite {
   description?: string;
   /** One or more. */
   serverIds: readonly string[];
+  /** What the steps call them, in the same order. */
+  serverNames?: readonly string[];
   /** `provider/name`; demanded even of suites in which nothing calls a model. */
   model: string;
   provider?: string;

@@ -3,15 +3,13 @@ import type { Assertion, Check } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
 import { fillParts, plainText } from '../model/placeholders.ts';
-import { mapServerSteps, type Step } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
+import type { Step } from '../model/step.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
 import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
 import { type Dialect, isSent } from './dialect.ts';
 
 interface CompileOptions {
-  serverName: string;
   dialect: Dialect;
 }
 
@@ -20,14 +18,14 @@ const noModel = { model: 'none', provider: 'custom' };
 
 /**
  * Compiles a suite to the API's inline tests, in the order of its cases. Each stands alone: the suite's checks and
- * settings are in it, and steps that named no server name `serverName`.
+ * settings are in it.
  */
 export function compileSuite(suite: Suite, options: CompileOptions): TestCase[] {
   return suite.cases.map((testCase) => compileCase(testCase, suite, options));
 }
 
 /** Compiles one case of a suite. */
-export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dialect }: CompileOptions): TestCase {
+export function compileCase(testCase: SuiteCase, suite: Suite, { dialect }: CompileOptions): TestCase {
   const model = testCase.model ?? suite.model;
   const knows = (assertion: Assertion) => isSent(assertion, dialect);
   const { placeholders } = testCase;
@@ -35,7 +33,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   const finish = <Part extends Step | Check | ClientOffer>(part: Part): Part =>
     placeholders?.first === null ? fillParts(part, plainText) : part;
   const steps = testCase.steps
-    .map(({ step }) => nameServer(finish(step), serverName))
+    .map(({ step }) => finish(step))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
   const expectsError = expectsErrorOfCall(testCase, suite);
   // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
@@ -45,7 +43,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     ...(dialect === 'embedded' && {
       timeoutMs: testCase.timeoutMs,
       ...(testCase.client !== null && { client: finish(testCase.client.offer) }),
-      ...compileFixtures(testCase, (step) => nameServer(finish(step), serverName)),
+      ...compileFixtures(testCase, (step) => finish(step)),
     }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
@@ -94,10 +92,6 @@ function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dial
 export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
   const ofSteps = testCase.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
   return [...ofSteps, ...resolveChecks(suite.checks, testCase.checks)].some(expectsToolError);
-}
-
-function nameServer(step: Step, serverName: string): Step {
-  return mapServerSteps(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call));
 }
 
 /**

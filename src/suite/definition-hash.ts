@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import type { StoredCase } from '../model/case.ts';
+import type { StoredCase, TestCase } from '../model/case.ts';
+import { readServerName } from '../model/step-server.ts';
+import { mapServerSteps, type Step } from '../model/step.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { compileCase } from './compile.ts';
 
@@ -12,12 +14,31 @@ const hashLength = 16;
  * say nothing about that. Results under two hashes are results of two different cases.
  */
 export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
-  const {
-    title: _title,
-    runs: _runs,
-    ...definition
-  } = compileCase(testCase, suite, { serverName: '', dialect: 'embedded' });
-  return hashFields(definition);
+  const { title: _title, runs: _runs, ...definition } = compileCase(testCase, suite, { dialect: 'embedded' });
+  return hashFields(forgetServerUnderTest(definition));
+}
+
+/** The only server has no name in a hash, so that hashes of earlier versions stay comparable. */
+function forgetServerUnderTest(definition: Pick<TestCase, 'steps' | 'advancedConfig'>) {
+  const forget = (steps: readonly Step[]) =>
+    steps.map((step) =>
+      mapServerSteps(step, (asking) =>
+        asking.serverName !== undefined && readServerName(asking) === null ? { ...asking, serverName: '' } : asking,
+      ),
+    );
+  const { steps, advancedConfig } = definition;
+  const { setup, teardown } = advancedConfig ?? {};
+  return {
+    ...definition,
+    steps: forget(steps),
+    ...(advancedConfig && {
+      advancedConfig: {
+        ...advancedConfig,
+        ...(setup && { setup: forget(setup) }),
+        ...(teardown && { teardown: forget(teardown) }),
+      },
+    }),
+  };
 }
 
 /** The same of a case that a service keeps. Never equal to that of a file's: the service knows less of it. */

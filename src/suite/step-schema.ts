@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findWrapProblem } from '../model/assertion.ts';
 import { createStepShapes, type Step, type StepByKind } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
+import { serverUnderTest } from '../model/step-server.ts';
 import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
 import { actionSchema, capture, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';

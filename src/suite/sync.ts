@@ -58,7 +58,7 @@ export interface MatchedCase extends Pick<CaseUpdate, 'changes' | 'fields'> {
 export function matchStoredCases(
   suite: Suite,
   existing: readonly StoredCase[],
-  options: { serverName: string; dialect: Dialect },
+  options: { dialect: Dialect },
 ): MatchedCase[] {
   const wanted = suite.cases.map((testCase): WantedCase => {
     return { testCase, fields: describeTest(compileCase(testCase, suite, options)) };
@@ -77,11 +77,7 @@ export function matchStoredCases(
  * Plans what to create, change and delete so that a service stores the cases of a file and no others, each of which
  * `matchStoredCases` finds.
  */
-export function planSync(
-  suite: Suite,
-  existing: readonly StoredCase[],
-  options: { serverName: string; dialect: Dialect },
-): SyncPlan {
+export function planSync(suite: Suite, existing: readonly StoredCase[], options: { dialect: Dialect }): SyncPlan {
   const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.testCase, match]));
   const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
   for (const testCase of suite.cases) {

@@ -57,7 +57,7 @@ describe.runIf(process.platform === 'linux')('runPost', () => {
 describe('runPost with resources in an eval service', () => {
   const leftovers = {
     projectId: 'p',
-    server: null,
+    servers: [],
     runs: [{ suiteId: 's', runId: 'r', marker: 'm' }],
   };
 

@@ -71,7 +71,7 @@ describe('the trace of the embedded engine', () => {
     const [item] = suite.cases;
     const target = { url: server.url, serverName: 'fixture', protocol: 'legacy' as const };
     const run = (dialect: Dialect) =>
-      runCase(compileCase(item!, suite, { serverName: 'fixture', dialect }), target, {
+      runCase(compileCase(item!, suite, { dialect }), target, {
         clock: systemClock,
         timeoutMs: 30_000,
       });

@@ -57,6 +57,27 @@ function summarize({ outcome: { status, result, error, steps } }: { outcome: Cas
   return { status, result, error, steps: steps.map((step) => step.status) };
 }
 
+describe('a tool that the server keeps from models', () => {
+  it('is not offered to the model, and a call of it is an error that no server sees', async () => {
+    const call = () => text('called');
+    await using own = await startFixtureMcpServer({
+      'for-both': { call },
+      'for-model': { visibility: ['model'], call },
+      'for-app': { visibility: ['app'], call },
+      'for-neither': { visibility: [], call },
+    });
+    const session = createScriptedSession([{ calls: [{ tool: 'for-app', input: {} }] }, { text: 'It is done.' }]);
+    const outcome = await runCase(
+      createCase([ask('Do it.')]),
+      { url: own.url, serverName: 'own', protocol: 'legacy' },
+      { clock: systemClock, timeoutMs: 30_000, openModel: async () => session },
+    );
+    expect(session.asked[0]?.tools.map(({ name }) => name)).toEqual(['for-both', 'for-model']);
+    expect(outcome).toMatchObject({ result: 'failed', error: 'The server keeps the tool "for-app" for its apps.' });
+    expect(own.events.filter((event) => event.startsWith('call'))).toEqual([]);
+  });
+});
+
 describe('a prompt', () => {
   it('passes when the model calls the expected tool and says the expected text', async () => {
     const talked = await talk(

@@ -98,7 +98,10 @@ describe('steps', () => {
   it.each([
     ['{ prompt: a }', { id: 'step-1', kind: 'prompt', prompt: 'a' }],
     ['{ id: x, prompt: a }', { id: 'x', kind: 'prompt', prompt: 'a' }],
-    ['{ toolCall: a }', { id: 'step-1', kind: 'toolCall', serverName: '', toolName: 'a', arguments: {} }],
+    [
+      '{ toolCall: a }',
+      { id: 'step-1', kind: 'toolCall', serverName: 'server-under-test', toolName: 'a', arguments: {} },
+    ],
     [
       '{ toolCall: a, server: s, renderTimeoutMs: 5 }',
       { id: 'step-1', kind: 'toolCall', serverName: 's', toolName: 'a', arguments: {}, renderTimeoutMs: 5 },

@@ -99,7 +99,7 @@ cases:
     const { suite } = readSuite(text, { file: 'a' });
     if (suite === null) throw new Error('The suite is valid.');
     const offers = (dialect: Dialect) =>
-      compileSuite(suite, { serverName: 's', dialect }).map(({ advancedConfig }) => advancedConfig?.client);
+      compileSuite(suite, { dialect }).map(({ advancedConfig }) => advancedConfig?.client);
     expect(offers('embedded')).toEqual([
       { elicitation: ['decline'], roots: ['file:///a'] },
       { elicitation: ['accept'], roots: ['file:///a'] },

@@ -7,7 +7,7 @@ import { readSuite } from '../../src/suite/read.ts';
 function compile(text: string, dialect: Dialect = 'embedded') {
   const { suite, findings } = readSuite(text, { file: 'a' });
   if (suite === null) throw new Error(JSON.stringify(findings));
-  return compileSuite(suite, { serverName: 'under-test', dialect });
+  return compileSuite(suite, { dialect });
 }
 
 describe('compileSuite', () => {
@@ -44,7 +44,7 @@ cases:
         advancedConfig: { timeoutMs: 5000 },
         steps: [
           { id: 'step-1', kind: 'prompt', prompt: '2 + 3?' },
-          { id: 'step-2', kind: 'toolCall', serverName: 'under-test', toolName: 'get-sum', arguments: {} },
+          { id: 'step-2', kind: 'toolCall', serverName: 'server-under-test', toolName: 'get-sum', arguments: {} },
           { id: 'step-3', kind: 'toolCall', serverName: 'other', toolName: 'get-sum', arguments: {} },
         ],
       },
@@ -133,7 +133,7 @@ cases:
           list: [{ type: 'noToolErrors' }, { type: 'toolNeverCalled', toolName: 'drop' }],
         },
         steps: [
-          { id: 'sum', kind: 'toolCall', serverName: 'under-test', toolName: 'add', arguments: {} },
+          { id: 'sum', kind: 'toolCall', serverName: 'server-under-test', toolName: 'add', arguments: {} },
           { id: 'was-called', kind: 'assert', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'add' } },
         ],
       },
@@ -234,7 +234,7 @@ cases:
 
   it('does not hold for a case that expects an error, which keeps the other checks', () => {
     const { suite } = readSuite(text, { file: 'a.yaml' });
-    const lists = compileSuite(suite!, { serverName: 's', dialect: 'embedded' }).map(({ predicates }) =>
+    const lists = compileSuite(suite!, { dialect: 'embedded' }).map(({ predicates }) =>
       predicates?.list.map(({ type }) => type),
     );
     expect(lists).toEqual([['toolNeverCalled'], ['noToolErrors', 'toolNeverCalled']]);

@@ -60,8 +60,7 @@ describe('judges of an evals file', () => {
 
   it('are sent to the service in this process only', () => {
     const { suite } = read(evals);
-    const compile = (dialect: Dialect) =>
-      JSON.stringify(suite === null ? null : compileSuite(suite, { serverName: 's', dialect }));
+    const compile = (dialect: Dialect) => JSON.stringify(suite === null ? null : compileSuite(suite, { dialect }));
     expect(compile('embedded')).toContain('"judge"');
     expect(compile(contract)).not.toContain('"judge"');
   });

@@ -90,7 +90,7 @@ describe('the settings of a model', () => {
 
   it('are layered key by key, and compiled for cases with prompts', () => {
     const suite = read({ model: 'a/one', ...settings, decoys: [{ name: 'y' }] }, [{ ...asks, maxSteps: 5 }, calls]);
-    const [asking, calling] = compileSuite(suite, { serverName: 's', dialect: 'embedded' });
+    const [asking, calling] = compileSuite(suite, { dialect: 'embedded' });
     expect(asking).toMatchObject({
       model: 'a/one',
       provider: 'a',
@@ -101,7 +101,7 @@ describe('the settings of a model', () => {
 
   it('are left out for a service that has no field for them', () => {
     const suite = read({ model: 'a/one', ...settings }, [asks]);
-    const [asking] = compileSuite(suite, { serverName: 's', dialect: contract });
+    const [asking] = compileSuite(suite, { dialect: contract });
     expect(asking?.advancedConfig).toEqual({ system: 'Add.', temperature: 0 });
     expect(suite.cases[0]?.modelSettings.ownSetting?.key).toBe('maxSteps');
   });

@@ -36,7 +36,7 @@ describe('names that have a value', () => {
       variables: [{ name: 'TOKEN', location }],
     });
     if (suite === null) throw new Error('The suite has findings.');
-    const [compiled] = compileSuite(suite, { serverName: 's', dialect: 'embedded' });
+    const [compiled] = compileSuite(suite, { dialect: 'embedded' });
     expect(compiled?.advancedConfig?.placeholders).toBe(true);
     expect(compiled?.steps[0]).toMatchObject({ capture: { noteId: '/structuredContent/id' } });
   });
@@ -44,7 +44,7 @@ describe('names that have a value', () => {
   it('leave a case without them as it was, and need no engine where a text only has `\\{{`', () => {
     const escaped = read(withSteps("{ toolCall: get, arguments: { text: 'a \\{{b}}' } }")).suite;
     if (escaped === null) throw new Error('The suite has findings.');
-    const [compiled] = compileSuite(escaped, { serverName: 's', dialect: 'embedded' });
+    const [compiled] = compileSuite(escaped, { dialect: 'embedded' });
     expect(compiled?.advancedConfig).not.toHaveProperty('placeholders');
     expect(compiled?.steps[0]).toMatchObject({ arguments: { text: 'a {{b}}' } });
     expect(escaped.cases[0]).toMatchObject({

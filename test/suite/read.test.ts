@@ -86,7 +86,7 @@ describe('readSuite', () => {
                 step: {
                   id: 'step-1',
                   kind: 'toolCall',
-                  serverName: '',
+                  serverName: 'server-under-test',
                   toolName: 'get-sum',
                   arguments: { a: 2, b: 3 },
                 },

@@ -132,7 +132,7 @@ cases:
     each: [{ template: 'Hello \\{{name}}' }]
     steps: [{ toolCall: render, arguments: { template: "{{template}}", note: "as {{template}}" } }]
 `);
-    const [compiled] = compileSuite(suite, { serverName: 's', dialect: contract });
+    const [compiled] = compileSuite(suite, { dialect: contract });
     expect(compiled?.steps[0]).toMatchObject({ arguments: { template: 'Hello {{name}}', note: 'as Hello {{name}}' } });
   });
 });

@@ -59,7 +59,7 @@ describe('steps of evals files that call no tool', () => {
         id: 'step-14',
         kind: 'repeat',
         steps: [
-          { id: 'step-14.1', kind: 'toolCall', serverName: '', toolName: 'poll', arguments: {} },
+          { id: 'step-14.1', kind: 'toolCall', serverName: 'server-under-test', toolName: 'poll', arguments: {} },
           { id: 'step-14.2', kind: 'assert', assertion: { type: 'noToolErrors' } },
         ],
         until: { type: 'toolResultContains', needle: 'a' },
@@ -166,10 +166,13 @@ describe('setup and teardown in evals files', () => {
   it('travel with the other settings of the gate, and to no other service', () => {
     const { suite } = read(text);
     if (suite === null) throw new Error('The suite cannot be read.');
-    const [embedded] = compileSuite(suite, { serverName: 'mine', dialect: 'embedded' });
-    expect(embedded?.advancedConfig?.setup).toMatchObject([{ kind: 'command' }, { serverName: 'mine' }]);
-    expect(embedded?.advancedConfig?.teardown).toMatchObject([{ serverName: 'mine' }, { kind: 'command' }]);
-    const [hosted] = compileSuite(suite, { serverName: 'mine', dialect: contract });
+    const [embedded] = compileSuite(suite, { dialect: 'embedded' });
+    expect(embedded?.advancedConfig?.setup).toMatchObject([{ kind: 'command' }, { serverName: 'server-under-test' }]);
+    expect(embedded?.advancedConfig?.teardown).toMatchObject([
+      { serverName: 'server-under-test' },
+      { kind: 'command' },
+    ]);
+    const [hosted] = compileSuite(suite, { dialect: contract });
     expect(hosted?.advancedConfig).toBeUndefined();
   });
 

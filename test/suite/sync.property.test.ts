@@ -5,7 +5,8 @@ import type { Check, JsonObject } from '../../src/model/assertion.ts';
 import type { CaseFields, MatchOptions, StoredCase, TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { toPublicMatchOptions } from '../../src/model/case.ts';
-import { serverUnderTest, type Suite, type SuiteCase } from '../../src/model/suite.ts';
+import { serverUnderTest } from '../../src/model/step-server.ts';
+import type { Suite, SuiteCase } from '../../src/model/suite.ts';
 import { createCase, deleteCase, listCases, updateCase } from '../../src/service/cases.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { createRun } from '../../src/service/runs.ts';
@@ -24,7 +25,7 @@ import { startEchoServer } from '../support/servers/echo-server.ts';
 import { openTestClient } from '../support/service/service-client.ts';
 import { createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 
-const options = { serverName: 'server-under-test', dialect: contract } as const;
+const options = { dialect: contract } as const;
 
 const { location } = createSuiteCase();
 const call = (id: string, args: JsonObject): Step => {
@@ -163,7 +164,7 @@ describe('a stored suite', () => {
         suiteId: place.suiteId,
         tests: compileSuite(after, options),
         serverIds: [echo],
-        serverNames: [options.serverName],
+        serverNames: [serverUnderTest],
       },
     });
     expect(await waitForEnd(service, run.runId)).toMatchObject({ status: 'completed', result: 'passed' });

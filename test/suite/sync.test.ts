@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredCase } from '../../src/model/case.ts';
+import { serverUnderTest as serverName } from '../../src/model/step-server.ts';
 import type { Suite } from '../../src/model/suite.ts';
 import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { describeSync, planSync } from '../../src/suite/sync.ts';
-
-const serverName = 'server-under-test';
 
 function read(cases: string): Suite {
   const { suite, findings } = readSuite(`suite: Math\ncases:\n${cases}`, { file: 'a.evals.yaml' });
@@ -13,8 +12,7 @@ function read(cases: string): Suite {
   return suite;
 }
 
-const plan = (cases: string, existing: readonly StoredCase[]) =>
-  planSync(read(cases), existing, { serverName, dialect: contract });
+const plan = (cases: string, existing: readonly StoredCase[]) => planSync(read(cases), existing, { dialect: contract });
 
 const call = (toolName: string) => ({ id: 'call', kind: 'toolCall', serverName, toolName, arguments: {} });
 const prompt = { id: 'ask', kind: 'prompt', prompt: 'Add.' };
@@ -132,7 +130,7 @@ describe('planSync', () => {
       return { ...item, steps: after.map((step) => ({ step: step as never, location: item.location })) };
     });
     const existing = [{ ...stored, steps: before }];
-    const anew = planSync({ ...suite, cases }, existing, { serverName, dialect: contract });
+    const anew = planSync({ ...suite, cases }, existing, { dialect: contract });
     expect(anew).toMatchObject({ create: cases, update: [], delete: [{ caseId: 'case_1' }], unchanged: 0 });
   });
 

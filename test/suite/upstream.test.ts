@@ -50,7 +50,7 @@ describe("upstream's suite file", () => {
         isRequired: false,
         runs: 3,
         checks: { mode: 'replace', list: [{ type: 'toolCalledAtLeastOnce', toolName: 'add' }] },
-        steps: [{ step: { id: 's1' } }, { step: { id: 's2', serverName: '' } }],
+        steps: [{ step: { id: 's1' } }, { step: { id: 's2', serverName: 'server-under-test' } }],
       },
       { id: 'on', isRequired: false, runs: 1, checks: { mode: 'inherit' }, location: { line: 21, column: 5 } },
     ]);
@@ -113,7 +113,7 @@ describe("upstream's suite file", () => {
     expect(suite?.cases[0]?.steps[1]?.step).toEqual({
       id: 's2',
       kind: 'toolCall',
-      serverName: '',
+      serverName: 'server-under-test',
       toolName: 'add',
       arguments: {},
     });

@@ -245,3 +245,15 @@ export function nameHostedServer(context: CiJob): string {
   const digest = createHash('sha256').update(context.invocation).digest('hex').slice(0, 10);
   return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;
 }
+
+/** Names one of several servers of this job: the name of the job's server, and what `mcp-config` calls this one. */
+export function nameOneOfServers(jobServerName: string, name: string): string {
+  const whole = `${jobServerName} ${name}`;
+  if (whole.length <= longestServerName) return whole;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([jobServerName, name]))
+    .digest('hex')
+    .slice(0, 10);
+  const ending = ` ${digest} ${name.slice(0, 48)}`;
+  return `${jobServerName.slice(0, longestServerName - ending.length)}${ending}`;
+}

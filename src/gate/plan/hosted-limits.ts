@@ -108,7 +108,7 @@ function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIss
 function findNamesakes(suite: Suite, { name, dialect }: ServiceProfile): ConfigurationIssue[] {
   const seen = new Map<string, SuiteCase>();
   return suite.cases.flatMap((item) => {
-    const { title, steps } = compileCase(item, suite, { serverName: '', dialect });
+    const { title, steps } = compileCase(item, suite, { dialect });
     const key = JSON.stringify([title, steps]);
     const earlier = seen.get(key);
     seen.set(key, earlier ?? item);

@@ -6,7 +6,8 @@ import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolSetting } from '../../model/protocol.ts';
 import { isServerStep, listInnerSteps, mapServerSteps } from '../../model/step.ts';
-import { listAllSteps, type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
+import { readServerName, serverUnderTest } from '../../model/step-server.ts';
+import { listAllSteps, type LocatedStep, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { expandRevisions } from '../../suite/build.ts';
 import { suggestNearest } from '../../suite/findings.ts';
@@ -184,12 +185,12 @@ export function planStepServers(
   if (names.length === 0) return planOneServer(suite);
   const steps = suite.cases.flatMap(listAllSteps);
   const issues = steps.flatMap((located): ConfigurationIssue[] => {
-    const isKnown = (name: string) => names.includes(name) || (name === serverUnderTest && names.length === 1);
+    const isKnown = (name: string | null) => (name === null ? names.length === 1 : names.includes(name));
     const name = listServerNames(located).find((called) => !isKnown(called));
     if (name === undefined) return [];
     const known = names.map((each) => `\`server: ${each}\``).join(' or ');
     return [
-      name === serverUnderTest
+      name === null
         ? {
             ...located.location,
             code: 'no-server',
@@ -211,10 +212,10 @@ export function planStepServers(
  */
 function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
   const steps = suite.cases.flatMap(listAllSteps);
-  const first = steps.flatMap(listServerNames).find((name) => name !== serverUnderTest);
+  const first = steps.flatMap(listServerNames).find((name) => name !== null);
   const issues = steps.flatMap((located): ConfigurationIssue[] => {
-    const name = listServerNames(located).find((called) => called !== serverUnderTest && called !== first);
-    if (name === undefined) return [];
+    const name = listServerNames(located).find((called) => called !== null && called !== first);
+    if (name == null) return [];
     const message = `This step calls the server "${name}" and earlier ones call "${first}", but a gate tests one server; take \`server\` out, or split the suite`;
     return [{ ...located.location, code: 'several-servers', message }];
   });
@@ -227,10 +228,8 @@ function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue
   return { suite: { ...suite, cases }, issues };
 }
 
-function listServerNames({ step }: LocatedStep): string[] {
-  return listInnerSteps([step])
-    .filter(isServerStep)
-    .map(({ serverName = serverUnderTest }) => serverName);
+function listServerNames({ step }: LocatedStep): Array<string | null> {
+  return listInnerSteps([step]).filter(isServerStep).map(readServerName);
 }
 
 function forgetServerName(located: LocatedStep): LocatedStep {

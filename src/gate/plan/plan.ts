@@ -116,9 +116,6 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
   const serverIssues: ConfigurationIssue[] = [];
   const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
-  if (service.hosted !== null && servers.length > 1) {
-    serverIssues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
-  }
   const serverNames = servers.flatMap(({ name }) => name ?? []);
   const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
   const all = joining !== null ? [] : await planSuites(options, sources, issues);
@@ -292,6 +289,3 @@ function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: 
   const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
-
-const severalServersMessage =
-  'has several servers, and a hosted service gets one of this job; choose it with `mcp-server`, or use `service: embedded`';

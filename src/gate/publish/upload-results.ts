@@ -6,7 +6,7 @@ import { type Clock, type Deadline, startDeadline } from '../../base/time.ts';
 import { meetsMinimumPassRate, toPercent } from '../../model/rate.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import type { Report, SuiteReport } from '../../model/report.ts';
-import { stepServerName } from '../../model/suite.ts';
+import { serverUnderTest } from '../../model/step-server.ts';
 import { listServers } from '../../report/wording.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest.ts';
@@ -246,6 +246,6 @@ function draftResults(
 
 /** The API wants at least one. */
 function nameServers(report: Report): string[] {
-  const names = listServers(report).map(({ label, name }) => clipText(label ?? name ?? stepServerName, 128));
-  return names.length === 0 ? [stepServerName] : names;
+  const names = listServers(report).map(({ label, name }) => clipText(label ?? name ?? serverUnderTest, 128));
+  return names.length === 0 ? [serverUnderTest] : names;
 }

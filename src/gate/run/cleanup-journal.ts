@@ -34,7 +34,7 @@ const remoteServerSchema = z.object({
 
 const remoteResourcesSchema = z.object({
   projectId: z.string(),
-  server: remoteServerSchema.nullable(),
+  servers: z.array(remoteServerSchema),
   runs: z.array(remoteRunSchema),
 });
 
@@ -48,7 +48,9 @@ export type RemoteServer = z.output<typeof remoteServerSchema>;
 
 /** Keeps the cleanup journal, and has it written down with every change. */
 export interface CleanupJournal {
-  setServer(server: RemoteServer | null): void;
+  /** Adds a server, or replaces what is known of the one with the same name. */
+  setServer(server: RemoteServer): void;
+  removeServer(name: string): void;
   /** Adds a run, or replaces what is known of the one with the same marker. */
   setRun(run: RemoteRun): void;
   removeRun(marker: string): void;
@@ -59,12 +61,19 @@ export function openCleanupJournal(
   ids: Pick<RemoteResources, 'projectId'>,
   save: (resources: RemoteResources | null) => void,
 ): CleanupJournal {
-  let server: RemoteServer | null = null;
+  const servers = new Map<string, RemoteServer>();
   const runs = new Map<string, RemoteRun>();
-  const saveAll = () => save(server === null && runs.size === 0 ? null : { ...ids, server, runs: [...runs.values()] });
+  const saveAll = () => {
+    const isEmpty = servers.size === 0 && runs.size === 0;
+    save(isEmpty ? null : { ...ids, servers: [...servers.values()], runs: [...runs.values()] });
+  };
   return {
-    setServer: (next) => {
-      server = next;
+    setServer: (server) => {
+      servers.set(server.name, server);
+      saveAll();
+    },
+    removeServer: (name) => {
+      servers.delete(name);
       saveAll();
     },
     setRun: (run) => {
@@ -79,7 +88,12 @@ export function openCleanupJournal(
 }
 
 /** For the service inside this process, with which everything in it ends. */
-export const noCleanupJournal: CleanupJournal = { setServer: () => {}, setRun: () => {}, removeRun: () => {} };
+export const noCleanupJournal: CleanupJournal = {
+  setServer: () => {},
+  removeServer: () => {},
+  setRun: () => {},
+  removeRun: () => {},
+};
 
 /** Reads a list that was written down; null where it is none. */
 export function parseRemoteResources(text: string): RemoteResources | null {
@@ -152,7 +166,7 @@ function toServerChanges({ url, transportType }: NonNullable<RemoteServer['previ
 
 /** Clears what a process left that could not do so itself. May be called any number of times. */
 export async function clearRemoteResources(
-  { projectId, server, runs }: RemoteResources,
+  { projectId, servers, runs }: RemoteResources,
   {
     profile,
     ...context
@@ -171,7 +185,7 @@ export async function clearRemoteResources(
     pacer: unlimitedPacer,
   });
   await using teardown = createTeardown(context.logger);
-  if (server !== null) {
+  for (const server of servers) {
     teardown.add(`close the tunnel of ${server.name}`, (signal) => clearServer(client, server, { projectId, signal }));
   }
   for (const run of runs) {

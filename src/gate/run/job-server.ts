@@ -1,10 +1,11 @@
 import { type Clock, race } from '../../base/time.ts';
-import { ConfigurationError, ServerStartError, ServiceError } from '../../base/errors.ts';
+import { ConfigurationError, ServerStartError, ServiceError, TunnelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
+import { serverUnderTest } from '../../model/step-server.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import { createServer } from '../../service/servers.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
@@ -99,9 +100,14 @@ export async function startServer(
   return running;
 }
 
-/** Says which server of `mcp-config` failed. */
-function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError {
-  if (name === null || !(error instanceof ServerStartError)) return error;
+/** Says which server of `mcp-config` failed, or the tunnel to it. */
+function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError | TunnelError {
+  if (name === null) return error;
+  if (error instanceof TunnelError) {
+    const { message, hint, closeCode, exitCode } = error;
+    return new TunnelError(`${name}: ${message}`, { hint, closeCode, isConfiguration: exitCode === 2, cause: error });
+  }
+  if (!(error instanceof ServerStartError)) return error;
   const { message, hint, stderrTail, findings } = error;
   return new ServerStartError(`${name}: ${message}`, { stderrTail, findings, hint, cause: error });
 }
@@ -125,6 +131,7 @@ export async function registerServer(
   onProgress({ kind: 'tunnel-opening', serverName });
   // Loaded lazily: most gates open no tunnel.
   const { openJobTunnel } = await import('./job-tunnel.ts');
+  const label = alias === serverUnderTest ? null : alias;
   const tunnel = await openJobTunnel({
     service,
     serverName,
@@ -141,8 +148,10 @@ export async function registerServer(
     logger,
     redactor,
     signal: lifetime.cancelRun,
+  }).catch((error: unknown) => {
+    throw nameFailure(error, label);
   });
-  lifetime.cancelOn(tunnel.lost);
+  lifetime.cancelOn(tunnel.lost.then((error) => nameFailure(error, label)));
   onProgress({ kind: 'tunnel-ready', serverName, durationMs: clock.monotonicMs() - startedMs });
   return tunnel;
 }
@@ -169,7 +178,8 @@ async function createRecord(
   const note = (next: RemoteServer | null) => {
     remote = next;
     // A name that others use too must not be cleared by the name alone.
-    if (next?.serverId !== null || isOwnServerName) journal.setServer(next);
+    if (next === null) journal.removeServer(name);
+    else if (next.serverId !== null || isOwnServerName) journal.setServer(next);
   };
   const first = remote;
   const server = { name, enabled: true, transportType: 'http' as const, url };

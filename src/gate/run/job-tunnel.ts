@@ -11,6 +11,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
+import { serverUnderTest } from '../../model/step-server.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -92,7 +93,8 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   /** What may hold a secret is not written down; it is restored all the same, as long as this process lives. */
   const note = (next: RemoteServer | null) => {
     remote = next;
-    journal.setServer(next !== null && hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
+    if (next === null) journal.removeServer(serverName);
+    else journal.setServer(hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
   };
   const noteTaken = (error: unknown) => {
     if (error instanceof TunnelError && takenCodes.has(error.closeCode)) note(null);
@@ -134,6 +136,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   if (!options.isServiceLocal) requireTls(grant);
   if (isOwnServerName ? isOfAnotherJob(grant) : grant.existed) warnAboutOverwrite(grant, options);
 
+  const subject = options.alias === serverUnderTest ? 'The tunnel' : `The tunnel to the server ${options.alias}`;
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
   /** When a call was last under way before each break that may have cut it off. */
@@ -152,7 +155,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     onBreak: (lastCallAtMs) => {
       if (isStopping) return;
       if (lastCallAtMs !== null && clock.monotonicMs() - lastCallAtMs < longestSilenceMs) cutAtMs.push(lastCallAtMs);
-      logger.warning('The tunnel broke off, and the calls under way with it; the relay is dialled again.');
+      logger.warning(`${subject} broke off, and the calls under way with it; the relay is dialled again.`);
     },
     remint: async () => {
       if (isStopping) throw new CancelledError('The tunnel is being closed.');

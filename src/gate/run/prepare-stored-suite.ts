@@ -3,7 +3,7 @@ import { defaultMinimum } from '../../model/policy.ts';
 import type { Sourced } from '../../model/source.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
-import { stepServerName } from '../../model/suite.ts';
+import { serverUnderTest } from '../../model/step-server.ts';
 import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite, getSuite } from '../../service/suites.ts';
@@ -27,7 +27,7 @@ interface StoredRun {
 /**
  * Looks up a suite that the service keeps, and how it is to be run as it stands. Nothing in it is changed.
  *
- * @throws {ConfigurationError} when there is no such suite or case, or the suite calls several servers and the job has one
+ * @throws {ConfigurationError} when there is no such suite or case, or its steps call servers that the job does not have
  */
 export async function prepareStoredSuite(
   planned: StoredSuite,
@@ -44,7 +44,7 @@ export async function prepareStoredSuite(
   if (issues.length > 0) throw new ConfigurationError(issues);
   const minimum = requirements.minimumPassRate;
   const run: NewRun = {
-    ...selectServer(cases, servers),
+    ...selectServers(cases, servers),
     ...(environmentId === null ? {} : { environmentId }),
     ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
     ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
@@ -133,14 +133,26 @@ export function outlineStoredCase(stored: WireCase): CaseOutline {
   };
 }
 
-/** Replaces the suite's own server with that of the job, under the name by which the steps call that. */
-function selectServer(
+/** Replaces the suite's own servers with those of the job, under the names by which the steps call them. */
+function selectServers(
   cases: readonly WireCase[],
-  [server]: readonly RegisteredServer[],
+  [server, ...more]: readonly RegisteredServer[],
 ): Pick<NewRun, 'serverIds' | 'serverNames'> {
   if (server === undefined) return {};
-  const names = new Set(cases.flatMap(({ steps }) => (steps ?? []).flatMap(readServerName)));
-  const [name = stepServerName, ...others] = names;
+  const names = new Set(cases.flatMap(({ steps }) => (steps ?? []).flatMap(listServerNames)));
+  if (more.length > 0) {
+    const known = [server, ...more];
+    const unknown = [...names].find((called) => !known.some(({ alias }) => alias === called));
+    if (unknown === undefined) {
+      return { serverIds: known.map(({ id }) => id), serverNames: known.map(({ alias }) => alias) };
+    }
+    const tested = known.map(({ alias }) => JSON.stringify(alias)).join(' and ');
+    throw refuseUnknown(
+      'suite',
+      `A step of the suite calls the server ${JSON.stringify(unknown)}, and the gate tests ${tested}; call it so in \`mcp-config\`, or choose \`cases\` that do not use it.`,
+    );
+  }
+  const [name = serverUnderTest, ...others] = names;
   if (others.length > 0) {
     throw refuseUnknown(
       'suite',
@@ -150,7 +162,7 @@ function selectServer(
   return { serverIds: [server.id], serverNames: [name] };
 }
 
-function readServerName(step: Record<string, unknown>): string[] {
+function listServerNames(step: Record<string, unknown>): string[] {
   const { kind, serverName } = step;
   return kind === 'toolCall' && typeof serverName === 'string' ? [serverName] : [];
 }

@@ -5,7 +5,7 @@ import type { SuiteRequirements } from '../../model/policy.ts';
 import { formatCount } from '../../base/text.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { SuiteOutline } from '../../model/results.ts';
-import { stepServerName, type Suite } from '../../model/suite.ts';
+import type { Suite } from '../../model/suite.ts';
 import { deleteCase, listCases, updateCase } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { createSuite, findOldestSuite } from '../../service/suites.ts';
@@ -71,7 +71,7 @@ export async function prepareFileSuite(
     const run = { ...serverSelection, passCriteria };
     return { ...base, ...created, run, written: [] };
   }
-  const tests = compileSuite(suite, { serverName: stepServerName, dialect });
+  const tests = compileSuite(suite, { dialect });
   const sync = await planStoredSync(planned, stored.id, { service, whole, signal });
   logger.group(...describeChanges(sync, hostedName));
   await applySync(sync, stored.id, { service, signal });
@@ -96,8 +96,9 @@ async function createFileSuite(
     suite: {
       name: hostedName,
       serverIds: servers.map(({ id }) => id),
+      ...(servers.length > 1 && { serverNames: servers.map(({ alias }) => alias) }),
       model: suite.model ?? modelOfToolOnlySuites,
-      tests: compileSuite(suite, { serverName: stepServerName, dialect }),
+      tests: compileSuite(suite, { dialect }),
     },
     idempotencyKey: randomUUID(),
     signal,
@@ -160,7 +161,7 @@ export async function planStoredSync(
   { service: { client, projectId }, whole, signal }: StoredSuites & { whole: Suite },
 ): Promise<SyncPlan> {
   const stored = await listCases(client, { projectId, suiteId, signal });
-  const sync = planSync(whole, stored, { serverName: stepServerName, dialect: client.profile.dialect });
+  const sync = planSync(whole, stored, { dialect: client.profile.dialect });
   // A case that was not selected does not become part of the suite before it is run.
   const selected = new Set(suite.cases.map(({ id }) => id));
   return { ...sync, create: sync.create.filter(({ id }) => selected.has(id)) };

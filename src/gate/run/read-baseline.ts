@@ -3,7 +3,6 @@ import { appendAll } from '../../base/lists.ts';
 import type { Baseline, BaselineCase } from '../../model/comparison.ts';
 import type { CaseOutline, SuiteResults } from '../../model/results.ts';
 import type { Run } from '../../model/run.ts';
-import { stepServerName } from '../../model/suite.ts';
 import { listCases } from '../../service/cases.ts';
 import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
@@ -105,9 +104,7 @@ interface StoredOutline {
 /** The file's cases that the service keeps, and those that it alone has. */
 function outlineFile({ whole }: FileSuite, stored: readonly WireCase[], dialect: Dialect): StoredOutline {
   const { id, cases } = outlineSuite(whole, whole);
-  const matches = new Map(
-    matchStoredCases(whole, stored, { serverName: stepServerName, dialect }).map((match) => [match.testCase.id, match]),
-  );
+  const matches = new Map(matchStoredCases(whole, stored, { dialect }).map((match) => [match.testCase.id, match]));
   const known = cases.flatMap((member) => {
     const match = matches.get(member.id);
     if (match === undefined) return [];

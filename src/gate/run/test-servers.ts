@@ -4,9 +4,11 @@ import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
-import { stepServerName } from '../../model/suite.ts';
+import { serverUnderTest } from '../../model/step-server.ts';
 import type { RunningServer } from '../../server/running-server.ts';
+import { nameOneOfServers } from '../plan/ci-job.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
+import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -110,9 +112,8 @@ export function createTestServers(
     const running = await startServer(server, use, scope);
     const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
-    const alias = servers.length === 1 ? stepServerName : (planned.name ?? stepServerName);
-    const ownName = servers.length === 1 ? plan.service.serverName : alias;
-    const serverName = first === undefined ? ownName : nameVariant(ownName, protocol.value);
+    const { alias, recordName } = nameServer(planned, plan);
+    const serverName = first === undefined ? recordName : nameVariant(recordName, protocol.value);
     const registering = { service, access, ...scope };
     entry.registered = await registerServer(running, { ...plan.service, serverName, alias }, registering);
     service.scheduling?.addServer(entry.registered.id, running);
@@ -171,6 +172,16 @@ export function createTestServers(
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };
+}
+
+/** What steps and the service call one of the servers of a job. */
+export function nameServer(
+  { name }: Pick<PlannedServer, 'name'>,
+  { servers, service }: { servers: readonly unknown[]; service: Pick<PlannedService, 'serverName' | 'hosted'> },
+): { alias: string; recordName: string } {
+  if (servers.length === 1 || name === null) return { alias: serverUnderTest, recordName: service.serverName };
+  // In a hosted project, other jobs have servers of the same names.
+  return { alias: name, recordName: service.hosted === null ? name : nameOneOfServers(service.serverName, name) };
 }
 
 /** How the server is spoken to for a suite, once or twice. */

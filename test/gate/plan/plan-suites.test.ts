@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planStepServers } from '../../../src/gate/plan/plan-suites.ts';
+import { serverUnderTest } from '../../../src/model/step-server.ts';
 import { readSuite } from '../../../src/suite/read.ts';
 
 function plan(servers: Array<string | null>, configured: string[] = []) {
@@ -18,7 +19,10 @@ function plan(servers: Array<string | null>, configured: string[] = []) {
 
 describe('the server of a step', () => {
   it('treats the only server name of a suite as the server under test', () => {
-    expect(plan(['demo', null, 'demo'])).toEqual({ names: ['', '', ''], issues: [] });
+    expect(plan(['demo', null, 'demo'])).toEqual({
+      names: [serverUnderTest, serverUnderTest, serverUnderTest],
+      issues: [],
+    });
   });
 
   it('refuses every step that calls another server than the first', () => {
@@ -28,7 +32,7 @@ describe('the server of a step', () => {
   });
 
   it('is the only one of `mcp-config`, named or not', () => {
-    expect(plan(['memory', null], ['memory'])).toEqual({ names: ['', ''], issues: [] });
+    expect(plan(['memory', null], ['memory'])).toEqual({ names: [serverUnderTest, serverUnderTest], issues: [] });
     expect(plan(['memroy'], ['memory']).issues).toEqual([
       '5: This step calls the server `memroy`, which the gate does not test; did you mean `memory`? (unknown-server)',
     ]);
@@ -70,8 +74,8 @@ describe('the server of a step', () => {
       const named = '        server: files\n';
       expect(planStep(named, ['memory', 'files'])).toEqual({ name: 'files', issues: [] });
       expect(planStep('', ['files'])).toEqual({ name: null, issues: [] });
-      expect(planStep(named, ['files'])).toEqual({ name: '', issues: [] });
-      expect(planStep(named, [])).toEqual({ name: '', issues: [] });
+      expect(planStep(named, ['files'])).toEqual({ name: serverUnderTest, issues: [] });
+      expect(planStep(named, [])).toEqual({ name: serverUnderTest, issues: [] });
     });
 
     it('is an error where it is unknown, or not named and there are several', () => {

@@ -34,7 +34,10 @@ const slowTest = {
   ],
 };
 
-async function clear(service: ContractService, leftovers: Pick<RemoteResources, 'server' | 'runs'>): Promise<string[]> {
+async function clear(
+  service: ContractService,
+  leftovers: Pick<RemoteResources, 'servers' | 'runs'>,
+): Promise<string[]> {
   const warnings: string[] = [];
   await clearRemoteResources(
     { projectId: service.projectId, ...leftovers },
@@ -61,10 +64,24 @@ describe('openCleanupJournal', () => {
     expect(saved.map((leftovers) => leftovers?.runs ?? null)).toEqual([[run], [{ ...run, runId: 'r' }], null]);
   });
 
+  it('keeps several servers apart by their names', () => {
+    const saved: Array<string[] | null> = [];
+    const book = openCleanupJournal({ projectId: 'p' }, (next) => {
+      saved.push(next?.servers.map(({ name, serverId }) => `${name}:${serverId}`) ?? null);
+    });
+    const server = { serverId: null, hasTunnel: true, isOwn: true, previous: null };
+    book.setServer({ ...server, name: 'a' });
+    book.setServer({ ...server, name: 'b' });
+    book.setServer({ ...server, name: 'a', serverId: '1' });
+    book.removeServer('b');
+    book.removeServer('a');
+    expect(saved).toEqual([['a:null'], ['a:null', 'b:null'], ['a:1', 'b:null'], ['a:1'], null]);
+  });
+
   it('reads back what it wrote, and null from anything else', () => {
     const leftovers: RemoteResources = {
       projectId: 'p',
-      server: { name: 'n', serverId: null, hasTunnel: true, isOwn: true, previous: null },
+      servers: [{ name: 'n', serverId: null, hasTunnel: true, isOwn: true, previous: null }],
       runs: [{ suiteId: 's', runId: null, marker: 'm' }],
     };
     expect(parseRemoteResources(JSON.stringify(leftovers))).toEqual(leftovers);
@@ -81,7 +98,7 @@ describe('clearRemoteResources', () => {
     const run = (await service.project.post('/eval-runs', { suiteId, notes: 'marker-1' })).body;
     const tunnel = (await service.project.post('/tunnels', { name: 'of this job' })).body;
     const leftovers = {
-      server: { name: 'of this job', serverId: null, hasTunnel: true, isOwn: true, previous: null },
+      servers: [{ name: 'of this job', serverId: null, hasTunnel: true, isOwn: true, previous: null }],
       runs: [{ suiteId, runId: null, marker: 'marker-1' }],
     };
     expect(await clear(service, leftovers)).toEqual([]);
@@ -98,7 +115,7 @@ describe('clearRemoteResources', () => {
     await service.project.post('/tunnels', { name: 'shared' });
     const previous = { url: 'http://127.0.0.1:9/mcp', transportType: 'http' };
     const warnings = await clear(service, {
-      server: { name: 'shared', serverId, hasTunnel: true, isOwn: false, previous },
+      servers: [{ name: 'shared', serverId, hasTunnel: true, isOwn: false, previous }],
       runs: [],
     });
     expect(warnings).toEqual([]);
@@ -108,7 +125,7 @@ describe('clearRemoteResources', () => {
   it('warns where the service does not take the key any more', async () => {
     await using service = await openContractService();
     const server = { name: 'n', serverId: 'srv_1', hasTunnel: true, isOwn: true, previous: null };
-    expect(await clear({ ...service, apiKey: 'sk_revoked' }, { server, runs: [] })).toEqual([
+    expect(await clear({ ...service, apiKey: 'sk_revoked' }, { servers: [server], runs: [] })).toEqual([
       expect.stringMatching(/^Could not close the tunnel of n: .*401/),
     ]);
   });

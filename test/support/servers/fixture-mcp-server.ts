@@ -36,6 +36,8 @@ export interface FixtureTool {
   inputSchema?: Tool['inputSchema'];
   outputSchema?: Tool['outputSchema'];
   annotations?: Tool['annotations'];
+  /** `_meta.ui.visibility`. */
+  visibility?: string[];
   /** Listed in this era alone; in both unless given. */
   era?: 'legacy' | 'modern';
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
@@ -171,12 +173,13 @@ function createMcpServer(
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const listed = Object.entries(tools).filter(([, { era = context.listed }]) => era === context.listed);
-    const all = listed.map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
+    const all = listed.map(([name, { description, inputSchema, outputSchema, annotations, visibility }]) => ({
       name,
       inputSchema: inputSchema ?? { type: 'object' as const },
       ...(description !== undefined && { description }),
       ...(outputSchema !== undefined && { outputSchema }),
       ...(annotations !== undefined && { annotations }),
+      ...(visibility !== undefined && { _meta: { ui: { visibility } } }),
     }));
     return list(all, params?.cursor);
   });
