@@ -16,6 +16,9 @@ export interface SchemaLimits {
 
 const schemaLimits: SchemaLimits = { timeMs: 10_000, memoryMiB: 256 };
 
+/** For the start of the thread, which costs no check its time: on a busy machine it may take seconds. */
+const startLimitMs = 60_000;
+
 /** `stopped`: the check crossed a limit; the reason is half a sentence about the check. */
 type SchemaCheck = Exclude<SchemaJudgement, { kind: 'endless' }> | { kind: 'stopped'; reason: string };
 
@@ -40,13 +43,13 @@ interface SchemaThread {
  * nothing is read from a disk that the server under test can write. An idle thread does not keep the process alive.
  */
 export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaThread {
-  let worker: Worker | null = null;
+  let worker: SchemaWorker | null = null;
   let last: Promise<void> = Promise.resolve();
   let inUse = 0;
 
   const start = () => {
     const started = startWorker(limits);
-    started.once('exit', () => {
+    started.thread.once('exit', () => {
       if (worker === started) worker = null;
     });
     return started;
@@ -54,16 +57,14 @@ export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaT
   const close = async () => {
     const ended = worker;
     worker = null;
-    await ended?.terminate();
+    await ended?.thread.terminate();
   };
   const judgeNow = async (job: SchemaJob, time: SchemaTime, signal: AbortSignal | undefined): Promise<SchemaCheck> => {
     if (time.leftMs <= 0) return { kind: 'stopped', reason: describeTimeout(limits) };
-    const thread = (worker ??= start());
-    thread.ref();
-    const startedAtMs = performance.now();
-    const answer = await ask(thread, job, { ...limits, timeMs: time.leftMs, signal });
-    time.leftMs -= performance.now() - startedAtMs;
-    if (answer.isAlive) thread.unref();
+    const asked = (worker ??= start());
+    asked.thread.ref();
+    const answer = await ask(asked, job, { time, signal });
+    if (answer.isAlive) asked.thread.unref();
     else await close();
     if ('error' in answer) throw answer.error;
     // A mismatch that is known stays one, although the others were not found.
@@ -99,15 +100,18 @@ type Answer = { isAlive: boolean } & (
   | { error: unknown }
 );
 
-/** What the thread sends. */
-interface Reply {
-  isFinal: boolean;
-  judgement: SchemaJudgement;
+/** What the thread sends: once that its program is loaded, and then what it finds. */
+type Reply = 'ready' | { isFinal: boolean; judgement: SchemaJudgement };
+
+interface SchemaWorker {
+  thread: Worker;
+  /** Whether its program is loaded. */
+  isReady: boolean;
 }
 
 /** The environment may hold secrets, and the arguments of this process are not meant for the thread. */
-function startWorker({ memoryMiB }: SchemaLimits): Worker {
-  const worker = new Worker(schemaWorkerSource, {
+function startWorker({ memoryMiB }: SchemaLimits): SchemaWorker {
+  const thread = new Worker(schemaWorkerSource, {
     eval: true,
     name: 'schemas',
     env: {},
@@ -116,19 +120,37 @@ function startWorker({ memoryMiB }: SchemaLimits): Worker {
     resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
   });
   // Without a listener, the error of a thread that is being ended would end this process.
-  return worker.on('error', () => {});
+  thread.on('error', () => {});
+  const worker = { thread, isReady: false };
+  thread.once('message', () => {
+    worker.isReady = true;
+  });
+  return worker;
 }
 
+/** Takes the time of the check from `time`, counted from when the program of the thread is loaded. */
 function ask(
-  thread: Worker,
+  { thread, isReady }: Readonly<SchemaWorker>,
   job: SchemaJob,
-  { timeMs, signal }: { timeMs: number; signal: AbortSignal | undefined },
+  { time, signal }: { time: SchemaTime; signal: AbortSignal | undefined },
 ): Promise<Answer> {
   return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    let startedAtMs: number | null = null;
     let known: SchemaJudgement | null = null;
     const stop = (stop: Stop) =>
       settle({ isAlive: false, ...(known ? { judgement: known } : { judgement: null, stop }) });
-    const onMessage = ({ isFinal, judgement }: Reply) => {
+    const startClock = () => {
+      clearTimeout(timer);
+      startedAtMs = performance.now();
+      timer = setTimeout(() => stop('time'), time.leftMs);
+    };
+    const onMessage = (reply: Reply) => {
+      if (reply === 'ready') {
+        startClock();
+        return;
+      }
+      const { isFinal, judgement } = reply;
       known = judgement;
       if (isFinal) settle({ isAlive: true, judgement });
     };
@@ -138,15 +160,18 @@ function ask(
     };
     const onExit = (code: number) => onError(new Error(`it ended with code ${code}.`));
     const onAbort = () => settle({ isAlive: false, error: signal?.reason });
-    const timer = setTimeout(() => stop('time'), timeMs);
+    const onLateStart = () => onError(new Error(`it did not start within ${startLimitMs / 1000} s.`));
     const settle = (answer: Answer) => {
       clearTimeout(timer);
+      if (startedAtMs !== null) time.leftMs -= performance.now() - startedAtMs;
       thread.off('message', onMessage).off('error', onError).off('messageerror', onError).off('exit', onExit);
       signal?.removeEventListener('abort', onAbort);
       resolve(answer);
     };
     thread.on('message', onMessage).on('error', onError).on('messageerror', onError).on('exit', onExit);
     signal?.addEventListener('abort', onAbort, { once: true });
+    if (isReady) startClock();
+    else timer = setTimeout(onLateStart, startLimitMs);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
     thread.postMessage(job);
   });

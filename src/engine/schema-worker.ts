@@ -1,9 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { judgeBySchema, type SchemaJob } from './schema-validator.ts';
 
-// The program of the thread in schema-thread.ts, which runs its bundled text. A mismatch is sent as soon as it is known.
+// The program of the thread in schema-check.ts, which runs its bundled text. A mismatch is sent as soon as it is known.
 const port = parentPort;
 port?.on('message', (job: SchemaJob) => {
   const judgement = judgeBySchema(job, (first) => port.postMessage({ isFinal: false, judgement: first }));
   port.postMessage({ isFinal: true, judgement });
 });
+port?.postMessage('ready');

@@ -19,12 +19,12 @@ describe('the resource of an app', () => {
   });
 
   it.each([
-    [{ mimeType: 'text/html' }, 'its MIME type is "text/html", expected "text/html;profile=mcp-app"'],
-    [{ mimeType: undefined }, 'its MIME type is null, expected "text/html;profile=mcp-app"'],
-    [{ text: undefined }, 'it has neither text nor a blob'],
-    [{ text: '{"a":1}' }, 'it is no HTML document: it begins with neither <!doctype html> nor <html>'],
-    [{ text: page + 'a'.repeat(5 * 1024 * 1024) }, 'it has 5242930 bytes; the limit is 5242880'],
-  ])('with %j has a problem', (content, problem) => {
+    ['another type', { mimeType: 'text/html' }, 'its MIME type is "text/html", expected "text/html;profile=mcp-app"'],
+    ['no type', { mimeType: undefined }, 'its MIME type is null, expected "text/html;profile=mcp-app"'],
+    ['no contents', { text: undefined }, 'it has neither text nor a blob'],
+    ['JSON', { text: '{"a":1}' }, 'it is no HTML document: it begins with neither <!doctype html> nor <html>'],
+    ['more than 5 MiB', { text: page + 'a'.repeat(5 * 1024 * 1024) }, 'it has 5242930 bytes; the limit is 5242880'],
+  ])('with %s has a problem', (_, content, problem) => {
     expect(find(content)).toEqual([problem]);
   });
 
