@@ -186,15 +186,18 @@ async function surveyPlanned(
     steps: FoundProject['steps'];
   },
 ): Promise<Survey> {
-  const { tools, resources, prompts } = evals.known;
-  const known = { tool: tools, resource: resources, prompt: prompts };
+  const { tools, draftedTools, resources, prompts } = evals.known;
+  const safeTools = new Set(flags.safeTool);
+  // A draft of a tool that the user now says is safe gets a case that runs.
+  const settled = new Set([...tools].filter((name) => !(safeTools.has(name) && draftedTools.has(name))));
+  const known = { tool: settled, resource: resources, prompt: prompts };
   const context = { clock: systemClock, logger, redactor, signal, environment: process.env };
   try {
     await using reached = await openServerSession(planned, context);
     return await surveyServer(reached.session, {
       clock: systemClock,
       signal,
-      safeTools: new Set(flags.safeTool),
+      safeTools,
       isKnown: (kind, name) => known[kind].has(name),
     });
   } catch (error) {
@@ -212,6 +215,11 @@ function printResult({ files, cases, manual }: InitFiles, print: (line: string) 
   for (const { path, state } of files) print(`${state.padEnd(9)}  ${path}`);
   print(`${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`);
   for (const { subject, reason } of drafts) print(`  not run: ${subject}: ${reason}`);
+  if (drafts.some(({ subject }) => subject.startsWith('tool '))) {
+    print(
+      'To call one of these tools although it is not declared read-only, run init again with `--safe-tool <name>`.',
+    );
+  }
   if (manual !== null)
     print(`Add these cases by hand; the list of cases of the file is not in block style:\n\n${manual}`);
 }

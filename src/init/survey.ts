@@ -1,9 +1,10 @@
-import { describeError, NetworkError } from '../base/errors.ts';
+import { ConfigurationError, describeError, NetworkError } from '../base/errors.ts';
 import { isRecord, listTexts } from '../base/json.ts';
 import { clipText, readFirstLine } from '../base/text.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Session, ToolDeclaration } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import { suggestNearest } from '../suite/findings.ts';
 import { sampleArguments } from './sample-arguments.ts';
 
 /** How one part of a server answered to a request with sampled arguments. */
@@ -57,13 +58,15 @@ const longestMessage = 200;
  * Each request is sent once, with arguments sampled from its schema. A request that the server refuses or does not answer in 10 s is
  * reported with its message.
  *
+ * @throws {ConfigurationError} when the user names a tool that the server does not list
  * @throws what the session throws where the server cannot list what it declares, and the signal's reason once it aborts
  */
 export async function surveyServer(session: Session, options: SurveyOptions): Promise<Survey> {
-  const { clock, signal, isKnown } = options;
+  const { clock, signal, safeTools, isKnown } = options;
   const endsAt = clock.now() + surveyTimeoutMs;
   const trier = createTrier(options, endsAt);
   const listed = await session.listTools({ signal });
+  refuseUnlisted([...safeTools], [...(listed?.keys() ?? [])]);
   const tools: SurveyedTool[] = [];
   for (const [name, declaration] of listed ?? []) {
     if (isKnown('tool', name)) continue;
@@ -78,6 +81,16 @@ export async function surveyServer(session: Session, options: SurveyOptions): Pr
     resources: capabilities['resources'] === undefined ? [] : await tryResources(session, { options, trier }),
     prompts: capabilities['prompts'] === undefined ? [] : await tryPrompts(session, { options, trier }),
   };
+}
+
+function refuseUnlisted(names: readonly string[], listed: readonly string[]): void {
+  const issues = names
+    .filter((name) => !listed.includes(name))
+    .map((name) => {
+      const message = `the server lists no tool \`${name}\`${suggestNearest(name, listed)}`;
+      return { input: 'safe-tool', code: 'unknown-tool', message };
+    });
+  if (issues.length > 0) throw new ConfigurationError(issues);
 }
 
 type Trier = (what: string, args: JsonObject, send: (signal: AbortSignal) => Promise<unknown>) => Promise<Trial>;

@@ -78,6 +78,8 @@ function skipComments(lines: readonly string[], from: number, indent: string): n
 /** The tools, resources and prompts that the cases of a file request, commented-out ones included, and the ids of its cases. */
 export interface CaseSubjects {
   tools: Set<string>;
+  /** Those of `tools` that only commented-out cases call. */
+  draftedTools: Set<string>;
   resources: Set<string>;
   prompts: Set<string>;
   ids: Set<string>;
@@ -89,6 +91,7 @@ export interface CaseSubjects {
 export function readSubjects(texts: readonly string[]): CaseSubjects {
   const found: CaseSubjects = {
     tools: new Set(),
+    draftedTools: new Set(),
     resources: new Set(),
     prompts: new Set(),
     ids: new Set(),
@@ -110,17 +113,23 @@ export function readSubjects(texts: readonly string[]): CaseSubjects {
       visit(member);
     }
   };
+  const drafts: unknown[] = [];
   for (const text of texts) {
     const document = parseDocument(text);
     const root: unknown = document.errors.length > 0 ? tryParseJson(text) : document.toJS({ maxAliasCount: 100 });
     visit(root);
     const cases: unknown[] = isRecord(root) && Array.isArray(root['cases']) ? root['cases'] : [];
     for (const item of cases) if (isRecord(item) && typeof item['id'] === 'string') found.ids.add(item['id']);
-    for (const [, line = ''] of text.matchAll(/^[ \t]*#[ \t-]*((?:toolCall|readResource|getPrompt|id):[ \t].*)$/gm)) {
-      const drafted: unknown = parseDocument(line).toJS();
-      if (isRecord(drafted) && typeof drafted['id'] === 'string') found.ids.add(drafted['id']);
-      visit(drafted);
-    }
+    for (const [, line = ''] of text.matchAll(draftedKey)) drafts.push(parseDocument(line).toJS());
   }
+  const called = new Set(found.tools);
+  for (const draft of drafts) {
+    if (isRecord(draft) && typeof draft['id'] === 'string') found.ids.add(draft['id']);
+    visit(draft);
+  }
+  for (const name of found.tools) if (!called.has(name)) found.draftedTools.add(name);
   return found;
 }
+
+/** A key of a commented-out case that says what it is about. */
+const draftedKey = /^[ \t]*#[ \t-]*((?:toolCall|readResource|getPrompt|id):[ \t].*)$/gm;

@@ -110,6 +110,12 @@ describe('init', () => {
     expect(cases.find(({ subject }) => subject === 'tool plain')).toMatchObject({ reason: null });
   });
 
+  it('refuses a safe tool that the server does not list, with the nearest one', async () => {
+    await using workspace = await createWorkspace();
+    const ran = init(workspace, { plain: { call: () => text('plain') } }, ['plane']);
+    await expect(ran).rejects.toThrow('the server lists no tool `plane`; did you mean `plain`?');
+  });
+
   it('run again, changes nothing', async () => {
     await using workspace = await createWorkspace();
     await init(workspace, tools);

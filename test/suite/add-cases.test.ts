@@ -79,7 +79,8 @@ describe('the subjects of evals files', () => {
       '{"cases": [{"steps": [{"repeat": [{"toolCall": "in"}]}, {"readResource": "a://b"}, {"getPrompt": "p"}]}]}';
     const found = readSubjects([text ?? '', other, 'cases: "', '']);
     expect(found).toMatchObject({ listsTools: true, pings: false });
-    expect([...found.tools]).toEqual(['new', 'draft: 1', 'in']);
+    expect([...found.tools]).toEqual(['new', 'in', 'draft: 1']);
+    expect([...found.draftedTools]).toEqual(['draft: 1']);
     expect([...found.resources]).toEqual(['a://b']);
     expect([...found.prompts]).toEqual(['p']);
     expect([...found.ids]).toEqual(['one', 'new', 'draft']);
