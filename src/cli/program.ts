@@ -16,6 +16,7 @@ import { addCalibrateCommand } from './calibrate.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { completeBooleanFlags } from './gate-options.ts';
+import { addInitCommand } from './init.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addMergeCommand } from './merge.ts';
@@ -55,7 +56,7 @@ Exit codes:
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [addRunCommand, addRecordCommand, addMergeCommand, addPublishCommand])
+  for (const addCommand of [addRunCommand, addInitCommand, addRecordCommand, addMergeCommand, addPublishCommand])
     addCommand(program, setExitCode, { redactor, supervision });
   for (const addCommand of [
     addJudgeCommand,

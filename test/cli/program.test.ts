@@ -18,6 +18,7 @@ describe('mcp-eval-ci --help', () => {
     ['validate --help'],
     ['serve --help'],
     ['doctor --help'],
+    ['init --help'],
     ['judge --help'],
     ['merge --help'],
     ['publish --help'],

@@ -3,9 +3,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
+import { listServerInputs, renderWorkflow } from '../../src/init/write-workflow.ts';
 import { readInlineTests, readSuite } from '../../src/suite/read.ts';
 import { readLabels } from '../../src/suite/read-labels.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
+import { readWorkflow } from '../support/runner/example-workflow.ts';
 import { openWorkflowValidator, type WorkflowValidator } from '../support/runner/workflow-validator.ts';
 import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/text/yaml-blocks.ts';
 
@@ -86,6 +88,24 @@ describe('workflows', () => {
     );
     const unpinned = references.filter(([line]) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
     expect(unpinned.map(([line]) => line)).toEqual([]);
+  });
+});
+
+describe('the workflow that init writes', () => {
+  const steps = [
+    { ecosystem: 'node', run: 'npm ci' },
+    { ecosystem: 'go', run: 'go build -o build/ ./...' },
+  ] as const;
+
+  it.each([
+    { kind: 'command', command: `node "my server.js" --name 'a: b' # c` } as const,
+    { kind: 'url', url: 'https://example.com/mcp?a=b#c' } as const,
+    { kind: 'config', config: { file: '.mcp.json', name: '1' } } as const,
+  ])('is valid for a $kind, and hands it over as it is', async (server) => {
+    const text = renderWorkflow({ server, steps, evals: 'evals/*.evals.yaml', surface: null });
+    expect(await validator.validateWorkflow(text)).toEqual([]);
+    const inputs = readWorkflow(text)['evals']?.steps.find(({ uses }) => uses?.startsWith('your-org/'))?.with;
+    expect(inputs).toEqual({ ...Object.fromEntries(listServerInputs(server)), evals: 'evals/*.evals.yaml' });
   });
 });
 

@@ -30,6 +30,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['engine', 7],
   ['embedded', 8],
   ['supervisor', 8],
+  ['init', 8],
   ['gate', 9],
   ['cli', 10],
   ['action', 10],

@@ -1,0 +1,225 @@
+import { createInterface } from 'node:readline/promises';
+import { type Command, Option } from 'commander';
+import { ConfigurationError, ServerStartError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { formatCount } from '../base/text.ts';
+import { systemClock } from '../base/time.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
+import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import type { PlannedServer } from '../gate/plan/plan-server.ts';
+import { openServerSession, planOneServer } from '../gate/reach-server.ts';
+import { findProject, type FoundProject, type ServerCandidate } from '../init/find-server.ts';
+import { type Survey, surveyServer } from '../init/survey.ts';
+import { type ExistingEvals, type InitFiles, readExistingEvals, writeInitFiles } from '../init/write-files.ts';
+import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { joinCommand } from '../server/split-command.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger, redactText } from './logger.ts';
+import { type GateProcess, runGate } from './run.ts';
+
+const names = new Set([
+  'server-command',
+  'server-url',
+  'mcp-config',
+  'mcp-server',
+  'server-headers',
+  'server-oauth',
+  'server-oauth-secret',
+  'server-env',
+  'server-cwd',
+  'server-ready-timeout',
+  'report-dir',
+]);
+
+interface InitFlags {
+  yes?: boolean;
+  evals: string;
+  safeTool: string[];
+  model?: string;
+  run: boolean;
+}
+
+/** Adds `init`: evals and a workflow for the server of a repository, and their first run. */
+export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+  const options = listOptions().filter(({ name }) => names.has(name));
+  const command = program
+    .command('init')
+    .description('Write evals and a workflow for the MCP server of this repository, and run the evals once.');
+  addGateOptions(command, options);
+  command
+    .option('--yes', 'Ask nothing: take the first way that is found to start the server.')
+    .option(
+      '--evals <path>',
+      'The evals file to write or to extend. [evals/tools.evals.yaml]',
+      'evals/tools.evals.yaml',
+    )
+    .addOption(
+      new Option('--safe-tool <name>', 'Call this tool although it is not declared read-only; may be given again.')
+        .default([], undefined)
+        .argParser((value: string, earlier: string[]) => [...earlier, value]),
+    )
+    .option('--model <model>', 'Draft prompts for this model, commented out, as <provider>/<name>.')
+    .option('--no-run', 'Write the files only.')
+    .addHelpText(
+      'after',
+      `
+Exits as run does. See docs/init.md for what is written.
+
+Examples:
+  $ mcp-eval-ci init
+  $ mcp-eval-ci init --server-command "node build/index.js" --yes`,
+    )
+    .action(async (flags: InitFlags & Record<string, unknown>) => {
+      setExitCode(await runInit(flags, readGateFlags(flags, process.env, options), context));
+    });
+}
+
+async function runInit(flags: InitFlags, given: Record<string, string>, context: GateProcess): Promise<number> {
+  const { redactor } = context;
+  const { env: environment, stderr } = process;
+  const cwd = process.cwd();
+  const logger = createTerminalLogger({
+    write: (text) => stderr.write(text),
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: false,
+    isVerbose: false,
+  });
+  for (const secret of listKnownSecrets(given, environment)) redactor.add(secret);
+  const model = flags.model === undefined ? null : flags.model;
+  if (model !== null) parseModelName(model);
+  const project = await findProject(cwd);
+  const server = await chooseServer(given, project, flags.yes === true);
+  const texts = { ...given, ...Object.fromEntries(listServerInputs(server)) };
+  const planned = await planOneServer(parseDoctorOptions(texts), { cwd, environment });
+  const evals = await readExistingEvals(flags.evals, cwd);
+  const signal = listenForInterrupts(process, (code) => process.exit(code));
+  const survey = await surveyPlanned(planned, { evals, flags, logger, redactor, signal, steps: project.steps });
+  const { steps } = server.kind === 'command' ? project : { steps: [] };
+  const result = await writeInitFiles(survey, { cwd, evals, server, steps, model, surface: null });
+  printResult(result, (text) => process.stdout.write(`${redactText(text, redactor)}\n`));
+  if (!flags.run) return 0;
+  return await runGate(
+    { quiet: false, verbose: false, format: 'text', texts: { ...texts, evals: flags.evals } },
+    context,
+  );
+}
+
+/** The options decide; otherwise what the repository says, which a person confirms. */
+async function chooseServer(
+  given: Readonly<Record<string, string>>,
+  { candidates }: FoundProject,
+  takesFirst: boolean,
+): Promise<ChosenServer> {
+  const {
+    'server-command': command = '',
+    'server-url': url = '',
+    'mcp-config': file = '',
+    'mcp-server': name = '',
+  } = given;
+  if (command !== '') return { kind: 'command', command };
+  if (url !== '') return { kind: 'url', url };
+  if (file !== '') return { kind: 'config', config: { file, name } };
+  const [first] = candidates;
+  if (takesFirst && first !== undefined) return toChosen(first);
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw refuseGuess(candidates);
+  return await askForServer(candidates);
+}
+
+function toChosen({ words, config }: ServerCandidate): ChosenServer {
+  return config === null ? { kind: 'command', command: joinCommand(words ?? []) } : { kind: 'config', config };
+}
+
+function describeCandidate(candidate: ServerCandidate): string {
+  const chosen = toChosen(candidate);
+  const what = chosen.kind === 'command' ? chosen.command : candidate.source;
+  return chosen.kind === 'command' ? `${what}  (${candidate.source})` : what;
+}
+
+function refuseGuess(candidates: readonly ServerCandidate[]): ConfigurationError {
+  const [first] = candidates;
+  const message =
+    first === undefined
+      ? 'no way to start the server was found in this directory; give `--server-command` or `--server-url`'
+      : `init starts nothing unasked; give \`--yes\` to start \`${describeCandidate(first)}\`, or \`--server-command\``;
+  return new ConfigurationError([{ input: 'server-command', code: 'missing-server', message }]);
+}
+
+async function askForServer(candidates: readonly ServerCandidate[]): Promise<ChosenServer> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    for (const [index, candidate] of candidates.entries()) {
+      process.stderr.write(`  ${index + 1}  ${describeCandidate(candidate)}\n`);
+    }
+    const question =
+      candidates.length === 0
+        ? 'The command that starts the server: '
+        : 'Start the server with (a number, or another command) [1]: ';
+    for (;;) {
+      const answer = (await terminal.question(question)).trim();
+      const chosen = candidates[answer === '' ? 0 : Number(answer) - 1];
+      if (chosen !== undefined) return toChosen(chosen);
+      if (answer !== '' && !/^\d+$/.test(answer)) return { kind: 'command', command: answer };
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+async function surveyPlanned(
+  planned: PlannedServer,
+  {
+    evals,
+    flags,
+    logger,
+    redactor,
+    signal,
+    steps,
+  }: {
+    evals: ExistingEvals;
+    flags: InitFlags;
+    logger: Logger;
+    redactor: Redactor;
+    signal: AbortSignal;
+    steps: FoundProject['steps'];
+  },
+): Promise<Survey> {
+  const { tools, draftedTools, resources, prompts } = evals.known;
+  const safeTools = new Set(flags.safeTool);
+  // A draft of a tool that the user now says is safe gets a case that runs.
+  const settled = new Set([...tools].filter((name) => !(safeTools.has(name) && draftedTools.has(name))));
+  const known = { tool: settled, resource: resources, prompt: prompts };
+  const context = { clock: systemClock, logger, redactor, signal, environment: process.env };
+  try {
+    await using reached = await openServerSession(planned, context);
+    return await surveyServer(reached.session, {
+      clock: systemClock,
+      signal,
+      safeTools,
+      isKnown: (kind, name) => known[kind].has(name),
+    });
+  } catch (error) {
+    if (!(error instanceof ServerStartError)) throw error;
+    if (error.stderrTail.length > 0) logger.group('Last lines of the server’s stderr', error.stderrTail);
+    const builds = steps.map(({ run }) => `\`${run}\``).join(', then ');
+    if (builds !== '') logger.info(`If the server is not built yet, run ${builds}.`);
+    throw error;
+  }
+}
+
+function printResult({ files, cases, manual }: InitFiles, print: (line: string) => void): void {
+  const running = cases.filter(({ reason }) => reason === null);
+  const drafts = cases.filter(({ reason }) => reason !== null);
+  for (const { path, state } of files) print(`${state.padEnd(9)}  ${path}`);
+  print(`${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`);
+  for (const { subject, reason } of drafts) print(`  not run: ${subject}: ${reason}`);
+  if (drafts.some(({ subject }) => subject.startsWith('tool '))) {
+    print(
+      'To call one of these tools although it is not declared read-only, run init again with `--safe-tool <name>`.',
+    );
+  }
+  if (manual !== null)
+    print(`Add these cases by hand; the list of cases of the file is not in block style:\n\n${manual}`);
+}

@@ -1,0 +1,109 @@
+import { Disposer } from '../base/disposal.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { type Clock, race } from '../base/time.ts';
+import type { ServerAccess } from '../mcp/access.ts';
+import { openSession, type Session, type Target } from '../mcp/session.ts';
+import { anyProtocol } from '../model/protocol.ts';
+import { serverUnderTest } from '../model/step-server.ts';
+import { openAccess, openServer } from '../server/open.ts';
+import type { RunningServer } from '../server/running-server.ts';
+import type { GateOptions } from './options/schema.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
+import { planServers } from './plan/plan-servers.ts';
+import { sessionsOfAnyClient } from './run/scheduling.ts';
+
+/** What a command needs that speaks to one server and runs no evals. */
+export interface ReachContext {
+  clock: Clock;
+  logger: Logger;
+  /** Every secret is added to it before anything could print the secret. */
+  redactor: Redactor;
+  signal: AbortSignal;
+  /** The job's environment, of which a started server gets an allow-listed part. */
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Settles how one server is started or reached, described by options or in an `mcp-config`.
+ *
+ * @throws {ConfigurationError} with everything that is wrong, and where a file names several servers and the options none of them
+ */
+export async function planOneServer(
+  options: GateOptions,
+  { cwd, environment }: { cwd: string; environment: ReachContext['environment'] },
+): Promise<PlannedServer> {
+  const issues: ConfigurationIssue[] = [];
+  const { servers } = await planServers(options, { cwd, environment, notes: [] }, issues);
+  if (servers.length > 1) {
+    const names = servers.map(({ name }) => name).join(', ');
+    const message = `choose one server of the file: ${names}`;
+    issues.push({ input: 'mcp-server', code: 'several-servers', message });
+  }
+  const [server] = servers;
+  if (server === undefined || issues.length > 0) throw new ConfigurationError(issues);
+  return server;
+}
+
+/** Prepares what lets requests to the server in; null where nothing is needed. Its secrets are redacted from then on. */
+export async function openPlannedAccess(
+  { url, access, secrets }: PlannedServer,
+  { clock, redactor }: Pick<ReachContext, 'clock' | 'redactor'>,
+): Promise<ServerAccess | null> {
+  for (const secret of secrets) redactor.add(secret);
+  if (url === null || access === null) return null;
+  return await openAccess({ url, ...access }, { clock, onSecret: (secret) => redactor.add(secret) });
+}
+
+/**
+ * Starts the server without a sandbox, or finds the one at its URL, for any number of sessions.
+ *
+ * @throws {ServerStartError} | {ConfigurationError} | {SandboxError} when it cannot be started as the options say
+ */
+export async function startPlannedServer(
+  { command, url, isSse, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
+  access: ServerAccess | null,
+  { clock, logger, redactor, signal, environment }: ReachContext,
+): Promise<RunningServer> {
+  const env = Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()]));
+  const options = {
+    command,
+    url,
+    isSse,
+    cwd,
+    env,
+    readyTimeoutMs,
+    access,
+    protocol: anyProtocol,
+    isolation: 'iteration' as const,
+    sessions: { ...sessionsOfAnyClient, warmProcesses: 0 },
+    isWitnessed: true,
+  };
+  const running = await openServer(options, { clock, logger, signal, environment: { ...environment } });
+  for (const secret of running.secrets) redactor.add(secret);
+  return running;
+}
+
+/** One session with the server. Disposing of it stops everything that was started for it. */
+export interface ReachedSession extends AsyncDisposable {
+  session: Session;
+  target: Target;
+}
+
+/**
+ * Starts or finds the server and opens one session with it, within its ready timeout.
+ *
+ * @throws as `startPlannedServer`, and the error of the handshake
+ */
+export async function openServerSession(server: PlannedServer, context: ReachContext): Promise<ReachedSession> {
+  const { clock, signal } = context;
+  const access = await openPlannedAccess(server, context);
+  await using resources = new Disposer();
+  const running = resources.use(await startPlannedServer(server, access, context));
+  const target = { url: running.url, serverName: serverUnderTest, protocol: running.protocol, access };
+  const opening = openSession(target, { clock, signal });
+  const session = resources.use(await race(opening, { signals: [signal] }));
+  const kept = resources.move();
+  return { session, target, [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,150 @@
+import { isRecord } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import type { CaseSubjects } from '../suite/add-cases.ts';
+import { createTaker, deriveSlug } from '../suite/case-ids.ts';
+import { readSuite } from '../suite/read.ts';
+import type { Survey, SurveyedTool, Trial } from './survey.ts';
+
+/** A case that init writes: to run, or commented out with the reason. */
+export interface DraftedCase {
+  /** What it is about, such as `tool get-sum`. */
+  subject: string;
+  /** As an evals file has it. */
+  content: JsonObject;
+  /** Why it is commented out; null for a case that runs. */
+  reason: string | null;
+  /** What a reader should know of a case that runs. */
+  note: string | null;
+}
+
+/** So that an evals file stays one that people read; the limit of the format is 16 KiB. */
+const maxSchemaBytes = 16 * 1024;
+
+interface DraftOptions {
+  /** What the evals have already. */
+  known: Pick<CaseSubjects, 'ids' | 'listsTools' | 'pings'>;
+  /** `provider/name`: each tool that answered gets a prompt, commented out, because it needs a key or a recording. */
+  model: string | null;
+}
+
+/**
+ * Drafts the cases of a survey: one for the list of tools, and one for each tool, resource and prompt. A case runs only where the server has
+ * just answered the same request without an error; every other one is commented out with the reason. The same survey gives the same cases.
+ */
+export function draftCases(survey: Survey, { known, model }: DraftOptions): DraftedCase[] {
+  const takeId = createTaker(new Set(known.ids));
+  const { tools, resources, prompts } = survey;
+  return [
+    ...draftFirst(tools === null, { known, takeId }),
+    ...(tools ?? []).flatMap((tool) => [
+      draftTool(tool, takeId),
+      ...(model === null || tool.trial.kind !== 'answered' ? [] : [draftPrompt(tool, model, takeId)]),
+    ]),
+    ...resources.map(({ uri, trial }) =>
+      draftRequest(`resource ${uri}`, { trial, takeId, title: `Reads ${uri}`, step: { readResource: uri } }),
+    ),
+    ...prompts.map(({ name, trial }) =>
+      draftRequest(`prompt ${name}`, { trial, takeId, title: `Gets the prompt ${name}`, step: { getPrompt: name } }),
+    ),
+  ];
+}
+
+/** A case for every server: its list of tools, or an answer at all where it declares none. */
+function draftFirst(
+  hasNoTools: boolean,
+  { known, takeId }: { known: DraftOptions['known']; takeId: (id: string) => string },
+): DraftedCase[] {
+  if (hasNoTools ? known.pings : known.listsTools) return [];
+  const content = hasNoTools
+    ? { id: takeId('answers'), title: 'Answers a ping', steps: [{ ping: true }] }
+    : { id: takeId('lists-tools'), title: 'Lists its tools', steps: [{ listTools: true }] };
+  return [{ subject: hasNoTools ? 'a ping' : 'the list of tools', content, reason: null, note: null }];
+}
+
+function draftTool({ name, outputSchema, trial }: SurveyedTool, takeId: (id: string) => string): DraftedCase {
+  const id = takeId(deriveSlug(name, 'tool'));
+  const call = withArguments({ toolCall: name }, trial);
+  const build = (check: JsonObject): JsonObject => ({
+    id,
+    title: `Calls ${escapeText(name)}`,
+    steps: [call, { assert: check }],
+  });
+  const plain = build({ toolResultIsError: false });
+  const subject = `tool ${name}`;
+  if (trial.kind !== 'answered') return { subject, content: plain, reason: explain(trial), note: null };
+  if (outputSchema === null || !trial.hasStructuredContent) {
+    return { subject, content: plain, reason: null, note: null };
+  }
+  const schema = Object.fromEntries(Object.entries(outputSchema).filter(([key]) => key !== '$schema'));
+  const asserted = build({ toolResultMatchesSchema: escapeTexts(schema) });
+  const problem = findProblem(asserted, schema);
+  return problem === null
+    ? { subject, content: asserted, reason: null, note: null }
+    : { subject, content: plain, reason: null, note: `Its output schema is not asserted: ${problem}` };
+}
+
+/** Why the gate would refuse a case with this schema; null where it takes it. */
+function findProblem(content: JsonObject, schema: JsonObject): string | null {
+  if (Buffer.byteLength(JSON.stringify(schema)) > maxSchemaBytes) return 'it is longer than 16 KiB';
+  const { findings } = readSuite(JSON.stringify({ suite: 'Draft', cases: [content] }), { file: 'draft' });
+  const [first] = findings;
+  return first === undefined ? null : oneLine(first.message);
+}
+
+function draftRequest(
+  subject: string,
+  { trial, title, step, takeId }: { trial: Trial; title: string; step: JsonObject; takeId: (id: string) => string },
+): DraftedCase {
+  const content = {
+    id: takeId(deriveSlug(subject, 'request')),
+    title: escapeText(title),
+    steps: [withArguments(step, trial)],
+  };
+  return { subject, content, reason: trial.kind === 'answered' ? null : explain(trial), note: null };
+}
+
+/** A draft only: whether the model calls the tool depends on words that a person has to choose. */
+function draftPrompt({ name, description }: SurveyedTool, model: string, takeId: (id: string) => string): DraftedCase {
+  const purpose = clipText(oneLine(description ?? `Use ${name}`), 200);
+  return {
+    subject: `a prompt for ${name}`,
+    content: {
+      id: takeId(deriveSlug(`prompt ${name}`, 'prompt')),
+      title: `A model calls ${escapeText(name)}`,
+      model,
+      steps: [{ prompt: escapeText(purpose) }, { assert: { toolCalledAtLeastOnce: name } }],
+    },
+    reason: 'the prompt is made of the description of the tool; write what a user would ask, and record the answers',
+    note: null,
+  };
+}
+
+function withArguments(step: JsonObject, { arguments: args }: Trial): JsonObject {
+  const escaped = Object.fromEntries(Object.entries(step).map(([key, value]) => [key, escapeTexts(value)]));
+  return Object.keys(args).length === 0 ? escaped : { ...escaped, arguments: escapeTexts(args) };
+}
+
+function explain(trial: Exclude<Trial, { kind: 'answered' }>): string {
+  if (trial.kind === 'untried') return trial.reason;
+  return trial.kind === 'silent'
+    ? `the server gave no answer within ${trial.afterMs / 1000} s`
+    : `the server refused the sampled arguments: ${oneLine(trial.message)}`;
+}
+
+/** In an evals file, `{{` begins a placeholder. */
+function escapeText(text: string): string {
+  return text.replaceAll('{{', String.raw`\{{`);
+}
+
+function escapeTexts(value: unknown): unknown {
+  if (typeof value === 'string') return escapeText(value);
+  if (Array.isArray(value)) return value.map((item) => escapeTexts(item));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeTexts(member)]));
+}
+
+/** What stands in a comment may not end it. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}

@@ -1,0 +1,223 @@
+import { ConfigurationError, describeError, NetworkError } from '../base/errors.ts';
+import { isRecord, listTexts } from '../base/json.ts';
+import { clipText, readFirstLine } from '../base/text.ts';
+import { type Clock, race } from '../base/time.ts';
+import type { Session, ToolDeclaration } from '../mcp/session.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import { suggestNearest } from '../suite/findings.ts';
+import { sampleArguments } from './sample-arguments.ts';
+
+/** How one part of a server answered to a request with sampled arguments. */
+export type Trial =
+  | { kind: 'answered'; arguments: JsonObject; hasStructuredContent: boolean }
+  /** `message` is what the server said. */
+  | { kind: 'refused'; arguments: JsonObject; message: string }
+  | { kind: 'silent'; arguments: JsonObject; afterMs: number }
+  /** Nothing was sent. */
+  | { kind: 'untried'; arguments: JsonObject; reason: string };
+
+export interface SurveyedTool {
+  name: string;
+  description: string | null;
+  outputSchema: JsonObject | null;
+  trial: Trial;
+}
+
+/** What init found out about a server: what it lists, and how it answers to what is safe to send. */
+export interface Survey {
+  serverName: string | null;
+  /** In the order of the server; null where it declares none. */
+  tools: SurveyedTool[] | null;
+  resources: Array<{ uri: string; trial: Trial }>;
+  prompts: Array<{ name: string; trial: Trial }>;
+}
+
+interface SurveyOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  /** Tools that the user says are safe to call, whatever their annotations. */
+  safeTools: ReadonlySet<string>;
+  /** Which of them the evals have already; these are not tried again. */
+  isKnown: (kind: 'tool' | 'resource' | 'prompt', name: string) => boolean;
+  onProgress?: (what: string) => void;
+}
+
+/** Of one request. An eval has 60 s, which a newcomer would not wait for. */
+const callTimeoutMs = 10_000;
+
+/** Of all requests together. */
+const surveyTimeoutMs = 40_000;
+
+/** Resources and prompts that get a case each; a server can list thousands. */
+const maxListed = 10;
+
+const longestMessage = 200;
+
+/**
+ * Lists what a server has, and tries what is safe: tools that the server declares read-only or that the user names, resources and prompts.
+ * Each request is sent once, with arguments sampled from its schema. A request that the server refuses or does not answer in 10 s is
+ * reported with its message.
+ *
+ * @throws {ConfigurationError} when the user names a tool that the server does not list
+ * @throws what the session throws where the server cannot list what it declares, and the signal's reason once it aborts
+ */
+export async function surveyServer(session: Session, options: SurveyOptions): Promise<Survey> {
+  const { clock, signal, safeTools, isKnown } = options;
+  const endsAt = clock.now() + surveyTimeoutMs;
+  const trier = createTrier(options, endsAt);
+  const listed = await session.listTools({ signal });
+  refuseUnlisted([...safeTools], [...(listed?.keys() ?? [])]);
+  const tools: SurveyedTool[] = [];
+  for (const [name, declaration] of listed ?? []) {
+    if (isKnown('tool', name)) continue;
+    const { description, outputSchema } = declaration;
+    const trial = await tryTool(session, { name, declaration, options, trier });
+    tools.push({ name, description, outputSchema, trial });
+  }
+  const { capabilities, handshake } = session;
+  return {
+    serverName: handshake.name,
+    tools: listed === null ? null : tools,
+    resources: capabilities['resources'] === undefined ? [] : await tryResources(session, { options, trier }),
+    prompts: capabilities['prompts'] === undefined ? [] : await tryPrompts(session, { options, trier }),
+  };
+}
+
+function refuseUnlisted(names: readonly string[], listed: readonly string[]): void {
+  const issues = names
+    .filter((name) => !listed.includes(name))
+    .map((name) => {
+      const message = `the server lists no tool \`${name}\`${suggestNearest(name, listed)}`;
+      return { input: 'safe-tool', code: 'unknown-tool', message };
+    });
+  if (issues.length > 0) throw new ConfigurationError(issues);
+}
+
+type Trier = (what: string, args: JsonObject, send: (signal: AbortSignal) => Promise<unknown>) => Promise<Trial>;
+
+/** Sends a request within the time that is left; nothing more once the connection is lost. */
+function createTrier({ clock, signal, onProgress }: SurveyOptions, endsAt: number): Trier {
+  let isLost = false;
+  return async (what, args, send) => {
+    // A request that is cut short would look like one that takes long.
+    const leftMs = endsAt - clock.now();
+    if (isLost) return { kind: 'untried', arguments: args, reason: 'the connection to the server was lost before it' };
+    if (leftMs < callTimeoutMs) {
+      return { kind: 'untried', arguments: args, reason: `init tries requests for ${surveyTimeoutMs / 1000} s only` };
+    }
+    onProgress?.(what);
+    const over = new AbortController();
+    try {
+      const result = await race(send(AbortSignal.any([signal, over.signal])), {
+        signals: [signal],
+        timeout: {
+          clock,
+          afterMs: callTimeoutMs,
+          onTimeout: () => null,
+        },
+      });
+      return result === null ? { kind: 'silent', arguments: args, afterMs: callTimeoutMs } : judgeResult(args, result);
+    } catch (error) {
+      signal.throwIfAborted();
+      isLost = error instanceof NetworkError;
+      return { kind: 'refused', arguments: args, message: cleanMessage(describeError(error)) };
+    } finally {
+      over.abort('over');
+    }
+  };
+}
+
+function judgeResult(args: JsonObject, result: unknown): Trial {
+  if (!isRecord(result)) return { kind: 'refused', arguments: args, message: 'the answer is no result' };
+  if (result['isError'] === true) {
+    const first = listTexts(result['content']).find(({ path }) => path.at(-1) === 'text');
+    return { kind: 'refused', arguments: args, message: cleanMessage(first?.text ?? 'an error without a text') };
+  }
+  return { kind: 'answered', arguments: args, hasStructuredContent: isRecord(result['structuredContent']) };
+}
+
+async function tryTool(
+  session: Session,
+  {
+    name,
+    declaration,
+    options: { safeTools },
+    trier,
+  }: { name: string; declaration: ToolDeclaration; options: SurveyOptions; trier: Trier },
+): Promise<Trial> {
+  const { inputSchema, taskSupport } = declaration;
+  const sample = sampleArguments(inputSchema);
+  const args = 'arguments' in sample ? sample.arguments : {};
+  const risk = safeTools.has(name) ? null : explainRisk(declaration);
+  if (risk !== null) return { kind: 'untried', arguments: args, reason: risk };
+  if ('reason' in sample) return { kind: 'untried', arguments: {}, reason: sample.reason };
+  return await trier(name, args, async (signal) => await session.callTool(name, args, { signal, taskSupport }));
+}
+
+/** Why a tool is not called; null for one that the server declares read-only. */
+export function explainRisk({
+  annotations,
+  isReadOnly,
+}: Pick<ToolDeclaration, 'annotations' | 'isReadOnly'>): string | null {
+  if (annotations?.['destructiveHint'] === true && isReadOnly) {
+    return 'its annotations contradict each other: read-only and destructive';
+  }
+  if (isReadOnly) return null;
+  if (annotations?.['readOnlyHint'] === false) return 'the server declares that it changes something';
+  if (annotations?.['destructiveHint'] === true) return 'the server declares it as destructive';
+  return 'the server does not declare it as read-only';
+}
+
+async function tryResources(
+  session: Session,
+  { options: { signal, isKnown }, trier }: { options: SurveyOptions; trier: Trier },
+): Promise<Survey['resources']> {
+  const found = await listNames(session, { method: 'resources/list', list: 'resources', key: 'uri', signal });
+  const tried: Survey['resources'] = [];
+  for (const { name: uri } of found.filter(({ name }) => !isKnown('resource', name)).slice(0, maxListed)) {
+    const send = async (limit: AbortSignal) =>
+      await session.request({ method: 'resources/read', params: { uri } }, { signal: limit });
+    tried.push({ uri, trial: await trier(uri, {}, send) });
+  }
+  return tried;
+}
+
+async function tryPrompts(
+  session: Session,
+  { options: { signal, isKnown }, trier }: { options: SurveyOptions; trier: Trier },
+): Promise<Survey['prompts']> {
+  const found = await listNames(session, { method: 'prompts/list', list: 'prompts', key: 'name', signal });
+  const tried: Survey['prompts'] = [];
+  for (const { name, item } of found.filter((prompt) => !isKnown('prompt', prompt.name)).slice(0, maxListed)) {
+    const declared: unknown[] = Array.isArray(item['arguments']) ? item['arguments'] : [];
+    const required = declared.filter((argument) => isRecord(argument) && argument['required'] === true);
+    const names = required.flatMap((argument) => (isRecord(argument) ? String(argument['name']) : []));
+    const args = Object.fromEntries(names.map((argument) => [argument, 'example']));
+    const send = async (limit: AbortSignal) =>
+      await session.request({ method: 'prompts/get', params: { name, arguments: args } }, { signal: limit });
+    tried.push({ name, trial: await trier(name, args, send) });
+  }
+  return tried;
+}
+
+async function listNames(
+  session: Session,
+  {
+    method,
+    list,
+    key,
+    signal,
+  }: { method: 'resources/list' | 'prompts/list'; list: string; key: string; signal: AbortSignal },
+): Promise<Array<{ name: string; item: JsonObject }>> {
+  const answer = await session.request({ method }, { signal });
+  const items: unknown = isRecord(answer) ? answer[list] : undefined;
+  return (Array.isArray(items) ? items : []).flatMap((item: unknown) =>
+    isRecord(item) && typeof item[key] === 'string' ? { name: item[key], item } : [],
+  );
+}
+
+/** One line without control characters: it goes into a comment of a file. */
+function cleanMessage(text: string): string {
+  const line = readFirstLine(text.trim()).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ');
+  return clipText(line, longestMessage);
+}

@@ -1,0 +1,135 @@
+import { isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import { isRecord, tryParseJson } from '../base/json.ts';
+import type { JsonObject } from '../model/assertion.ts';
+
+/** A case as a file has it, or as it stands there commented out. */
+export interface AddedCase {
+  content: JsonObject;
+  /** Lines above it. */
+  comments: readonly string[];
+  isCommentedOut: boolean;
+}
+
+/** Prints cases as items of a list in block style, each line behind `indent`. */
+export function renderCases(cases: readonly AddedCase[], indent: string): string {
+  return cases
+    .map(({ content, comments, isCommentedOut }) => {
+      const lines = stringify([content], { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd().split('\n');
+      const mark = isCommentedOut ? '# ' : '';
+      return [...comments.map((comment) => `# ${comment}`), ...lines.map((line) => `${mark}${line}`)]
+        .map((line) => `${indent}${line}`.trimEnd())
+        .join('\n');
+    })
+    .join('\n\n');
+}
+
+/** Prints a new evals file. */
+export function renderEvals({
+  comments,
+  suite,
+  cases,
+}: {
+  comments: readonly string[];
+  suite: string;
+  cases: readonly AddedCase[];
+}): string {
+  const head = comments.map((comment) => `# ${comment}\n`).join('');
+  return `${head}${stringify({ suite }, { lineWidth: 0 })}cases:\n${renderCases(cases, '  ')}\n`;
+}
+
+/**
+ * Adds cases behind the last one of an evals file, and changes nothing else of its text. Null where the file has no list of cases in block
+ * style to add to, such as a file in JSON.
+ */
+export function addCases(text: string, cases: readonly AddedCase[]): string | null {
+  if (cases.length === 0) return text;
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  if (document.errors.length > 0 || !isMap(document.contents) || document.contents.flow === true) return null;
+  const list = document.contents.get('cases', true);
+  const last = isSeq(list) && list.flow !== true ? list.items.at(-1) : undefined;
+  if (!isCollection(last) && !isScalar(last)) return null;
+  const [start, end] = last.range ?? [];
+  if (start === undefined || end === undefined) return null;
+  const lines = text.split('\n');
+  const indent = /^ */.exec(lines[counter.linePos(start).line - 1] ?? '')?.[0] ?? '';
+  // A value in block style ends where its last line does, or at the beginning of the next one.
+  const { line, col } = counter.linePos(end);
+  const at = skipComments(lines, col === 1 ? line - 1 : line, indent);
+  const before = lines.slice(0, at).join('\n');
+  const after = lines.slice(at).join('\n');
+  const isBlank = (rest: string) => rest.trim() === '';
+  const added = renderCases(cases, indent);
+  return `${before.trimEnd()}\n\n${added}\n${isBlank(after) ? '' : `${after.startsWith('\n') ? '' : '\n'}${after}`}`;
+}
+
+/** Comments below the last case are drafts of further ones; what follows them is none of the list. */
+function skipComments(lines: readonly string[], from: number, indent: string): number {
+  let at = from;
+  for (let index = from; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    if (line.trim() === '') continue;
+    if (!line.startsWith(`${indent}#`)) break;
+    at = index + 1;
+  }
+  return at;
+}
+
+/** The tools, resources and prompts that the cases of a file request, commented-out ones included, and the ids of its cases. */
+export interface CaseSubjects {
+  tools: Set<string>;
+  /** Those of `tools` that only commented-out cases call. */
+  draftedTools: Set<string>;
+  resources: Set<string>;
+  prompts: Set<string>;
+  ids: Set<string>;
+  listsTools: boolean;
+  pings: boolean;
+}
+
+/** Reads what the cases of evals files are about. Never throws; a file that cannot be read has none. */
+export function readSubjects(texts: readonly string[]): CaseSubjects {
+  const found: CaseSubjects = {
+    tools: new Set(),
+    draftedTools: new Set(),
+    resources: new Set(),
+    prompts: new Set(),
+    ids: new Set(),
+    listsTools: false,
+    pings: false,
+  };
+  const keys = { toolCall: found.tools, readResource: found.resources, getPrompt: found.prompts };
+  const visit = (value: unknown) => {
+    if (Array.isArray(value)) for (const item of value) visit(item);
+    if (value === 'listTools') found.listsTools = true;
+    if (value === 'ping') found.pings = true;
+    if (!isRecord(value)) return;
+    for (const [key, member] of Object.entries(value)) {
+      for (const [name, set] of Object.entries(keys)) {
+        if (key === name && typeof member === 'string') set.add(member.replaceAll(String.raw`\{{`, '{{'));
+      }
+      if (key === 'listTools') found.listsTools = true;
+      if (key === 'ping') found.pings = true;
+      visit(member);
+    }
+  };
+  const drafts: unknown[] = [];
+  for (const text of texts) {
+    const document = parseDocument(text);
+    const root: unknown = document.errors.length > 0 ? tryParseJson(text) : document.toJS({ maxAliasCount: 100 });
+    visit(root);
+    const cases: unknown[] = isRecord(root) && Array.isArray(root['cases']) ? root['cases'] : [];
+    for (const item of cases) if (isRecord(item) && typeof item['id'] === 'string') found.ids.add(item['id']);
+    for (const [, line = ''] of text.matchAll(draftedKey)) drafts.push(parseDocument(line).toJS());
+  }
+  const called = new Set(found.tools);
+  for (const draft of drafts) {
+    if (isRecord(draft) && typeof draft['id'] === 'string') found.ids.add(draft['id']);
+    visit(draft);
+  }
+  for (const name of found.tools) if (!called.has(name)) found.draftedTools.add(name);
+  return found;
+}
+
+/** A key of a commented-out case that says what it is about. */
+const draftedKey = /^[ \t]*#[ \t-]*((?:toolCall|readResource|getPrompt|id):[ \t].*)$/gm;

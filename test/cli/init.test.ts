@@ -1,0 +1,50 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/process/command.ts';
+import { memoryServerPath } from '../support/servers/bundled-servers.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+describe('mcp-eval-ci init', () => {
+  it('takes a package from nothing to a verdict, finds its server itself, and adds nothing the second time', async () => {
+    await using workspace = await createWorkspace({
+      'package.json': JSON.stringify({ name: 'notes', bin: 'build/index.js', scripts: { build: 'true' } }),
+    });
+    await mkdir(join(workspace.path, 'build'));
+    await workspace.write('build/index.js', `import(${JSON.stringify(memoryServerPath)});\n`);
+    const first = await runCommand(['init', '--yes'], { cwd: workspace.path });
+    expect(first).toMatchObject({ exitCode: 0 });
+    expect(first.stdout).toContain('created    evals/tools.evals.yaml\ncreated    .github/workflows/evals.yml\n');
+    expect(first.stdout).toMatch(/✓ Passed: \d+ of \d+ iterations passed/);
+    const workflow = await workspace.read('.github/workflows/evals.yml');
+    expect(workflow).toContain('      - run: npm install\n      - run: npm run build\n');
+    expect(workflow).toContain('          server-command: node build/index.js\n');
+    const evals = await workspace.read('evals/tools.evals.yaml');
+    const second = await runCommand(['init', '--yes', '--no-run'], { cwd: workspace.path });
+    expect(second).toMatchObject({ exitCode: 0 });
+    expect(second.stdout).toContain('unchanged  evals/tools.evals.yaml\n');
+    expect(await workspace.read('evals/tools.evals.yaml')).toBe(evals);
+  });
+
+  it.each([
+    ['an empty directory', {}, ['--yes'], /no way to start the server was found/],
+    ['a package, unasked', { 'package.json': '{ "bin": "a.js" }' }, [], /give `--yes` to start `node a\.js/],
+    ['a wrong model', {}, ['--server-command', 'node a.js', '--model', 'gpt'], /"gpt" is not a model/],
+  ])('exits 2 in %s and writes nothing', async (_where, files, flags, message) => {
+    await using workspace = await createWorkspace(files);
+    const result = await runCommand(['init', ...flags], { cwd: workspace.path });
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+    await expect(workspace.read('evals/tools.evals.yaml')).rejects.toThrow('ENOENT');
+  });
+
+  it('exits 3 for a server that does not start, and says how it is built', async () => {
+    await using workspace = await createWorkspace({
+      'package.json': '{ "bin": "a.js", "scripts": { "build": "tsc" } }',
+    });
+    const result = await runCommand(['init', '--yes'], { cwd: workspace.path });
+    expect(result).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(result.stderr).toContain('If the server is not built yet, run `npm install`, then `npm run build`.');
+    expect(result.stderr).toContain('Cannot find module');
+  });
+});
