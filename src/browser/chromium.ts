@@ -53,7 +53,7 @@ export async function startChromium(found: FoundChromium, clock: Clock): Promise
   failed.catch(() => {});
   stack.defer(async () => await endGroup(child, clock));
   const devtools = openDevTools(...readPipes(child));
-  // The pipes close some time after the process ended: who waits for an answer is told first.
+  // The pipes close some time after the process has ended. Commands that wait are refused before that.
   stack.defer(() => devtools.close());
   try {
     await race(Promise.race([devtools.send('Browser.getVersion'), failed]), {
