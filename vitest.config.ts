@@ -14,6 +14,8 @@ export default defineConfig({
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Vitest gives up after a second, in which a busy machine starts no process.
+    expect: { poll: { timeout: 60_000 } },
     // One more than processors, since many tests wait for a process or a time limit.
     maxWorkers: availableParallelism() + 1,
     // For the processes that tests start: Node keeps its compiled modules for the next start.

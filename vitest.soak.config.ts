@@ -1,6 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+/** Properties of which `npm test` makes a quarter of the draws. */
+const properties = [
+  'test/base/redaction.test.ts',
+  'test/engine/stale-recordings.property.test.ts',
+  'test/suite/sync.property.test.ts',
+  'test/verdict/{bounds,early,merge}.test.ts',
+];
+
 /** What takes too long for every change: `npm run test:soak`. */
 export default defineConfig({
-  test: { include: ['test/soak/*.soak.ts'], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
+  test: {
+    include: ['test/soak/*.soak.ts', ...properties],
+    setupFiles: ['test/support/property-seed.ts'],
+    env: { PROPERTY_DRAWS: 'all' },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+  },
 });

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { NotificationLog } from '../../src/engine/notification-log.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
+import { createHurriedClock } from '../support/clocks/bent-clock.ts';
 import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { startFixtureMcpServer, text, type FixtureServerOptions } from '../support/servers/fixture-mcp-server.ts';
@@ -12,9 +13,17 @@ import { startTaskServer } from '../support/servers/task-server.ts';
 
 const capabilities = { tools: { listChanged: true }, logging: {} };
 
-async function run(url: string, protocol: 'legacy' | 'modern', steps: Step[], timeoutMs = 20_000) {
-  return await runCase(createCase(steps), { url, serverName: 'noisy', protocol }, { clock: systemClock, timeoutMs });
+async function run(
+  url: string,
+  protocol: 'legacy' | 'modern',
+  steps: Step[],
+  { timeoutMs = 20_000, clock = systemClock } = {},
+) {
+  return await runCase(createCase(steps), { url, serverName: 'noisy', protocol }, { clock, timeoutMs });
 }
+
+/** A check waits on it a minute instead of a second for what arrives late. */
+const patientClock = createHurriedClock({ fromMs: 999, toMs: 1001, instead: 60_000 });
 
 /** A server whose tools report with what the SDK gives a handler, in the given era. */
 async function startNoisyServer(
@@ -108,7 +117,7 @@ describe('a change of the tools', () => {
     await using late = await startNoisyServer('legacy', async (server) => {
       void sleep(100).then(() => server.notification({ method: 'notifications/tools/list_changed' }));
     });
-    expect(await run(late.url, 'legacy', steps)).toMatchObject({
+    expect(await run(late.url, 'legacy', steps, { clock: patientClock })).toMatchObject({
       result: 'failed',
       error: 'not: listChanged: the server reported a change of its tools once.',
     });

@@ -8,6 +8,7 @@ import { assessSuite, judgeSuite, type JudgeOptions } from '../../src/verdict/ju
 import { reasonRules } from '../../src/verdict/reason-rules.ts';
 import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 const lost = (passed: number, failed: number, unscored: number) =>
   createSuiteResults({ cases: [createCaseResults({ passed, failed, unscored })] });
@@ -85,7 +86,7 @@ describe('results with gaps', () => {
         if (!isComplete) expect(outcome).not.toBe('passed');
         else expect([outcome]).toEqual(ways);
       }),
-      { numRuns: 3000 },
+      { numRuns: countDraws(3000) },
     );
     expect([...seen].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });
@@ -105,9 +106,9 @@ describe('results with gaps', () => {
         expect(new Set(ways)).toEqual(new Set(['failed']));
         if (cases.some((member) => countOutstanding(member) > 0)) decided += 1;
       }),
-      { numRuns: 3000 },
+      { numRuns: countDraws(3000) },
     );
-    expect(decided).toBeGreaterThan(20);
+    expect(decided).toBeGreaterThan(5);
   });
 
   it('say what the missing iterations could at most have changed', () => {

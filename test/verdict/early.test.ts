@@ -7,6 +7,7 @@ import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { decideEarly } from '../../src/verdict/early.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 const names = ['case-0', 'case-1', 'case-2'];
 const rate = fc.constantFrom(0, 0.5, 0.8, 0.9, 1);
@@ -106,9 +107,9 @@ describe('a verdict that is settled early', () => {
           }
         },
       ),
-      { numRuns: 20_000 },
+      { numRuns: countDraws(20_000) },
     );
-    for (const settled of ['passed', 'failed', null]) expect(seen.get(settled)).toBeGreaterThan(500);
+    for (const settled of ['passed', 'failed', null]) expect(seen.get(settled)).toBeGreaterThan(125);
   });
 
   it('is found as early as possible if only passes decide', () => {

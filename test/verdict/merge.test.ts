@@ -14,6 +14,7 @@ import { atLeast, createPolicy, demanded } from '../support/factories/policy-fac
 import { createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 import { createShardReports, sealShards } from '../support/factories/shard-factory.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 const label = (reports: readonly Report[]) =>
   reports.map((report, index) => ({ label: `shards/${index + 1}`, report }));
@@ -74,7 +75,7 @@ describe('joinShards', () => {
         const byId = (report: Report) => Map.groupBy(report.cases, ({ suiteId, id }) => `${suiteId}/${id}`);
         expect(byId(merged)).toEqual(byId(whole));
       }),
-      { numRuns: 1000 },
+      { numRuns: countDraws(1000) },
     );
     expect([...outcomes].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });

@@ -35,17 +35,24 @@ const errorSchema = z
 
 /** Asks git what is checked out. Knows nothing where there is no git, or no repository. */
 export async function probeGit(cwd: string): Promise<GitCheckout> {
-  const ask = async (...args: string[]) => {
-    try {
-      return (await runGit(args, cwd)).trim() || null;
-    } catch {
-      return null;
-    }
-  };
-  const [branch, commit, remoteHead] = await Promise.all([
-    ask('symbolic-ref', '--quiet', '--short', 'HEAD'),
-    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
-    ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD'),
+  const ask = async (...args: string[]) => (await runGit(args, cwd)).trim() || null;
+  const unknown = () => null;
+  let branch: string | null;
+  try {
+    branch = await ask('symbolic-ref', '--quiet', '--short', 'HEAD');
+  } catch (error) {
+    // The same would come of the other questions, and each is a process.
+    if (!isDetached(error)) return { branch: null, commit: null, defaultBranch: null };
+    branch = null;
+  }
+  const [commit, remoteHead] = await Promise.all([
+    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(unknown),
+    ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD').catch(unknown),
   ]);
   return { branch, commit, defaultBranch: remoteHead?.replace(/^refs\/remotes\/origin\//, '') ?? null };
+}
+
+/** git-symbolic-ref(1) exits with 1 where HEAD names a commit, and with 128 where there is no repository. */
+function isDetached(error: unknown): boolean {
+  return errorSchema.parse(error).code === 1;
 }

@@ -245,12 +245,14 @@ describe('isolation by run', () => {
   it('keeps an answer that comes late from the next session', async () => {
     await using server = await openTestServer({ isolation: 'run' });
     const first = await connectClient(server.url);
-    const late = first.call('echo', { value: 'late', delayMs: 150 }).catch(() => 'given up');
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    const late = first.call('hold').catch(() => 'given up');
+    await expect.poll(() => first.call('held')).toBe(1);
     await first[Symbol.asyncDispose]();
     await using second = await connectClient(server.url);
-    expect(await second.call('echo', { value: 'mine', delayMs: 300 })).toBe('mine');
-    expect(await late).toBe('given up');
+    const mine = second.call('hold');
+    await expect.poll(() => second.call('held')).toBe(2);
+    expect(await second.call('release', { value: 'released' })).toBe('released');
+    expect([await mine, await late]).toEqual(['released', 'given up']);
   });
 
   it('starts a fresh process after a crash', async () => {

@@ -13,6 +13,7 @@ import { createAskingServer } from './asking-server.ts';
 type Arguments = Record<string, unknown>;
 
 let counter = 0;
+const held: Array<(value: unknown) => void> = [];
 const cancelled: unknown[] = [];
 
 /** A request of its own to the client, answered or not. */
@@ -26,6 +27,13 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
   echo: async ({ value, delayMs }) => {
     await sleep(Number(delayMs ?? 0));
     return value;
+  },
+  /** Answers when another call releases it. */
+  hold: () => new Promise((resolve) => held.push(resolve)),
+  held: () => held.length,
+  release: ({ value }) => {
+    for (const answer of held.splice(0)) answer(value);
+    return 'released';
   },
   pid: () => process.pid,
   count: () => (counter += 1),
