@@ -32,6 +32,8 @@ export interface ServerScope {
 interface ServerUse {
   isolation: 'iteration' | 'run';
   protocol: WantedProtocol;
+  /** Whether it was started before, for another revision. */
+  isAgain: boolean;
   sessions: SessionPlan;
   isWitnessed: boolean;
   /** What lets requests to the server in; null where it lets in every one. */
@@ -61,11 +63,11 @@ export async function openServerAccess(
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
-  { isolation, protocol, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
+  { isolation, protocol, isAgain, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
-  onProgress({ kind: 'server-starting', name });
+  onProgress({ kind: 'server-starting', name, revision: isAgain ? protocol.value : null });
   // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
   const { openServer } = await import('../../server/open.ts');
   const running = await openServer(
