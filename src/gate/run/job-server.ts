@@ -127,7 +127,7 @@ export async function registerServer(
 ): Promise<RegisteredServer> {
   const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
   if (!isTunnelled)
-    return await createRecord(running.url, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
+    return await createRecord(running, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
   if (running.report.transport === 'sse') throw refuseTunnel();
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
@@ -141,6 +141,7 @@ export async function registerServer(
     isOwnServerName,
     isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
+    explainRefusal: (...asked) => running.explainRefusal(...asked),
     access,
     // The service in this process is the only other client, and notices itself when the server does not answer.
     isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
@@ -166,7 +167,7 @@ function refuseTunnel(): ConfigurationError {
 }
 
 async function createRecord(
-  url: string,
+  { url, explainRefusal }: Pick<RunningServer, 'url' | 'explainRefusal'>,
   {
     serverName: name,
     isOwnServerName,
@@ -209,7 +210,8 @@ async function createRecord(
     note(null);
   });
   try {
-    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, alias, countBreaks: () => 0 };
+    const id = await race(creating, { signals: [lifetime.cancelRun] });
+    return { id, name, alias, countBreaks: () => 0, listRefusals: () => [], explainRefusal };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';
