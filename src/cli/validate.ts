@@ -13,6 +13,13 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
     .description('Check evals files and report every finding with its file, line and column.')
     .argument('<files...>', 'paths or glob patterns of evals files')
     .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')
+    .configureOutput({
+      // The flag of `run`.
+      outputError: (text, write) => {
+        const isEvals = text.includes("unknown option '--evals'");
+        write(isEvals ? `${text}Give the files without a flag: mcp-eval-ci validate evals/*.evals.yaml\n` : text);
+      },
+    })
     .action(async (patterns: string[]) => {
       const { suites, findings } = await loadSuites(patterns, { cwd: process.cwd() });
       const snapshots = await loadSnapshots(suites, process.cwd());

@@ -1,8 +1,8 @@
 import { isRecord } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
-import { clipText } from '../base/text.ts';
+import { clipText, formatCount } from '../base/text.ts';
 import { type ComparisonRules, JsonComparison } from './json-comparison.ts';
-import { printValueWithin } from './reasons.ts';
+import { joinWithin, printValue, printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
 const longestPointer = 100;
@@ -11,6 +11,9 @@ const longestValue = 100;
 /** Strings longer than this are shown from where they differ. */
 const longestWholeString = 80;
 const leadLength = 20;
+
+/** Characters of the keys that a message lists. */
+const longestKeys = 300;
 
 /** A location in which two documents differ, and how: `is "a", expected "b"`. */
 interface JsonDifference {
@@ -134,4 +137,28 @@ function findMember(value: unknown, key: string): PointerLookup {
     return isIndex ? { kind: 'found', value: value[Number(key)] } : { kind: 'absent' };
   }
   return isRecord(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
+}
+
+/** The ways to split a pointer, the longest head first. */
+export function listSplits(pointer: string): Array<{ head: string; tail: string }> {
+  return pointer
+    .matchAll(/\//g)
+    .map(({ index }) => ({ head: pointer.slice(0, index), tail: pointer.slice(index) }))
+    .toArray()
+    .toReversed();
+}
+
+/** Says what a document has instead of what a pointer leads to, without a full stop. */
+export function describeAbsence(document: unknown, pointer: string): string {
+  for (const { head } of listSplits(pointer)) {
+    const parent = findByPointer(document, head);
+    if (parent.kind !== 'found') continue;
+    const where = head === '' ? 'the result' : head;
+    const { value } = parent;
+    if (Array.isArray(value)) return `${where} has ${formatCount(value.length, 'item')}`;
+    if (!isRecord(value)) return `${where} is ${head.split('/').some(isSensitiveKey) ? '***' : printValue(value)}`;
+    const keys = Object.keys(value).map((key) => printValue(key));
+    return `${where} has ${keys.length === 0 ? 'no members' : `only ${joinWithin(keys, longestKeys)}`}`;
+  }
+  return 'the result has no such part';
 }

@@ -2,7 +2,7 @@ import { isTooDeep, maxJsonDepth, tryParseJson } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
 import { listCalls } from './call-checks.ts';
 import { type Evidence, fail, type Judgement, type ToolResult } from './evidence.ts';
-import { findByPointer } from './json-documents.ts';
+import { describeAbsence, findByPointer } from './json-documents.ts';
 import { printValue } from './reasons.ts';
 
 /** The results that a check is about. */
@@ -63,7 +63,9 @@ export function readPart(result: ToolResult, path: string): ResultPart {
     return { kind: 'no-document', reason };
   }
   const found = findByPointer(document.value, path);
-  return found.kind === 'found' ? found : { kind: 'absent', reason: `${nameSubject(result, path)} does not exist` };
+  if (found.kind === 'found') return found;
+  const what = describeAbsence(document.value, path);
+  return { kind: 'absent', reason: `${nameSubject(result, path)} does not exist (${what})` };
 }
 
 /** What a sentence calls the part of a result. */

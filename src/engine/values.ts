@@ -1,12 +1,11 @@
-import { isTooDeep, isRecord, tryParseJson } from '../base/json.ts';
+import { isTooDeep, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
-import { formatCount } from '../base/text.ts';
 import { type Fillable, type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
-import { findByPointer } from './json-documents.ts';
-import { clipReason, joinWithin, printValue } from './reasons.ts';
+import { describeAbsence, findByPointer, listSplits } from './json-documents.ts';
+import { clipReason, printValue } from './reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -104,7 +103,9 @@ function keepCaptures(step: Step, outcome: StepOutcome, captured: Map<string, un
     const found = findInResult(outcome.result, pointer);
     if (found !== null) captured.set(name, found.value);
     else {
-      const reason = clipReason(`${printValue(name)} captures ${pointer}: ${describeAbsence(outcome.result, pointer)}`);
+      const reason = clipReason(
+        `${printValue(name)} captures ${pointer}: ${outcome.result === undefined ? 'the step has no result' : describeAbsence(outcome.result, pointer)}.`,
+      );
       return { ...outcome, status: 'fail', reason, effect: 'stop' };
     }
   }
@@ -124,29 +125,4 @@ function findInResult(result: unknown, pointer: string): { value: unknown } | nu
     return inside.kind === 'found' ? { value: inside.value } : null;
   }
   return null;
-}
-
-/** The ways to split a pointer, the longest head first. */
-function listSplits(pointer: string): Array<{ head: string; tail: string }> {
-  return pointer
-    .matchAll(/\//g)
-    .map(({ index }) => ({ head: pointer.slice(0, index), tail: pointer.slice(index) }))
-    .toArray()
-    .toReversed();
-}
-
-/** Says what is there instead of what a pointer leads to. */
-function describeAbsence(result: unknown, pointer: string): string {
-  if (result === undefined) return 'the step has no result.';
-  for (const { head } of listSplits(pointer)) {
-    const parent = findByPointer(result, head);
-    if (parent.kind !== 'found') continue;
-    const where = head === '' ? 'the result' : head;
-    const { value } = parent;
-    if (Array.isArray(value)) return `${where} has ${formatCount(value.length, 'item')}.`;
-    if (!isRecord(value)) return `${where} is ${printValue(value)}.`;
-    const keys = Object.keys(value).map((key) => printValue(key));
-    return `${where} has ${keys.length === 0 ? 'no members' : `only ${joinWithin(keys, 300)}`}.`;
-  }
-  return 'the result has no such part.';
 }

@@ -72,6 +72,7 @@ export async function hostTunnel(
         access,
         isolation: plan.isolation,
         protocol: anyProtocol,
+        isAgain: false,
         sessions: sessionsOfAnyClient,
         isWitnessed: false,
         waitForRuns: null,

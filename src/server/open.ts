@@ -7,6 +7,7 @@ import { openTokenRequest } from '../mcp/client-credentials.ts';
 import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import type { Target } from '../mcp/session.ts';
+import { explainAccessRefusal } from './access-refusal.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
@@ -88,6 +89,14 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       diagnose: async (signal) => {
         const { url, protocol } = reached;
         return await diagnose({ url, protocol, access: options.access }, { ...context, signal });
+      },
+      explainRefusal: async (refusal, signal) => {
+        const create = (predicate: string, hint: string) =>
+          new ServerStartError(`The server ${predicate}`, { stderrTail: [], hint });
+        const said = { ...refusal, message: `it answered HTTP ${refusal.status}` };
+        const { access = null } = options;
+        const error = await explainAccessRefusal(reached.url, said, { access, clock: context.clock, signal, create });
+        return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
       },
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();

@@ -10,6 +10,7 @@ import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
+import type { AccessRefusal } from './access-refusal.ts';
 import type { DescendantLog } from './kill-orphans.ts';
 import type { OutputTail } from './output-tail.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
@@ -99,6 +100,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly witness: ProcessWitness | null;
   /** What the doctor finds at the server now, on one line, within seconds; null where the signal aborts first. */
   diagnose(signal: AbortSignal): Promise<string | null>;
+  /** Says which header or grant the server misses that answered 401 or 403, and what to do, in a few sentences. */
+  explainRefusal(refusal: Omit<AccessRefusal, 'message'>, signal: AbortSignal): Promise<string>;
 }
 
 /** What starting a command needs, whatever it speaks. */

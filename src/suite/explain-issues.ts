@@ -47,7 +47,7 @@ function explainIssue(root: z.ZodType, document: SourceDocument, issue: Issue, b
       return (issue.errors[chosen.index] ?? []).flatMap((inner) => explainIssue(root, document, inner, path));
     }
     case 'invalid_type': {
-      const advice = adviseOnType(issue.expected, value);
+      const advice = adviseOnType(issue.expected, value, path.at(-1));
       return at('wrong-type', `${key} must be ${describeType(issue.expected)}, not ${quoteValue(value)}${advice}`);
     }
     case 'invalid_value': {
@@ -141,10 +141,19 @@ function describeType(expected: string): string {
   }
 }
 
-function adviseOnType(expected: string, value: unknown): string {
+/** Keys of commands, which a list of words is expected for. */
+const commandKeys: ReadonlySet<PropertyKey> = new Set(['command', 'args']);
+
+function adviseOnType(expected: string, value: unknown, key: PropertyKey | undefined): string {
   if (expected === 'string')
     return typeof value === 'number' || typeof value === 'boolean' ? '; write it in quotes' : '';
   if (expected === 'array' && isRecord(value)) return '; begin each of its items with `- `';
+  if (expected === 'array' && typeof value === 'string' && key !== undefined && commandKeys.has(key)) {
+    const words = value.split(/\s+/).filter((word) => word !== '');
+    // No shell splits it, so that quotes are for the author to read.
+    if (words.length === 0 || /["'\\]/.test(value)) return '; write each of its words as an item, such as ["ls", "-l"]';
+    return `; write [${words.map(quoteValue).join(', ')}]`;
+  }
   if (expected === 'array') return value === null || typeof value === 'object' ? '' : `; write [${quoteValue(value)}]`;
   const isQuotedNumber = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
   return isQuotedNumber && ['number', 'int'].includes(expected) ? '; write it without quotes' : '';

@@ -4,6 +4,7 @@ import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ProxySettings } from '../http/proxy.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { checkRelayUrl, openConnection, type RelayAddress, type RelayConnection } from './connection.ts';
+import type { TargetRefusal } from './proxied-request.ts';
 import { createReconnectPolicy } from './reconnect.ts';
 import { createRequestTable, type RequestTable } from './request-table.ts';
 import { openTarget } from './target.ts';
@@ -22,6 +23,8 @@ export interface TunnelHostOptions extends RelayAddress {
   remint?: () => Promise<RelayAddress>;
   /** Called each time the relay is lost, with the time when a call was last under way by then, on the monotonic clock. */
   onBreak?: (lastCallAtMs: number | null) => void;
+  /** Called each time that the target answers a call with 401 or 403. */
+  onRefusal?: (refusal: TargetRefusal) => void;
   /** The proxies that lead to the relay, where there are any. */
   proxy?: ProxySettings | undefined;
   /** How long disposing waits for calls under way. */
@@ -70,7 +73,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       clock,
       proxy: options.proxy,
       onHello: ({ limits, window }, link) => {
-        const table = createRequestTable({ link, target, clock, limits, window });
+        const table = createRequestTable({ link, target, clock, limits, window, onRefusal: options.onRefusal });
         calls = table;
         // Without it the relay would not expect grants, and would send bodies that other bodies have to wait for.
         if (window !== null) link.send({ t: 'window', id: 0, n: window });

@@ -29,6 +29,15 @@ export interface ProxiedRequestOptions {
   limits: TunnelLimits;
   window: number | null;
   onEnd: (id: number) => void;
+  onRefusal?: ((refusal: TargetRefusal) => void) | undefined;
+}
+
+/** The answer of a target that lets a call in no further, after which there is no other token. */
+export interface TargetRefusal {
+  /** 401 or 403. */
+  status: number;
+  /** The header of that name; null where the target sends none. */
+  wwwAuthenticate: string | null;
 }
 
 /** Those of HTTP that carry a message to a server; no CONNECT, no TRACE. */
@@ -39,7 +48,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * for the caller; one that breaks off in the middle of an answer aborts the request.
  */
 export function startProxiedRequest(request: RequestFrame, context: ProxiedRequestOptions): ProxiedRequest {
-  const { link, target, clock, limits, window, onEnd } = context;
+  const { link, target, clock, limits, window, onEnd, onRefusal } = context;
   const { id } = request;
   const { access } = target;
   let controller: Dispatcher.DispatchController | null = null;
@@ -90,6 +99,10 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
   };
 
   const deliver = (status: number, headers: HeaderList) => {
+    // Clients may GET and DELETE where a server allows neither.
+    if ((status === 401 || status === 403) && request.method === 'POST') {
+      onRefusal?.({ status, wwwAuthenticate: findHeader(headers, 'www-authenticate') ?? null });
+    }
     answer(status, headers);
     if (!isEventStream(headers)) return;
     comments = openIdleComments(clock, (comment) => {

@@ -53,6 +53,7 @@ describe('mcp-eval-ci', () => {
     ['', /^Usage: mcp-eval-ci/],
     ['rnu', /unknown command 'rnu'\n\(Did you mean run\?\)/],
     ['validate', /missing required argument 'files'/],
+    ['validate --evals a.yaml', /unknown option '--evals'\nGive the files without a flag: mcp-eval-ci validate /],
     ['doctor', /no server to test; give `server-command` to start one/],
   ])('exits 2 for "%s" and says what is wrong on stderr', async (words, message) => {
     const result = await run(...words.split(' ').filter((word) => word !== ''));

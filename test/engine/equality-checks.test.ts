@@ -53,7 +53,7 @@ describe('an assertion on a part of a result', () => {
     ],
     [
       { type: 'toolResultMatches', pattern: 'A7', path: '/ids/0' },
-      'toolResultMatches: /ids/0 in the result of get-order does not exist.',
+      'toolResultMatches: /ids/0 in the result of get-order does not exist (the result has only "id"; "total"; "tags"; "lines"; "apiKey").',
     ],
     [
       { type: 'toolResultMatchesSchema', schema: { type: 'string' }, path: '/total' },

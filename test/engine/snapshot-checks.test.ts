@@ -68,7 +68,12 @@ describe('toMatchFile', () => {
     ],
     [{ text: 'one' }, 'two\n', {}, `the result of get-sum is "one", expected "two" (a.json). ${remedy}`],
     [{ text: '{}' }, 'two\n', {}, `the result of get-sum is JSON, and the snapshot is text (a.json). ${remedy}`],
-    [{ structuredContent: order }, '{}', { path: '/no' }, '/no in the result of get-sum does not exist.'],
+    [
+      { structuredContent: order },
+      '{}',
+      { path: '/no' },
+      '/no in the result of get-sum does not exist (the result has only "id"; "at"; "items").',
+    ],
     [
       { text: 'x'.repeat(300_000) },
       'x',

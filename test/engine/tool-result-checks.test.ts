@@ -84,7 +84,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultEquals', value: 1, path: '/days/7', toolName: 'weather' },
-      'toolResultEquals: /days/7 in the result of weather does not exist, expected 1.',
+      'toolResultEquals: /days/7 in the result of weather does not exist (/days has 2 items), expected 1.',
     ],
     [
       { type: 'toolResultEquals', value: 1, path: 'days', toolName: 'weather' },

@@ -11,6 +11,7 @@ import {
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { catchError } from '../support/service/service-client.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
 // The service is real and listens on loopback; to the gate it is a hosted service.
@@ -208,5 +209,38 @@ describe('a hosted gate', () => {
     expect(wrongKey).toMatchObject({ exitCode: 2, issues: [{ input: 'api-key' }] });
     const wrongProject = await catchError(runHostedGate(service, { ...inputs, project: 'Defualt' }));
     expect(wrongProject).toMatchObject({ exitCode: 2, issues: [{ input: 'project' }] });
+  });
+});
+
+describe('a hosted gate whose server refuses calls', () => {
+  const greet = { call: () => text('hello') };
+  const two = `- title: refused\n  steps:\n    - toolCall: greet\n- title: open\n  steps:\n    - toolCall: echo\n`;
+
+  it.each([
+    ['a challenge', { 'www-authenticate': 'Bearer' }, {}, /asks for authorization.*Authorization: Bearer …/],
+    ['nothing else', {}, { 'server-headers': 'X-Key: old' }, /refuses the request with the headers.*\(x-key\)/],
+  ])('has no result of the iteration, and names the header, with %s', async (_what, headers, inputs, expected) => {
+    await using target = await startFixtureMcpServer(
+      { greet, echo: greet },
+      {
+        era: 'modern',
+        guard: (request) => {
+          const isRefused = request.headers.get('mcp-name') === 'greet';
+          return isRefused ? new Response('', { status: 401, headers }) : null;
+        },
+      },
+    );
+    await using service = await openContractService();
+    const { report, exitCode } = await runHostedGate(
+      service,
+      { 'server-url': target.url, tests: two, ...inputs },
+      { clock: systemClock },
+    );
+    expect(report.cases.map(({ title, passed, failed }) => [title, passed, failed])).toEqual([
+      ['refused', 0, 0],
+      ['open', 1, 0],
+    ]);
+    expect(exitCode).toBe(3);
+    expect(JSON.stringify(report.cases[0])).toMatch(expected);
   });
 });

@@ -154,6 +154,18 @@ const mistakes: readonly Mistake[] = [
     beyondEditors,
   ],
   [inSuite('teardown: [{ command: [] }]'), '2:23', 'empty-command', 'A command has a program'],
+  [
+    inSuite('setup: [{ command: ls -l }]'),
+    '2:20',
+    'wrong-type',
+    '`command` must be a list, not "ls -l"; write ["ls", "-l"]',
+  ],
+  [
+    inSuite(`setup: [{ command: "ls 'a b'" }]`),
+    '2:20',
+    'wrong-type',
+    `\`command\` must be a list, not "ls 'a b'"; write each of its words as an item, such as ["ls", "-l"]`,
+  ],
   [inSuite('tearDown: [ping]'), '2:1', 'unknown-key', 'Unknown key `tearDown`; did you mean `teardown`?'],
   [
     inCase('setup: [{ toolCall: echo, arguments: { message: "{{nothing}}" } }]'),

@@ -59,7 +59,7 @@ export function readMcpConfig(
 ): McpConfigReading {
   const { document, findings } = parseSource(text, file);
   const fail = (more: readonly ConfigurationIssue[]) => ({ servers: [], findings: more, warnings: [] });
-  if (document === null || findings.length > 0) return fail(findings.map(explainEmptyFile));
+  if (document === null || findings.length > 0) return fail(explainUnreadable(findings));
   const { value: root } = document;
   const rootKey = rootKeys.find((key) => isRecord(root) && key in root);
   if (rootKey === undefined) {
@@ -89,10 +89,13 @@ export function readMcpConfig(
   return { servers: wrong.length > 0 ? [] : readings.map(({ server }) => server), findings: wrong, warnings };
 }
 
-function explainEmptyFile(finding: ConfigurationIssue): ConfigurationIssue {
-  return finding.code === 'empty-file'
-    ? { ...finding, message: 'The file is empty; write `mcpServers` and the servers below it' }
-    : finding;
+/** One mistake in the form of a file is enough: those after it follow from it. */
+function explainUnreadable([first, ...others]: readonly ConfigurationIssue[]): ConfigurationIssue[] {
+  if (first?.code === 'empty-file') {
+    return [{ ...first, message: 'The file is empty; write `mcpServers` and the servers below it' }, ...others];
+  }
+  if (first?.code !== 'yaml-syntax') return first === undefined ? [] : [first, ...others];
+  return [{ ...first, code: 'json-syntax', message: `The file is not valid JSON. ${first.message}` }];
 }
 
 interface EntrySource {

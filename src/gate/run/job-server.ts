@@ -32,6 +32,8 @@ export interface ServerScope {
 interface ServerUse {
   isolation: 'iteration' | 'run';
   protocol: WantedProtocol;
+  /** Whether it was started before, for another revision. */
+  isAgain: boolean;
   sessions: SessionPlan;
   isWitnessed: boolean;
   /** What lets requests to the server in; null where it lets in every one. */
@@ -61,11 +63,11 @@ export async function openServerAccess(
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
-  { isolation, protocol, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
+  { isolation, protocol, isAgain, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
-  onProgress({ kind: 'server-starting', name });
+  onProgress({ kind: 'server-starting', name, revision: isAgain ? protocol.value : null });
   // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
   const { openServer } = await import('../../server/open.ts');
   const running = await openServer(
@@ -125,7 +127,7 @@ export async function registerServer(
 ): Promise<RegisteredServer> {
   const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
   if (!isTunnelled)
-    return await createRecord(running.url, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
+    return await createRecord(running, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
   if (running.report.transport === 'sse') throw refuseTunnel();
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
@@ -139,6 +141,7 @@ export async function registerServer(
     isOwnServerName,
     isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
+    explainRefusal: (...asked) => running.explainRefusal(...asked),
     access,
     // The service in this process is the only other client, and notices itself when the server does not answer.
     isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
@@ -164,7 +167,7 @@ function refuseTunnel(): ConfigurationError {
 }
 
 async function createRecord(
-  url: string,
+  { url, explainRefusal }: Pick<RunningServer, 'url' | 'explainRefusal'>,
   {
     serverName: name,
     isOwnServerName,
@@ -207,7 +210,8 @@ async function createRecord(
     note(null);
   });
   try {
-    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, alias, countBreaks: () => 0 };
+    const id = await race(creating, { signals: [lifetime.cancelRun] });
+    return { id, name, alias, countBreaks: () => 0, listRefusals: () => [], explainRefusal };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

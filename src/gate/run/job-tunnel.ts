@@ -13,9 +13,11 @@ import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
+import type { RunningServer } from '../../server/running-server.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { clearServer, type RemoteServer } from './cleanup-journal.ts';
+import type { SeenRefusal } from './refusals.ts';
 import type { Teardown } from './run-lifetime.ts';
 import { watchPublicUrl } from './public-url.ts';
 
@@ -30,6 +32,10 @@ export interface RegisteredServer {
    * monotonic clock, or so soon after one that its answer may be lost. 0 where there is no tunnel.
    */
   countBreaks(sinceMs: number): number;
+  /** The first refusals of calls that the tunnel has carried, oldest first; none where there is no tunnel. */
+  listRefusals(): readonly SeenRefusal[];
+  /** Says which header or grant is missing. */
+  explainRefusal: RunningServer['explainRefusal'];
 }
 
 export interface JobTunnelOptions {
@@ -44,6 +50,7 @@ export interface JobTunnelOptions {
   targetUrl: string;
   /** What lets requests to it in; null where it lets in every one. */
   access: ServerAccess | null;
+  explainRefusal: RunningServer['explainRefusal'];
   /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
   isOneAtATime: boolean;
   proxy: ProxySettings | undefined;
@@ -65,6 +72,9 @@ const drainTimeoutMs = 300;
 
 /** A connection that is lost without a word is missed only after a while, and whatever it was to carry by then is lost with it. */
 const longestSilenceMs = 10_000;
+
+/** A server that refuses every call must not fill the memory. */
+const maxRefusals = 10_000;
 
 /** Another host has the tunnel now, or another grant: this job must not close it any more. */
 const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
@@ -141,6 +151,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   let { url: publicUrl } = grant;
   /** When a call was last under way before each break that may have cut it off. */
   const cutAtMs: number[] = [];
+  const refusals: SeenRefusal[] = [];
   const host = await openTunnelHost({
     relayWsUrl,
     connectToken,
@@ -156,6 +167,9 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
       if (isStopping) return;
       if (lastCallAtMs !== null && clock.monotonicMs() - lastCallAtMs < longestSilenceMs) cutAtMs.push(lastCallAtMs);
       logger.warning(`${subject} broke off, and the calls under way with it; the relay is dialled again.`);
+    },
+    onRefusal: (refusal) => {
+      if (refusals.length < maxRefusals) refusals.push({ ...refusal, atMs: clock.now() });
     },
     remint: async () => {
       if (isStopping) throw new CancelledError('The tunnel is being closed.');
@@ -179,6 +193,8 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     name: grant.name,
     alias: options.alias,
     countBreaks: (sinceMs) => cutAtMs.filter((atMs) => atMs >= sinceMs).length,
+    listRefusals: () => refusals,
+    explainRefusal: options.explainRefusal,
     lost: Promise.race([host.lost, watching.lost]),
   };
 }

@@ -5,7 +5,8 @@ import type { ServerReport } from '../../model/report.ts';
 
 /** What the gate reports while it works, so that a terminal and a job's log can each show it in their way. */
 export type GateProgress =
-  | { kind: 'server-starting'; name: string | null }
+  /** `revision` is the one that the server is started for in addition to another; null the first time. */
+  | { kind: 'server-starting'; name: string | null; revision: string | null }
   | { kind: 'server-ready'; name: string | null; server: ServerReport; durationMs: number }
   | { kind: 'tunnel-opening'; serverName: string }
   | { kind: 'tunnel-ready'; serverName: string; durationMs: number }
@@ -33,8 +34,10 @@ export function throttleProgress(clock: Clock, listener: ProgressListener): Prog
 /** Says one step of progress in one line of plain text; the texts of others in it are not escaped yet. */
 export function describeProgress(progress: GateProgress): string {
   switch (progress.kind) {
-    case 'server-starting':
-      return `Starting ${progress.name === null ? 'the server under test' : `the server ${progress.name}`} …`;
+    case 'server-starting': {
+      const again = progress.revision === null ? '' : ` once more, for MCP ${progress.revision}`;
+      return `Starting ${progress.name === null ? 'the server under test' : `the server ${progress.name}`}${again} …`;
+    }
     case 'server-ready': {
       const { name, version, transport } = progress.server;
       const who = [name ?? progress.name ?? 'The server', version].filter((part) => part !== null).join(' ');

@@ -33,17 +33,28 @@ interface Keepers {
   evidence: EvidenceCollector;
   /** 0 for the first run of a suite. */
   round: number;
+  /** Takes the result of an iteration away that says nothing of the case. */
+  excuse?: (iteration: Iteration) => Promise<Iteration>;
 }
 
 /** Streams every page into the tally and the evidence, and into the logs where there are any. */
 export async function readIterations(
   runId: string,
   { suite, tally, judge }: Reading,
-  { service: { client, projectId }, signal, iterationLog, traceLog, evidence, round }: Source & Keepers,
+  {
+    service: { client, projectId },
+    signal,
+    iterationLog,
+    traceLog,
+    evidence,
+    round,
+    excuse = async (iteration) => iteration,
+  }: Source & Keepers,
 ): Promise<void> {
   for await (const page of listIterations(client, { projectId, runId, signal })) {
     await iterationLog.add(suite.id, page, round === 0 ? undefined : round);
-    for (const iteration of page) {
+    for (const read of page) {
+      const iteration = await excuse(read);
       let trace: unknown;
       const loadTrace = async () =>
         (trace = await readTrace(client, { projectId, runId, iterationId: iteration.id, signal }));

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
+import type { Iteration } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
@@ -16,6 +17,7 @@ import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
+import { excuseIteration, findRefusal, type SeenRefusal } from './refusals.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
@@ -165,7 +167,8 @@ async function runPrepared(
   const suite = prepared.outline;
   const runId = end.run.id;
   service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
-  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round };
+  const excuse = createExcuse(run, { servers, signal: lifetime.abort });
+  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
@@ -178,6 +181,30 @@ async function runPrepared(
     attempt.tally = second;
   }
   return { runId, suite, tally: attempt.tally, judge };
+}
+
+/** Explains each kind of refusal once, since a service asks its authorization server. */
+function createExcuse(
+  { launch, current }: Pick<StartedRun, 'launch' | 'current'>,
+  { servers, signal }: { servers: readonly RegisteredServer[]; signal: AbortSignal },
+): (iteration: Iteration) => Promise<Iteration> {
+  const explained = new Map<string, Promise<string>>();
+  const explain = async ({ alias, explainRefusal }: RegisteredServer, refusal: SeenRefusal) => {
+    const reason = await explainRefusal(refusal, signal);
+    return servers.length > 1 ? `${alias}: ${reason}` : reason;
+  };
+  return async (iteration) => {
+    if (iteration.result === 'passed') return iteration;
+    for (const server of servers) {
+      const refusal = findRefusal(iteration, server.listRefusals(), { run: current(), launch });
+      if (refusal === null) continue;
+      const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
+      const reason = explained.get(key) ?? explain(server, refusal);
+      explained.set(key, reason);
+      return excuseIteration(iteration, await reason);
+    }
+    return iteration;
+  };
 }
 
 interface PreparedRun {

@@ -10,6 +10,7 @@ import { cancelRun } from '../../service/runs.ts';
 import { waitForRun } from '../../service/wait.ts';
 import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import { endRun, type RemoteRun } from './cleanup-journal.ts';
+import type { LaunchTime } from './refusals.ts';
 import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { ProgressListener } from './progress.ts';
@@ -28,6 +29,7 @@ export interface StartedRun {
   current(): Run;
   /** How often the tunnel to the server has broken off since the run was asked for, and may have cut off a call of it. */
   countBreaks(): number;
+  readonly launch: LaunchTime;
   /** Waits until it ends. When the lifetime cancels it first, asks the service to and returns why. */
   waitForEnd(): Promise<VerdictReason | null>;
 }
@@ -78,6 +80,7 @@ export async function startRun(
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
   const askedAtMs = clock.monotonicMs();
+  const launchedAtMs = clock.now();
   let run: Run | null = null;
   let mayExist = true;
   let remote: RemoteRun = { suiteId, runId: null, marker };
@@ -104,6 +107,7 @@ export async function startRun(
     throw error;
   });
   const { runId } = created;
+  const launch = { askedAtMs: launchedAtMs, answeredAtMs: clock.now() };
   remote = { ...remote, runId };
   journal.setRun(remote);
   const url = hosted === null ? null : client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
@@ -128,6 +132,7 @@ export async function startRun(
   return {
     caseIds: new Map([...prepared.caseIds, ...written]),
     url,
+    launch,
     current: () => run ?? current,
     countBreaks: () => servers.reduce((sum, server) => sum + server.countBreaks(askedAtMs), 0),
     waitForEnd: async () => {

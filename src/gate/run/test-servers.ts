@@ -108,7 +108,8 @@ export function createTestServers(
     const sessions = planFirstSessions(plan, { isOnlyServer });
     const server = isRunning ? { ...planned, command: null } : planned;
     const { waitForRuns } = service;
-    const use = { isolation, protocol, sessions, isWitnessed, access, waitForRuns, ...job };
+    const isAgain = first !== undefined;
+    const use = { isolation, protocol, isAgain, sessions, isWitnessed, access, waitForRuns, ...job };
     const running = await startServer(server, use, scope);
     const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);

@@ -127,6 +127,39 @@ describe('a mistake in `mcp-config`', () => {
       [`${at}:2:42: \`PORT\` must be text, not 1; write it in quotes (wrong-type)`],
     ],
     [
+      'words in one text',
+      server('{ "command": "node", "args": "server.js --x" }'),
+      [`${at}:2:36: \`args\` must be a list, not "server.js --x"; write ["server.js", "--x"] (wrong-type)`],
+    ],
+    [
+      'a list of words for the program',
+      server('{ "command": ["node", "server.js"] }'),
+      [expect.stringMatching(/^tools\/.mcp.json:2:20: `command` must be text, not .* \(wrong-type\)$/)],
+    ],
+    [
+      'a server that is only a text',
+      server('"node server.js"'),
+      [expect.stringMatching(/^tools\/.mcp.json:2:7: `a` must be a mapping, not "node server.js".* \(wrong-type\)$/)],
+    ],
+    [
+      'a list of servers',
+      '{ "mcpServers": [] }',
+      [expect.stringMatching(/^tools\/.mcp.json:1:17: `mcpServers` must be a mapping, not .* \(wrong-type\)$/)],
+    ],
+    [
+      'an unfinished file',
+      '{ "mcpServers": { "a": {',
+      [expect.stringMatching(/^tools\/.mcp.json:1:25: The file is not valid JSON\. .* \(json-syntax\)$/)],
+    ],
+    [
+      'a `stdio` server without a command',
+      server('{ "type": "stdio", "url": "http://a/mcp" }'),
+      [
+        `${at}:2:17: A server of the type \`stdio\` needs a \`command\`; write it, or leave \`type\` out (bad-server)`,
+        `${at}:2:33: A server of the type \`stdio\` has no \`url\`; leave one of the two out (bad-server)`,
+      ],
+    ],
+    [
       'an unknown type',
       server('{ "type": "htp", "url": "http://a/mcp" }'),
       [`${at}:2:17: \`type\` cannot be "htp"; did you mean \`http\`? (unknown-value)`],

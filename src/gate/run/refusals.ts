@@ -1,0 +1,44 @@
+import type { Iteration, Run } from '../../model/run.ts';
+
+/** A 401 or 403 of the server under test that has passed through its tunnel. */
+export interface SeenRefusal {
+  status: number;
+  /** The header of that name, as the server wrote it; null where it has none. */
+  wwwAuthenticate: string | null;
+  /** Epoch milliseconds of this machine. */
+  atMs: number;
+}
+
+/** When a run was asked for and its receipt came, in epoch milliseconds of this machine. */
+export interface LaunchTime {
+  askedAtMs: number;
+  answeredAtMs: number;
+}
+
+/** A service may round its times to whole seconds. */
+const slackMs = 1000;
+
+/**
+ * Finds the refusal that came while an iteration was under way; null where there is none. The clock of the service may be another: the
+ * run was created between its launch and its receipt, which says how far it is ahead. Where the service says no times, any refusal of
+ * the run counts.
+ */
+export function findRefusal<Refusal extends SeenRefusal>(
+  { startedAtMs, durationMs }: Pick<Iteration, 'startedAtMs' | 'durationMs'>,
+  refusals: readonly Refusal[],
+  { run, launch: { askedAtMs, answeredAtMs } }: { run: Pick<Run, 'createdAtMs'> | null; launch: LaunchTime },
+): Refusal | null {
+  const ofRun = refusals.filter(({ atMs }) => atMs >= askedAtMs);
+  const createdAtMs = run?.createdAtMs ?? null;
+  if (createdAtMs === null || startedAtMs === null || durationMs === null) return ofRun[0] ?? null;
+  const [leastAheadMs, mostAheadMs] = [createdAtMs - answeredAtMs, createdAtMs - askedAtMs];
+  const isDuring = ({ atMs }: SeenRefusal) =>
+    atMs + mostAheadMs + slackMs >= startedAtMs && atMs + leastAheadMs - slackMs <= startedAtMs + durationMs;
+  return ofRun.find(isDuring) ?? null;
+}
+
+/** The iteration without a result, because the server let a request of it in no further. One that passed stays as it is. */
+export function excuseIteration(iteration: Iteration, reason: string): Iteration {
+  if (iteration.result === 'passed') return iteration;
+  return { ...iteration, status: 'failed', result: null, error: reason };
+}
