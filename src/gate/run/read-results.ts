@@ -33,15 +33,18 @@ interface Keepers {
   evidence: EvidenceCollector;
   /** 0 for the first run of a suite. */
   round: number;
+  /** Gives an iteration its number in the gate, where that is not the one in its run. */
+  renumber?: ((iteration: Iteration) => Iteration) | undefined;
 }
 
 /** Streams every page into the tally and the evidence, and into the logs where there are any. */
 export async function readIterations(
   runId: string,
   { suite, tally, judge }: Reading,
-  { service: { client, projectId }, signal, iterationLog, traceLog, evidence, round }: Source & Keepers,
+  { service: { client, projectId }, signal, iterationLog, traceLog, evidence, round, renumber }: Source & Keepers,
 ): Promise<void> {
-  for await (const page of listIterations(client, { projectId, runId, signal })) {
+  for await (const read of listIterations(client, { projectId, runId, signal })) {
+    const page = renumber === undefined ? read : read.map(renumber);
     await iterationLog.add(suite.id, page, round === 0 ? undefined : round);
     for (const iteration of page) {
       let trace: unknown;
