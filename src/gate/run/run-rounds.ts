@@ -1,26 +1,21 @@
 import { appendAll } from '../../base/lists.ts';
+import { formatCount } from '../../base/text.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
 import type { Rounds, RunReport, SuiteResults } from '../../model/results.ts';
 import { countTokens } from '../../model/usage.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { addRounds } from '../../verdict/add-rounds.ts';
+import { type NextRounds, planNextRounds } from '../../verdict/plan-rounds.ts';
 import { listRunGaps } from '../../verdict/completeness.ts';
 import { sum } from '../../verdict/count.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { isIterationReplayed } from '../../verdict/tally.ts';
+import { startWallTimeBudget } from './budget-monitor.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
 import { selectPrepared } from './prepare-suite.ts';
 import { explainInterruption } from './run-lifetime.ts';
 import { continueSuite, type IterationNumbers, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
-
-/** What is to run next. */
-export interface NextRounds {
-  /** By the gate's ids; each runs once per round. */
-  caseIds: ReadonlySet<string>;
-  /** How many rounds to run before asking again; a service may run fewer at once. */
-  rounds: number;
-}
 
 /** Decides how far a suite goes on. */
 export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
@@ -28,7 +23,32 @@ export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
    * Says what runs after the rounds so far, which stand in `cases[].byRound`; null ends the suite. A case that lacks the result of an
    * iteration has a shorter `byRound` than the others: to name it alone runs that iteration again.
    */
-  next(results: SuiteResults): NextRounds | null;
+  next(results: SuiteResults, requirements: SuiteRequirements): NextRounds | null;
+}
+
+/** Runs a suite as it was planned: at once, or round by round where a confidence decides how often its cases run. */
+export async function runPlannedSuite(
+  planned: PlannedSuite,
+  context: SuiteRunContext & { stopsEarly: boolean },
+): Promise<RanSuite> {
+  const range = findRunRange(planned);
+  if (range === null) return await runSuite(planned, context);
+  const { stopsEarly: _stopsEarly, ...shared } = context;
+  const { today, logger } = context;
+  const next: RoundPlan['next'] = (results, requirements) => {
+    const further = planNextRounds(results, { requirements, today });
+    if (further !== null) {
+      const cases = formatCount(further.caseIds.size, 'case');
+      const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
+      logger.info(
+        `${results.name}: not decided after ${ran} of at most ${formatCount(range.max, 'round')}; ${cases} run on for ${formatCount(further.rounds, 'round')}.`,
+      );
+    }
+    return further;
+  };
+  // Each block is a run with its own time; the budget is for all of them.
+  using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
+  return await runInRounds(planned, { ...range, next }, shared);
 }
 
 /**
@@ -69,7 +89,7 @@ export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, contex
   };
   let results = complete(first.results);
   for (;;) {
-    const next = canGoOn(results, requirements, context.today) ? plan.next(results) : null;
+    const next = canGoOn(results, requirements, context.today) ? plan.next(results, requirements) : null;
     if (next === null) break;
     const further = await runBlock(next);
     results = 'code' in further ? interrupt(results, further) : complete(addRounds(results, further));
