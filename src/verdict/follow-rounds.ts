@@ -146,5 +146,20 @@ export function countRoundsBeforeDecision(followed: FollowedRounds, { confidence
   return maxRounds;
 }
 
+/**
+ * Counts the rounds after which the requirement is decided if all of its iterations pass, or all fail: fewer can never decide it so. Null
+ * where more than a thousand are needed.
+ */
+export function countLeastRounds(
+  { remaining, varying }: FollowedRounds,
+  { decision, confidence }: { decision: 'passed' | 'failed'; confidence: number },
+): number | null {
+  for (let round = 1; round <= 1000; round += 1) {
+    const [passed, failed] = decision === 'passed' ? [round * varying, 0] : [0, round * varying];
+    if (decideRemaining({ passed, failed }, remaining, confidence) === decision) return round;
+  }
+  return null;
+}
+
 /** As many as a case may have iterations. */
 const maxRounds = 100;

@@ -9,12 +9,12 @@ import { listModelRules } from './rules.ts';
 import { countFixedDesign } from './statistics/fixed-design.ts';
 
 /** A requirement on a pass rate, and the cases that count for it. */
-interface RateScope extends Pick<RoundsRequirement, 'scope' | 'subject' | 'minimum'> {
+export interface RateScope extends Pick<RoundsRequirement, 'scope' | 'subject' | 'minimum'> {
   cases: readonly CaseResults[];
 }
 
 /** Lists the requirements that a confidence decides, that of the suite first. A minimum of 100% is counted and holds no case. */
-function listRateScopes(results: SuiteResults, { requirements, today }: SuitePolicy): RateScope[] {
+export function listRateScopes(results: SuiteResults, { requirements, today }: SuitePolicy): RateScope[] {
   const { counted } = splitQuarantine(results.cases, requirements, today);
   const having = (has: (testCase: CaseResults) => boolean) => counted.filter(has);
   const scopes: RateScope[] = [

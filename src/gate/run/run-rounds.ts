@@ -41,7 +41,7 @@ export async function runPlannedSuite(
       const cases = formatCount(further.caseIds.size, 'case');
       const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
       logger.info(
-        `${results.name}: not decided after ${ran} of at most ${formatCount(range.max, 'round')}; ${cases} run on for ${formatCount(further.rounds, 'round')}.`,
+        `${results.name}: not decided after ${ran} of at most ${formatCount(range.max, 'round')}; running ${cases} for ${formatCount(further.rounds, 'further round')}.`,
       );
     }
     return further;
