@@ -20,7 +20,7 @@ if (app != null && source != null) {
 function draw(app: HTMLElement, data: PageData): void {
   const { report } = data;
   const cards = [
-    ...report.suites.map((suite) => createSuiteCard(suite)),
+    ...report.suites.map((suite) => createSuiteCard(suite, report.models?.currency ?? '')),
     createModelsCard(report),
     createTrendCard(report),
     createComparisonCard(report),

@@ -3,12 +3,13 @@ import type { DemandReport, SuiteReport } from '../src/model/report.ts';
 import { describeConcurrency, describeSuiteRate, nameDemand } from '../src/report/wording.ts';
 import { create, quote, say } from './dom.ts';
 import { outcomeMarks } from './marks.ts';
+import { createRoundsChart } from './rounds-chart.ts';
 
 const stateWords: Record<DemandReport['state'], string> = { met: 'met', 'not-met': 'not met', unknown: 'not known' };
 const stateMarks: Record<DemandReport['state'], string> = { met: '✓', 'not-met': '✗', unknown: '?' };
 
 /** Shows how a suite fared against its minimum, and what else was demanded of it. */
-export function createSuiteCard(suite: SuiteReport): HTMLElement {
+export function createSuiteCard(suite: SuiteReport, currency: string): HTMLElement {
   const { name, verdict, totals, run, concurrency } = suite;
   // A rate over part of the iterations looks like a result and is none.
   const rate = verdict.outcome === 'inconclusive' ? null : totals.passRate;
@@ -33,6 +34,7 @@ export function createSuiteCard(suite: SuiteReport): HTMLElement {
           create('a', { href: new URL(run.url).href, rel: 'noreferrer' }, 'Open the run at the service'),
         )
       : null,
+    createRoundsChart(suite, currency),
     createDemands(suite.demands),
   );
 }

@@ -20,6 +20,7 @@ import { addInitCommand } from './init.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addMergeCommand } from './merge.ts';
+import { addPlanRunsCommand } from './plan-runs.ts';
 import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
@@ -62,6 +63,7 @@ Exit codes:
     addJudgeCommand,
     addCalibrateCommand,
     addValidateCommand,
+    addPlanRunsCommand,
     addDoctorCommand,
     addServeCommand,
     addTunnelCommand,

@@ -23,7 +23,8 @@ import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
-import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
+import { runPlannedSuite } from './run/run-rounds.ts';
+import { describeUnrun, type RanSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createServerWitnesses, createTestServers, noteFindings, type TestServers } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
@@ -217,7 +218,7 @@ async function runSuites(
     const ran: RanSuite[] = [];
     const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, { ...suiteContext, servers: servers.find(planned), stopsEarly });
+      const suite = await runPlannedSuite(planned, { ...suiteContext, servers: servers.find(planned), stopsEarly });
       ran.push(suite);
       suites.push(suite);
     }

@@ -11,6 +11,7 @@ import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';
 import { describeModels } from './preview-models.ts';
+import { describeRuns } from './preview-runs.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
 import { nameServer } from './run/test-servers.ts';
@@ -30,6 +31,7 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
     ...plan.suites.flatMap((planned) => [
       ...describeSuite(planned),
       ...describeRetries(planned),
+      ...describeRuns(planned, { ...plan, nowMs: context.clock.now() }),
       ...(planned.kind === 'file' ? describeModels(planned, { models: plan.models, nowMs: context.clock.now() }) : []),
     ]),
     ...describePublishing(plan),
@@ -115,8 +117,13 @@ function describeSuite(planned: PlannedSuite): string[] {
   const { suite, requirements } = planned;
   const { value: minimum, source } = requirements.minimumPassRate;
   const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
+  const isRange = suite.cases.some(({ maxRuns }) => maxRuns !== undefined);
+  const least = isRange ? 'at least ' : '';
   return [
-    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimum)} (${source}).`,
-    ...suite.cases.map(({ title, runs }) => `  ${title}${runs === 1 ? '' : ` × ${runs}`}`),
+    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${least}${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimum)} (${source}).`,
+    ...suite.cases.map(({ title, runs, maxRuns = runs }) => {
+      const range = maxRuns === runs ? runs : `${runs} to ${maxRuns}`;
+      return `  ${title}${range === 1 ? '' : ` × ${range}`}`;
+    }),
   ];
 }

@@ -22,6 +22,7 @@ const recordSchema = z
         replayed: z.int().min(0).exactOptional(),
         hash: z.string().nullable(),
         ms: z.number().min(0).nullable(),
+        cost: z.number().min(0).exactOptional(),
       }),
     ),
   })
@@ -30,8 +31,9 @@ const recordSchema = z
     commit,
     branch,
     outcome: verdict,
-    cases: cases.map(({ suite, id, passed, total, replayed = 0, hash, ms }) => {
-      return { suiteId: suite, id, passed, total, replayed, definitionHash: hash, durationMs: ms };
+    cases: cases.map(({ suite, id, passed, total, replayed = 0, hash, ms, cost }) => {
+      const spent = cost === undefined ? {} : { cost };
+      return { suiteId: suite, id, passed, total, replayed, definitionHash: hash, durationMs: ms, ...spent };
     }),
   }));
 
@@ -43,9 +45,10 @@ export function renderHistoryLine({ startedAt, revision, verdict, cases }: Repor
     commit: revision?.commit ?? null,
     branch: revision?.branch ?? null,
     verdict: verdict.outcome,
-    cases: cases.map(({ suiteId, id, passed, total, replayed, definitionHash, durationMs }) => {
+    cases: cases.map(({ suiteId, id, passed, total, replayed, definitionHash, durationMs, cost }) => {
       const mark = replayed.total === 0 ? {} : { replayed: replayed.total };
-      return { suite: suiteId, id, passed, total, ...mark, hash: definitionHash, ms: durationMs };
+      const spent = cost === null || cost === 0 ? {} : { cost };
+      return { suite: suiteId, id, passed, total, ...mark, hash: definitionHash, ms: durationMs, ...spent };
     }),
   };
   return escapeJson(JSON.stringify(record));

@@ -22,6 +22,8 @@ export interface HistoryCase {
   definitionHash: string | null;
   /** Median over the scored iterations, in milliseconds. */
   durationMs: number | null;
+  /** Of the model calls of its iterations together; null where it is not known, or nothing was called. */
+  cost?: number | null;
 }
 
 /** A month of nights, and as wide as a sparkline can be on a phone. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
 import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
+import { confidencePopulations } from './rounds.ts';
 import type { Sourced } from './source.ts';
 import { reasonSchema } from './verdict.ts';
 
@@ -79,6 +80,10 @@ const requirementsSchema = z.object({
   cases: z.array(named(fraction)).describe('Minimum pass rates of single cases, by id.'),
   required: z.array(named(z.literal(true))).describe('Cases that the policy requires, by id.'),
   confidence: sourced(fraction).nullable().describe('How sure it has to be that a minimum is met, or is not.'),
+  confidenceOver: sourced(confidencePopulations)
+    .nullable()
+    .default(null)
+    .describe('Which population the confidence is about; null for `cases` with a range of `runs`, else `tasks`.'),
   onInconclusive: sourced(inconclusiveEffects).describe(
     'Where the results are complete and statistically open, or all cases are on probation.',
   ),
@@ -182,6 +187,7 @@ export const emptyPolicyLayer: PolicyLayer = {
   cases: [],
   required: [],
   confidence: null,
+  confidenceOver: null,
   onInconclusive: null,
   onNothingRun: null,
   reportOnly: null,

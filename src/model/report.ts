@@ -6,6 +6,7 @@ import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
+import { roundsReportSchema } from './rounds.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
@@ -73,6 +74,9 @@ const suiteReportSchema = z.object({
     .nullable()
     .describe('What its model calls used in all rounds; null where no model took part.'),
   cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
+  rounds: roundsReportSchema
+    .exactOptional()
+    .describe('How its requirements were decided round by round; absent where the number of iterations was fixed.'),
 });
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 

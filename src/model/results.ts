@@ -47,8 +47,26 @@ const caseResultsSchema = z.object({
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
   failures: caseReportSchema.shape.failures,
   retries: z.array(countsSchema).describe('What the further rounds made of it.'),
+  maxRuns: count
+    .exactOptional()
+    .describe('Where iterations are given out round by round: how many it may have at most.'),
+  isDeterministic: z.literal(true).exactOptional().describe('It runs once and enters every rate as known.'),
+  byRound: z
+    .string()
+    .regex(/^[pfPF]*$/)
+    .exactOptional()
+    .describe('Its result in each round: `p` passed, `f` failed; as capitals where a recording answered.'),
 });
 export type CaseResults = z.infer<typeof caseResultsSchema>;
+
+export const roundsSchema = z.object({
+  min: count.describe('Rounds that run in any case.'),
+  max: count.describe('Rounds that may run at most.'),
+  runs: z.array(runReportSchema).describe('One for each block of rounds, the first included.'),
+});
+
+/** How the iterations of a suite were given out: in rounds, in each of which every case that is not decided runs once. */
+export type Rounds = z.infer<typeof roundsSchema>;
 
 const suiteResultsSchema = z.object({
   suiteId: z.string(),
@@ -68,6 +86,7 @@ const suiteResultsSchema = z.object({
   retries: z.array(retryRoundSchema).describe('Further rounds; everything else is of the first.'),
   isStoppedEarly: z.boolean().describe('Whether the run was cancelled because its verdict was settled.'),
   concurrency: concurrencySchema.nullable(),
+  rounds: roundsSchema.exactOptional().describe('Absent where the number of iterations was fixed.'),
 });
 
 /** What is kept of one run of a suite: counters, and the evidence of what failed. The only input of the judgement but the policy. */
@@ -106,7 +125,16 @@ export interface SuiteOutline extends Pick<SuiteResults, 'name' | 'file' | 'left
 
 export interface CaseOutline extends Pick<
   CaseResults,
-  'id' | 'title' | 'variantOf' | 'tags' | 'isRequired' | 'location' | 'definitionHash' | 'model'
+  | 'id'
+  | 'title'
+  | 'variantOf'
+  | 'tags'
+  | 'isRequired'
+  | 'location'
+  | 'definitionHash'
+  | 'model'
+  | 'maxRuns'
+  | 'isDeterministic'
 > {
   /** How many iterations the plan asks for; null for as many as the service decides. */
   runs: number | null;

@@ -47,8 +47,12 @@ export interface SuiteCase {
   /** Whether this case must pass on its own, whatever the suite's pass rate. */
   isRequired: boolean;
   isNegative: boolean;
-  /** Iterations, 1..100. */
+  /** Iterations, 1..100; of a range, the smallest number. */
   runs: number;
+  /** Where a range is given: the largest number. */
+  maxRuns?: number;
+  /** Whether it gives the same result every time, so that it runs once. */
+  isDeterministic?: true;
   /** Per iteration, in milliseconds. */
   timeoutMs: number;
   /** Where the file says so; null for the default. */

@@ -17,6 +17,7 @@ import { decideDisposition } from '../model/disposition.ts';
 import { computePassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { CaseResults, ReportedResults, RunReport, SuiteResults } from '../model/results.ts';
+import type { RoundsReport } from '../model/rounds.ts';
 import type { Sourced } from '../model/source.ts';
 import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
@@ -63,6 +64,7 @@ export interface JudgedSuite {
   /** How flaky cases count. */
   flaky?: Sourced<FlakyEffect>;
   repeats?: SuiteRepeats | null;
+  rounds?: RoundsReport | undefined;
   /** The outcome of every case, in the order of the results. */
   analyses?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
 }
@@ -164,6 +166,7 @@ function buildSuite(judged: JudgedSuite, prices: GatePolicy['prices']): SuiteRep
     concurrency: structuredClone(results.concurrency),
     usage: structuredClone(usage),
     cost: usage === null ? null : computeCost(results.cases, prices).amount,
+    ...(judged.rounds !== undefined && { rounds: structuredClone(judged.rounds) }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
 import { listModelBlocks } from './models.ts';
+import { describeRoundsDecision } from './rounds.ts';
 import { renderReasons } from './reasons.ts';
 import {
   adviseInconclusive,
@@ -113,14 +114,15 @@ function listSuites(report: Report, { maxCases, maxSuites }: DetailLevel, option
     const cases = notPassed.get(suite.id) ?? [];
     const shown = cases.slice(0, room);
     room -= shown.length;
-    return listSuite(suite, { shown, hidden: cases.length - shown.length }, options);
+    const decision = describeRoundsDecision(suite, report.models?.currency ?? '');
+    return listSuite(suite, { decision, shown, hidden: cases.length - shown.length }, options);
   });
   return [...blocks, ...(hidden > 0 ? [`${formatCount(hidden, 'more suite')} not shown here.`] : [])];
 }
 
 function listSuite(
   suite: SuiteReport,
-  { shown, hidden }: { shown: readonly CaseReport[]; hidden: number },
+  { decision, shown, hidden }: { decision: string | null; shown: readonly CaseReport[]; hidden: number },
   options: CommentOptions,
 ): string[] {
   const { outcome } = suite.verdict;
@@ -131,6 +133,7 @@ function listSuite(
   const list = (cases: readonly CaseReport[]) => cases.map((testCase) => renderCase(testCase, options)).join('\n');
   return [
     `${outcomeMarks[outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}: ${describeSuiteRate(suite)}`,
+    ...(decision === null ? [] : [decision]),
     ...(open.length === 0 ? [] : [list(open)]),
     ...(folded.length === 0
       ? []

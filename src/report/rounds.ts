@@ -1,9 +1,10 @@
-import { formatCount } from '../base/text.ts';
+import { formatCount, formatMoney } from '../base/text.ts';
 import { describeSource } from '../model/source.ts';
 import type { FlakyEffect } from '../model/policy.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, RepeatRates } from '../model/case-report.ts';
-import type { SuiteRepeats, SuiteReport } from '../model/report.ts';
+import type { Report, SuiteRepeats, SuiteReport } from '../model/report.ts';
+import type { RoundsReport } from '../model/rounds.ts';
 
 const effectWords: Record<FlakyEffect, string> = {
   fail: 'counts as failed',
@@ -55,9 +56,48 @@ function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[])
   ];
 }
 
+/**
+ * Says in one sentence how the requirements of a suite were decided round by round: `Decided after 4 of at most 30 rounds: …`; null
+ * where its number of iterations was fixed.
+ */
+export function describeRoundsDecision({ rounds }: SuiteReport, currency: string): string | null {
+  if (rounds === undefined) return null;
+  const { ran, max, iterations, requirements } = rounds;
+  const of = `of at most ${formatCount(max, 'round')}`;
+  const open = requirements.filter(({ state }) => state === 'open');
+  if (open.length > 0) {
+    const [first] = open;
+    const all =
+      requirements.length === 1 ? 'the minimum is' : `${open.length} of ${requirements.length} requirements are`;
+    const further =
+      open.length > 1 || first?.further == null
+        ? ''
+        : `; about ${formatCount(first.further, 'further iteration')} would probably settle it`;
+    return `Not decided after ${ran} ${of}: ${all} open${further}.`;
+  }
+  const rounded = requirements.flatMap(({ decidedAfter }) => decidedAfter ?? []);
+  const spent = formatCount(iterations, 'iteration');
+  if (rounded.length === 0) {
+    return `Counted after ${ran} ${of}: ${spent}, recorded or deterministic, of which more would show nothing new.`;
+  }
+  return `Decided after ${Math.max(...rounded)} ${of}: ${spent}${describeSaving(rounds, currency)}.`;
+}
+
+function describeSaving({ fixed }: RoundsReport, currency: string): string {
+  if (fixed === null) return '';
+  const { iterations, saved, savedCost } = fixed;
+  const money = savedCost === null || saved <= 0 ? '' : ` and about ${formatMoney(savedCost, currency)}`;
+  const difference = saved > 0 ? ` (${saved}${money} saved)` : saved < 0 ? ` (${-saved} fewer)` : '';
+  return `; a fixed number with the same power takes ${iterations}${difference}`;
+}
+
 /** Says of a suite that it was stopped early, or what was run again and with which outcome; one sentence each, or none. */
-export function listRoundNotes(suite: SuiteReport, cases: readonly CaseReport[]): string[] {
-  return [...listEarlyStop(suite), ...listRetries(suite, cases)];
+export function listRoundNotes(
+  suite: SuiteReport,
+  { cases, models }: { cases: readonly CaseReport[]; models: Report['models'] },
+): string[] {
+  const decision = describeRoundsDecision(suite, models?.currency ?? '');
+  return [...(decision === null ? [] : [decision]), ...listEarlyStop(suite), ...listRetries(suite, cases)];
 }
 
 function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {

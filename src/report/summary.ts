@@ -145,7 +145,7 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
       ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats, renderCodeSpan)]),
       ...linkRun(suite),
     ].join(' · '),
-    ...[...listRoundNotes(suite, cases), ...listConcurrency(suite)].map((text) =>
+    ...[...listRoundNotes(suite, { cases, models: report.models }), ...listConcurrency(suite)].map((text) =>
       renderProse(truncateText(text, maxReasonLength)),
     ),
     ...listTable(notPassed, page),

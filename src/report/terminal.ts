@@ -109,7 +109,7 @@ function listSuite(report: Report, suite: SuiteReport, page: CasePage): string[]
   return [
     [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
     ...(suite.repeats === null ? [] : [`  ${paint('dim', describeRepeats(suite.repeats))}`]),
-    ...listRoundNotes(suite, cases).flatMap((text) =>
+    ...listRoundNotes(suite, { cases, models: report.models }).flatMap((text) =>
       wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' }),
     ),
     ...listConcurrency(suite, page),

@@ -24,6 +24,7 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
       source: locateText(document, [...path, 'required', index], 'locateValue'),
     })),
     confidence: place(written.confidence, 'confidence'),
+    confidenceOver: place(written.confidenceOver, 'confidenceOver'),
     onInconclusive: place(written.onInconclusive, 'onInconclusive'),
     onNothingRun: place(written.onNothingRun, 'onNothingRun'),
     reportOnly: place(written.reportOnly, 'reportOnly'),

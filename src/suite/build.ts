@@ -3,6 +3,7 @@ import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts'
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import { fillParts } from '../model/placeholders.ts';
 import { protocolRevisions } from '../model/protocol.ts';
+import type { RunRange } from '../model/rounds.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
@@ -105,7 +106,8 @@ export function buildSuite(
       tags: testCase.tags ?? [],
       isRequired: testCase.required ?? false,
       isNegative: testCase.negative ?? false,
-      runs: testCase.runs ?? written.runs ?? 1,
+      ...buildRuns(testCase.deterministic === true ? 1 : (testCase.runs ?? written.runs ?? 1)),
+      ...(testCase.deterministic === true && { isDeterministic: true as const }),
       timeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
       model: null,
@@ -149,6 +151,10 @@ export function buildSuite(
     cases,
   };
   return { suite: finishTexts(suite), findings };
+}
+
+function buildRuns(runs: number | RunRange): Pick<SuiteCase, 'runs' | 'maxRuns'> {
+  return typeof runs === 'number' ? { runs } : { runs: runs.min, maxRuns: runs.max };
 }
 
 /** A case that runs with several models is one case of its own for each, since its results are those of a model. */

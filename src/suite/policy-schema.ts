@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
+import { confidencePopulations } from '../model/rounds.ts';
 import { ageInDays, modelPattern, passRate, pointDrop, text, timeout, withIssueCode } from './scalar-schemas.ts';
 import { quoteValue } from './findings.ts';
 
@@ -133,6 +134,10 @@ const commonShape = {
     .exactOptional()
     .meta({ description: 'Which calibration a judge that gates needs.' }),
   confidence: confidence.exactOptional(),
+  confidenceOver: confidencePopulations.exactOptional().meta({
+    description:
+      'What the confidence is about: `cases`, these cases on repetition, or `tasks`, of which they are a sample. Default: `cases` with a range of `runs`, else `tasks`.',
+  }),
   onInconclusive: inconclusiveEffects.exactOptional().meta({
     description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',
   }),

@@ -137,4 +137,25 @@ export const protocol = z
   });
 
 /** Iterations of one case. */
-export const runs = z.int().min(1).max(100).meta({ description: 'Iterations of each case, 1 to 100.' });
+const maxRuns = 100;
+export const runs = z.int().min(1).max(maxRuns).meta({ description: 'Iterations of each case, 1 to 100.' });
+
+/** Iterations of one case: a number, or a range of which a confidence takes as many as it needs. */
+export const runsOrRange = z
+  .union([
+    runs,
+    z
+      .strictObject({ min: z.int().min(1).max(maxRuns), max: z.int().min(1).max(maxRuns) })
+      .refine(
+        ({ min, max }) => min < max,
+        withIssueCode(
+          'bad-range',
+          '`max` must be larger than `min`; for a fixed number of iterations, write the number',
+        ),
+      ),
+  ])
+  .meta({
+    description:
+      'Iterations of each case, 1 to 100; with `min` and `max`, as many as the `confidence` of the policy needs.',
+    examples: [{ min: 2, max: 30 }],
+  });

@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { findSmallest } from '../base/lists.ts';
+import type { RunRange } from '../model/rounds.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { suggestNearest } from './findings.ts';
 
@@ -9,7 +10,7 @@ export interface Selection {
   /** A case with any of them is kept; empty means every case. */
   tags: string[];
   /** Iterations of every case, instead of what the files say; null keeps those. */
-  runs: number | null;
+  runs: number | RunRange | null;
 }
 
 /** Keeps the cases that were asked for. A name or tag that no case has, and a selection of nothing, are issues. */
@@ -37,7 +38,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       cases: suite.cases
         .filter((testCase) => names.length === 0 || listNames(testCase).some((name) => names.includes(name)))
         .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
-        .map((testCase) => (runs === null ? testCase : { ...testCase, runs })),
+        .map((testCase) => replaceRuns(testCase, runs)),
     }))
     .filter((suite) => suite.cases.length > 0);
   if (selected.length === 0 && suites.length > 0 && issues.length === 0) {
@@ -48,6 +49,13 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
     });
   }
   return { suites: selected, issues };
+}
+
+/** A deterministic case runs once, whatever is asked for. */
+function replaceRuns(testCase: SuiteCase, runs: Selection['runs']): SuiteCase {
+  if (runs === null || testCase.isDeterministic === true) return testCase;
+  const { maxRuns: _maxRuns, ...rest } = testCase;
+  return typeof runs === 'number' ? { ...rest, runs } : { ...rest, runs: runs.min, maxRuns: runs.max };
 }
 
 /** A case that runs with several models, or rows, is named by itself, and by the case that is all of them. */

@@ -11,7 +11,7 @@ import { writtenCheckSchema } from './assertion-schema.ts';
 import { ignorePattern } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
-import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
+import { withIssueCode, id, modelId, protocol, runs, runsOrRange, text, timeout } from './scalar-schemas.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
 /** A tool that no server has, as a file may write it. */
@@ -90,7 +90,11 @@ const caseSchema = z
     tags: z.array(text).exactOptional().meta({ description: 'Words by which cases are selected.' }),
     required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
     negative: fields.isNegative.meta({ description: 'The model must call no tool.' }),
-    runs: fields.iterations,
+    runs: runsOrRange.exactOptional(),
+    deterministic: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'True says that it gives the same result every time: it runs once and counts as known.' }),
     timeout: caseTimeout.exactOptional(),
     ...modelShape,
     client: writtenOfferSchema,
@@ -135,7 +139,7 @@ export const suiteSchema = z.strictObject({
     .exactOptional()
     .meta({ description: 'How recordings of model answers are compared.' }),
   protocol: protocol.exactOptional(),
-  runs: runs.exactOptional().meta({ default: 1 }),
+  runs: runsOrRange.exactOptional().meta({ default: 1 }),
   timeout: timeout.exactOptional().meta({
     description: "Time that one iteration may take, at most the gate's `timeout`. Default: 60s.",
   }),

@@ -14,6 +14,9 @@ export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: 
       .flatMap(({ schema }) => readSignature(schema))
       .flatMap(({ key, literals }) => (literals === undefined ? [] : key)),
   );
+  // A number is meant as one, even where it is out of range; unless words are another way to write it.
+  const others = alternatives.filter(({ schema }) => !(schema instanceof z.ZodNumber));
+  const isOnlyNumber = others.every(({ schema }) => schema instanceof z.ZodObject);
   const needsLiteral = isRecord(value) && Object.keys(value).some((key) => discriminators.has(key));
   return alternatives.find(({ schema }) => {
     if (schema instanceof z.ZodObject) {
@@ -22,6 +25,7 @@ export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: 
       if (signature.literals !== undefined) return signature.literals.some((word) => word === value[signature.key]);
       return !needsLiteral && Object.hasOwn(value, signature.key);
     }
+    if (schema instanceof z.ZodNumber && isOnlyNumber) return typeof value === 'number';
     if (schema instanceof z.ZodRecord) return isRecord(value);
     if (schema instanceof z.ZodArray) return Array.isArray(value);
     return schema.safeParse(value).success;

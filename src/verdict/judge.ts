@@ -1,3 +1,4 @@
+import { computeCost } from '../model/cost.ts';
 import type { Sourced } from '../model/source.ts';
 import {
   applyPricingDefaults,
@@ -11,6 +12,7 @@ import {
 import type { CaseClass, RepeatRates } from '../model/case-report.ts';
 import type { DemandReport, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { RoundsReport } from '../model/rounds.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
@@ -19,6 +21,7 @@ import { countScored, sum } from './count.ts';
 import { assessRules } from './rules.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './completeness.ts';
+import { reportRounds } from './plan-rounds.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 import { isProtection } from './reason-rules.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
@@ -54,6 +57,8 @@ export interface SuiteJudgement {
   repeats: SuiteRepeats | null;
   /** The outcome of every case, in the order of the results. */
   analyses: CaseAnalysis[];
+  /** How the requirements were decided round by round; undefined where the number of iterations was fixed. */
+  rounds: RoundsReport | undefined;
 }
 
 export interface CaseAnalysis {
@@ -89,11 +94,14 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
   const asCounted = { ...results, cases: results.cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
   const quarantine = assessQuarantine(results.cases, demands, today);
+  const hasModels = results.cases.some(({ usage }) => usage !== null);
+  const rounds = reportRounds(results, policy, hasModels ? computeCost(results.cases, pricing.prices).amount : null);
   if (gaps.length > 0) {
     const isOpen = isSettled || !canBeDecided(parts, gaps);
     const decided = isOpen ? [] : assessDecided(results, policy).filter(isUnmet);
     return {
       ...describeCounted(results, counted, { requirements: demands, repeats: null }),
+      rounds,
       verdict: combineGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
       demands: [
         ...assessRules(asCounted, counted, demands),
@@ -112,10 +120,12 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   ];
   const { outcome, reasons } = downgradeWhenTunnelBroke(results, combine(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one describes the case.
-  // Of a run that was stopped early, too, the results decided which iterations ran.
-  const repeats = isSettled ? null : computeSuiteRepeats(notQuarantined.filter(({ id }) => byId.has(id)));
+  // Of a run that was stopped early, or runs in rounds, too, the results decided which iterations ran.
+  const repeats =
+    isSettled || rounds !== undefined ? null : computeSuiteRepeats(notQuarantined.filter(({ id }) => byId.has(id)));
   return {
     ...describeCounted(results, counted, { requirements: demands, repeats }),
+    rounds,
     verdict: { outcome, reasons: nameSuite(results, reasons) },
     demands: assessments.map(toDemandReport),
     quarantined,

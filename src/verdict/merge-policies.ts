@@ -4,6 +4,7 @@ import type { Budgets, PolicyFile, PolicyLayer } from '../model/policy.ts';
 type SingleDemand =
   | 'minimumPassRate'
   | 'confidence'
+  | 'confidenceOver'
   | 'onInconclusive'
   | 'onNothingRun'
   | 'reportOnly'
@@ -44,6 +45,7 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
       nameOf,
     ),
     confidence: first('confidence'),
+    confidenceOver: first('confidenceOver'),
     onInconclusive: first('onInconclusive'),
     onNothingRun: first('onNothingRun'),
     reportOnly: first('reportOnly'),

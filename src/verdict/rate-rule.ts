@@ -23,12 +23,13 @@ const mostIterations = 100_000;
  * of counting, since no number of iterations shows it.
  *
  * Recorded answers are the same every time and show nothing about the rate of a model, so that the interval is that of live iterations.
- * Where all iterations are replayed, the count decides.
+ * Where all iterations are replayed, the count decides. `isOverTasks` says that the policy asks for the rate of tasks, of which the
+ * cases are a sample.
  */
 export function assessRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  confidence: Sourced<number> | null,
+  { confidence, isOverTasks = false }: { confidence: Sourced<number> | null; isOverTasks?: boolean },
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
@@ -46,7 +47,7 @@ export function assessRate(
   }
   const sure = formatMinimumPassRate(confidence.value);
   const live = replayed === 0 ? '' : ` of the ${formatCount(scored - replayed, 'live iteration')}`;
-  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}`;
+  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${isOverTasks && cases.length > 1 ? ' over tasks, of which the cases are a sample' : ''}`;
   const state = isReached
     ? interval.lower >= minimum.value
       ? 'met'
@@ -56,7 +57,7 @@ export function assessRate(
       : 'unknown';
   const advice =
     state === 'unknown'
-      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored - replayed, { minimum: minimum.value, confidence: confidence.value }), cases)}`
+      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored - replayed, { minimum: minimum.value, confidence: confidence.value }), { cases, isOverTasks })}`
       : '';
   return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
 }
@@ -140,13 +141,18 @@ export function countLive({ passed, failed, replayed }: CaseResults): Cluster {
   return { passed: passed - replayed.passed, total: passed + failed - replayed.total };
 }
 
-function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
+function describeFurther(
+  further: number | null,
+  { cases, isOverTasks }: { cases: readonly CaseResults[]; isOverTasks: boolean },
+): string {
   // The live iterations alone are on one side of the minimum, and with the recorded ones they are on the other.
   if (further === 0) return 'the recorded iterations say otherwise';
   if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
   const where =
-    cases.length > 1 && cases.some(({ planned }) => planned > 1)
-      ? ' in cases of their own, since repeats of one case are alike,'
-      : '';
+    isOverTasks && cases.length > 1
+      ? ' in cases of their own, since repetition of these cases alone cannot decide over tasks,'
+      : cases.length > 1 && cases.some(({ planned }) => planned > 1)
+        ? ' in cases of their own, since repeats of one case are alike,'
+        : '';
   return `about ${formatCount(further, 'further iteration')}${where} would settle it at this rate`;
 }

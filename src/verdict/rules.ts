@@ -2,11 +2,12 @@ import { formatCount } from '../base/text.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { NamedRule, SuiteRequirements } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 import { countRead, countScored } from './count.ts';
 import { classifyCase } from './flaky.ts';
 import { assessRate, boundRate } from './rate-rule.ts';
+import { assessRounds, findRounds } from './rounds-rule.ts';
 
 /** Judges every requirement on pass rates and cases; only the cases that count are considered. */
 export function assessRules(
@@ -34,7 +35,8 @@ function assessAll(
   cases: Pick<RuleInput, 'counted' | 'asRead'>,
   demands: SuiteRequirements,
 ): Assessment[] {
-  const scope = { ...cases, cases: results.cases, confidence: demands.confidence };
+  const { confidence, confidenceOver } = demands;
+  const scope = { ...cases, cases: results.cases, confidence, confidenceOver, rounds: findRounds(results, demands) };
   return [
     assessSuiteRate(demands.minimumPassRate, scope),
     ...demands.tags.map((demand) => assessGroupRate(tagGroup, demand, scope)),
@@ -51,7 +53,9 @@ const rateCodes = {
   case: { met: 'minimum-met', 'not-met': 'case-below-minimum', unknown: 'minimum-unsettled' },
 } as const;
 
-interface RuleInput extends Pick<SuiteRequirements, 'confidence'> {
+interface RuleInput extends Pick<SuiteRequirements, 'confidence' | 'confidenceOver'> {
+  /** Null where the number of iterations was fixed, or the confidence is not about the cases. */
+  rounds: Rounds | null;
   cases: readonly CaseResults[];
   counted: readonly CaseResults[];
   /** The same cases with what was read of them, where `counted` has the best that they can come to; null where they are equal. */
@@ -61,9 +65,13 @@ interface RuleInput extends Pick<SuiteRequirements, 'confidence'> {
 function assessScopedRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  { confidence, asRead }: RuleInput,
+  { confidence, confidenceOver, rounds, asRead }: RuleInput,
 ): Pick<Assessment, 'state' | 'finding' | 'demand'> {
-  const assessed = assessRate(cases, minimum, confidence);
+  if (rounds !== null && confidence !== null && minimum.value < 1) {
+    const isComplete = asRead === null;
+    return assessRounds(cases, minimum, { confidence, rounds, isComplete });
+  }
+  const assessed = assessRate(cases, minimum, { confidence, isOverTasks: confidenceOver?.value === 'tasks' });
   if (asRead === null) return assessed;
   const ids = new Set(cases.map(({ id }) => id));
   const read = asRead.filter(({ id }) => ids.has(id));
@@ -97,7 +105,7 @@ const modelGroup: CaseGroup = { scope: 'model', has: ({ model }, name) => model 
  * Lists the minimum of each model that the suite has cases of: its own where the policy names one; else that of the suite, where it has
  * several models that the policy does not pool.
  */
-function listModelRules(cases: readonly CaseResults[], demands: SuiteRequirements): Array<NamedRule<number>> {
+export function listModelRules(cases: readonly CaseResults[], demands: SuiteRequirements): Array<NamedRule<number>> {
   const models = [...new Set(cases.map(({ model }) => model).filter((model) => model !== null))].toSorted();
   const isEach = models.length > 1 && !demands.poolModels.value;
   return models.flatMap((name) => {

@@ -194,7 +194,8 @@ function closeCase({
   replayed,
   evidence,
 }: CaseTally): CaseResults {
-  const { id, title, variantOf, tags, isRequired, location, definitionHash, model, runs } = outline;
+  const { id, title, variantOf, tags, isRequired, location, definitionHash, model, runs, maxRuns, isDeterministic } =
+    outline;
   return {
     id,
     title,
@@ -216,6 +217,8 @@ function closeCase({
       .flatMap((failures) => failures.toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0)))
       .slice(0, maxFailuresPerCase),
     retries: [],
+    ...(maxRuns !== undefined && { maxRuns }),
+    ...(isDeterministic !== undefined && { isDeterministic }),
   };
 }
 

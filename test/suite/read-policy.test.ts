@@ -32,6 +32,7 @@ models: { anthropic/claude-haiku-4.5: 80% }
 poolModels: true
 recordings: { maximumAge: 14d }
 judges: { minimumAgreement: 0.7, maximumAge: 30d }
+confidenceOver: tasks
 `;
 
 describe('readPolicy', () => {
@@ -54,6 +55,7 @@ describe('readPolicy', () => {
           cases: [],
           required: [],
           confidence: place(0.95, 3),
+          confidenceOver: place('tasks', 26),
           onInconclusive: place('warn', 4),
           onNothingRun: place('pass', 5),
           reportOnly: place(true, 6),
@@ -107,12 +109,12 @@ describe('readPolicy', () => {
     ['stopEarly: yes', '1 wrong-type: `stopEarly` must be true or false, not "yes"'],
     [
       'suites: { everything: { probation: 2 } }',
-      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
+      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
     ],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [

@@ -4,6 +4,7 @@ import { parseDuration } from '../../base/time.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
 import { protocolSettings } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
+import type { RunRange } from '../../model/rounds.ts';
 
 /** What the documentation, the action's metadata and the command's help say about one option. */
 export interface OptionMeta {
@@ -108,11 +109,18 @@ export const optionalPassRate = z.string().transform((text, context) => {
 });
 
 const maxRuns = 100;
-export const optionalRuns = z.string().transform((text, context) => {
-  if (text.trim() === '') return null;
-  const runs = Number(text);
-  if (Number.isInteger(runs) && runs >= 1 && runs <= maxRuns) return runs;
-  context.addIssue(issue(`${JSON.stringify(text)} is not a number of runs; write a whole number from 1 to ${maxRuns}`));
+/** A number, or a range of which a confidence takes as many as it needs; null where nothing is said. */
+export const optionalRuns = z.string().transform((text, context): number | RunRange | null => {
+  const written = text.trim();
+  if (written === '') return null;
+  const isCount = (runs: number) => Number.isInteger(runs) && runs >= 1 && runs <= maxRuns;
+  const [min = NaN, max = min, ...rest] = written.split('..').map(Number);
+  if (rest.length === 0 && isCount(min) && isCount(max)) {
+    if (!written.includes('..')) return min;
+    if (min < max) return { min, max };
+  }
+  const advice = `write a whole number from 1 to ${maxRuns}, or a range such as 2..30`;
+  context.addIssue(issue(`${JSON.stringify(text)} is not a number of runs; ${advice}`));
   return z.NEVER;
 });
 

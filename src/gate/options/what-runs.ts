@@ -66,9 +66,9 @@ export const whatRunsOptions = {
   runs: option(optionalRuns, {
     group: 'What runs',
     hint: '<n>',
-    brief: 'Run every case this often, 1 to 100.',
+    brief: 'Run every case this often, 1 to 100, or 2..30.',
     description:
-      'How often every case runs, from 1 to 100, instead of what the evals files say. Default: the evals files, else 1.',
+      'How often every case runs, from 1 to 100, or a range such as `2..30`, instead of what the evals files say. Default: the evals files, else 1.',
     default: '',
   }),
   concurrency: option(optionalConcurrency, {

@@ -2,6 +2,7 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
+import type { RunRange } from '../../model/rounds.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolSetting } from '../../model/protocol.ts';
@@ -46,9 +47,33 @@ export interface StoredSuite {
   suite: string;
   /** Ids or titles; empty for every case. */
   cases: readonly string[];
-  /** Iterations of every case, instead of what the suite says. */
+  /** Iterations of every case, instead of what the suite says; of a range, the smallest number. */
   runs: number | null;
+  /** Where a range is given: the largest number. */
+  maxRuns: number | null;
   requirements: StoredRequirements;
+}
+
+/**
+ * Finds how many rounds a suite runs in: from the fewest to the most iterations that one of its cases may have. Null where it runs at
+ * once: its number of iterations is fixed, or the confidence is about tasks, which repetition alone cannot decide. With
+ * `confidenceOver: cases`, a fixed number of iterations is a range of one.
+ */
+export function findRunRange(planned: PlannedSuite): RunRange | null {
+  const { confidence, confidenceOver } = planned.requirements;
+  if (confidence === null || confidenceOver?.value === 'tasks') return null;
+  const isNamed = confidenceOver?.value === 'cases';
+  if (planned.kind === 'stored') {
+    const { runs, maxRuns } = planned;
+    if (runs === null || (maxRuns === null && !isNamed)) return null;
+    return { min: runs, max: maxRuns ?? runs };
+  }
+  const cases = planned.suite.cases.filter(({ isDeterministic }) => isDeterministic !== true);
+  if (cases.length === 0 || !(isNamed || cases.some(({ maxRuns }) => maxRuns !== undefined))) return null;
+  return {
+    min: Math.min(...cases.map(({ runs }) => runs)),
+    max: Math.max(...cases.map(({ runs, maxRuns = runs }) => maxRuns)),
+  };
 }
 
 interface SuiteSources {
@@ -152,12 +177,13 @@ function planStoredSuite(
   { profile: { limits, name }, policy }: Pick<SuiteSources, 'profile' | 'policy'>,
   issues: ConfigurationIssue[],
 ): StoredSuite {
-  if (runs !== null && runs > limits.iterationsPerCase) {
-    const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
+  const range = typeof runs === 'number' ? { min: runs, max: null } : runs;
+  if (range !== null && range.min > limits.iterationsPerCase) {
+    const message = `${range.min} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
   const requirements = policy.planStoredRequirements({ suite, cases }, issues);
-  return { kind: 'stored', suite, cases, runs, requirements };
+  return { kind: 'stored', suite, cases, runs: range?.min ?? null, maxRuns: range?.max ?? null, requirements };
 }
 
 /** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */

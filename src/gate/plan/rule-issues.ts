@@ -15,7 +15,49 @@ export function findRuleIssues({ stopEarly, probation }: GateRules, gate: RuledG
   return [
     ...(stopEarly?.value === true ? findEarlyStopIssues(stopEarly, gate) : []),
     ...(probation === null || probation.value === 0 ? [] : findProbationIssues(probation, gate)),
+    ...gate.suites.flatMap((planned) => findRangeIssues(planned, gate)),
   ];
+}
+
+/** What a range of runs needs, and what it cannot be combined with: its rounds follow the requirements of the whole suite. */
+function findRangeIssues(planned: PlannedSuite, { options: { shard } }: RuledGate): ConfigurationIssue[] {
+  const location = locateRange(planned);
+  if (location === null) return [];
+  const { confidence, retryFailed } = planned.requirements;
+  const add = (code: string, message: string): ConfigurationIssue => ({ ...location, code, message });
+  return [
+    ...(confidence === null
+      ? [
+          add(
+            'range-without-confidence',
+            'A range of `runs` ends when a `confidence` decides the minimum; add `confidence: 95%` to the policy, or write a number of runs',
+          ),
+        ]
+      : []),
+    ...(shard === null
+      ? []
+      : [
+          add(
+            'range-and-shard',
+            'A range of `runs` judges a part, and the whole may need more; write a number of runs',
+          ),
+        ]),
+    ...(retryFailed.value === 0
+      ? []
+      : [
+          add(
+            'range-and-retries',
+            `A range of \`runs\` repeats cases already; leave out \`retryFailed\` (${describeSource(retryFailed.source)}), or write a number of runs`,
+          ),
+        ]),
+  ];
+}
+
+/** Where a suite has a range of runs; null where it has none. */
+function locateRange(planned: PlannedSuite): Pick<ConfigurationIssue, 'file' | 'line' | 'column' | 'input'> | null {
+  if (planned.kind === 'stored') return planned.maxRuns === null ? null : { input: 'runs' };
+  const first = planned.suite.cases.find(({ maxRuns }) => maxRuns !== undefined);
+  return first === undefined ? null : { ...first.location };
 }
 
 /** A remote service would be polled all the time, and what is known of a part settles nothing about the whole. */

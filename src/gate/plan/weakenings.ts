@@ -155,7 +155,14 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
     return later === undefined ? [] : [{ earlier, later }];
   });
   const slower = pairs.filter(({ earlier, later }) => later.timeoutMs > earlier.timeoutMs);
-  const fewer = pairs.filter(({ earlier, later }) => later.runs < earlier.runs);
+  const known = pairs.filter(
+    ({ earlier, later }) => later.isDeterministic === true && earlier.isDeterministic !== true,
+  );
+  const fewer = pairs.filter(
+    ({ earlier, later }) =>
+      later.isDeterministic !== true &&
+      (later.runs < earlier.runs || (later.maxRuns ?? later.runs) < (earlier.maxRuns ?? earlier.runs)),
+  );
   const shared = { protection: 'minima', code: 'requirement-lowered', suiteId: is.id } as const;
   const describe = (what: string, found: typeof pairs, format: (item: SuiteCase) => string): Weakening[] => {
     const [first] = found;
@@ -169,7 +176,10 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   };
   return [
     ...describe('timeout', slower, ({ timeoutMs }) => formatDuration(timeoutMs)),
-    ...describe('number of `runs`', fewer, ({ runs }) => String(runs)),
+    ...describe('number of `runs`', fewer, ({ runs, maxRuns }) =>
+      maxRuns === undefined ? String(runs) : `${runs} to ${maxRuns}`,
+    ),
+    ...describe('value of `deterministic`', known, ({ isDeterministic = false }) => String(isDeterministic)),
   ];
 }
 

@@ -33,6 +33,8 @@ export interface JobModels extends ModelSource, AsyncDisposable {
     suiteId: string;
     caseIds: ReadonlyMap<string, string>;
     requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
+    /** By case of the plan: which iterations of the gate those of the next run are; by default they count from 1. */
+    numbers?: ReadonlyMap<string, readonly number[]> | undefined;
   }): void;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
   collect(): Promise<MadeRecording[]>;
@@ -64,6 +66,8 @@ export function openModels(
   let budget: ModelBudget = createModelBudget({ modelCalls: null, tokens: null, cost: null }, plan.pricing);
   let maximumAgeMs = 0;
   const budgets = new Map<string, ModelBudget>();
+  /** By the service's id of a case. */
+  let numbersByCase = new Map<string, readonly number[]>();
   const limited = limitSpending(live, () => budget);
   const source = createRecordedSource({
     mode,
@@ -76,7 +80,18 @@ export function openModels(
   });
   return {
     ...source,
-    setSuite: ({ suiteId, caseIds, requirements }) => {
+    openSession: async (request) => {
+      const { caseId, iterationNumber } = request;
+      const number = numbersByCase.get(caseId)?.[iterationNumber - 1] ?? iterationNumber;
+      return await source.openSession({ ...request, iterationNumber: number });
+    },
+    setSuite: ({ suiteId, caseIds, requirements, numbers }) => {
+      numbersByCase = new Map(
+        [...caseIds].flatMap(([serviceId, caseId]) => {
+          const ofCase = numbers?.get(caseId);
+          return ofCase === undefined ? [] : [[serviceId, ofCase] as const];
+        }),
+      );
       maximumAgeMs = requirements.maximumRecordingAgeMs.value;
       budget = budgets.get(suiteId) ?? createModelBudget(requirements.budgets, plan.pricing);
       budgets.set(suiteId, budget);

@@ -36,6 +36,36 @@ export interface PreparedSuite {
   judgedHere: Suite | null;
 }
 
+/**
+ * Narrows a suite that has run once to some of its cases, under a name for messages; null where the service's ids of some of them are
+ * not known. `runs` replaces how often each of them runs.
+ */
+export function selectPrepared(
+  prepared: PreparedSuite,
+  { ids, name, runs }: { ids: ReadonlySet<string>; name: string; runs?: number },
+): PreparedSuite | null {
+  const caseIds = [...prepared.caseIds].filter(([, id]) => ids.has(id));
+  if (new Set(caseIds.map(([, id]) => id)).size < ids.size) return null;
+  // The first run has written them; the service keeps them as they are to be run.
+  const { tests: _tests, ...run } = prepared.run;
+  const cases = prepared.outline.cases.filter(({ id }) => ids.has(id));
+  return {
+    ...prepared,
+    outline: {
+      ...prepared.outline,
+      name,
+      cases: runs === undefined ? cases : cases.map((item) => ({ ...item, runs })),
+      leftOut: [],
+    },
+    run: {
+      ...run,
+      caseIds: caseIds.map(([id]) => id),
+      ...(runs !== undefined && { iterationOverride: runs }),
+    },
+    written: [],
+  };
+}
+
 interface FileSync {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
   servers: ReadonlyArray<Pick<RegisteredServer, 'id' | 'alias'>>;

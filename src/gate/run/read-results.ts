@@ -35,6 +35,8 @@ interface Keepers {
   round: number;
   /** Takes the result of an iteration away that says nothing of the case. */
   excuse?: (iteration: Iteration) => Promise<Iteration>;
+  /** Gives an iteration its number in the gate, where that is not the one in its run. */
+  renumber?: ((iteration: Iteration) => Iteration) | undefined;
 }
 
 /** Streams every page into the tally and the evidence, and into the logs where there are any. */
@@ -48,13 +50,15 @@ export async function readIterations(
     traceLog,
     evidence,
     round,
+    renumber = (iteration) => iteration,
     excuse = async (iteration) => iteration,
   }: Source & Keepers,
 ): Promise<void> {
-  for await (const page of listIterations(client, { projectId, runId, signal })) {
+  for await (const read of listIterations(client, { projectId, runId, signal })) {
+    const page = read.map(renumber);
     await iterationLog.add(suite.id, page, round === 0 ? undefined : round);
-    for (const read of page) {
-      const iteration = await excuse(read);
+    for (const numbered of page) {
+      const iteration = await excuse(numbered);
       let trace: unknown;
       const loadTrace = async () =>
         (trace = await readTrace(client, { projectId, runId, iterationId: iteration.id, signal }));

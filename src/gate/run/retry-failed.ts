@@ -8,7 +8,7 @@ import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { noEvidence } from './evidence.ts';
 import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import type { PreparedSuite } from './prepare-suite.ts';
+import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
 
 /**
@@ -63,7 +63,9 @@ async function runAgain(
   context: SuiteRunContext & { timeoutMs: number },
 ): Promise<{ reported: RetryRound; cases: CaseResults[] }> {
   const base = { round, cases: failing.length, run: null };
-  const selected = selectCases(prepared, failing, `${prepared.outline.name} (retry ${round} of ${rounds})`);
+  const name = `${prepared.outline.name} (retry ${round} of ${rounds})`;
+  const ids = new Set(failing.map(({ id }) => id));
+  const selected = selectPrepared(prepared, { ids, name });
   if (selected === null) {
     return { reported: { ...base, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
@@ -91,25 +93,5 @@ async function runAgain(
       shortfall: isStale ? 'The service returned an earlier run instead of a new one.' : (gap?.message ?? null),
     },
     cases: isStale ? [] : results.cases,
-  };
-}
-
-/** The suite, with these cases alone; null where the service's ids of some of them are not known. */
-function selectCases(prepared: PreparedSuite, failing: readonly CaseResults[], name: string): PreparedSuite | null {
-  const wanted = new Set(failing.map(({ id }) => id));
-  const caseIds = [...prepared.caseIds].filter(([, id]) => wanted.has(id));
-  if (new Set(caseIds.map(([, id]) => id)).size < wanted.size) return null;
-  // The first run has written them; the service keeps them as they are to be run.
-  const { tests: _tests, ...run } = prepared.run;
-  return {
-    ...prepared,
-    outline: {
-      ...prepared.outline,
-      name,
-      cases: prepared.outline.cases.filter(({ id }) => wanted.has(id)),
-      leftOut: [],
-    },
-    run: { ...run, caseIds: caseIds.map(([id]) => id) },
-    written: [],
   };
 }

@@ -62,12 +62,34 @@ export async function runSuite(
   return await collectResults(planned, context, async (attempt) => {
     const prepared = await prepareSuite(planned, context);
     const reading = await runPrepared(attempt, { prepared, planned, round: 0, stopsEarly }, context);
-    const { service, serviceOptions, lifetime, evidence, traceLog, logger } = context;
-    const isHosted = serviceOptions.hosted !== null;
-    const source = { service, signal: lifetime.abort, evidence, traceLog, isHosted, logger };
-    await explainFailures(reading.runId, reading, source);
-    await logLocalTraces(reading.runId, context);
+    await explainRun(reading, context);
   });
+}
+
+/**
+ * Runs cases of a suite further that were prepared for its first run. `numbers` says, by case, which iterations these are of the gate:
+ * the service counts those of each run from 1.
+ */
+export async function continueSuite(
+  planned: PlannedSuite,
+  { prepared, numbers }: { prepared: PreparedSuite; numbers: IterationNumbers },
+  context: SuiteRunContext,
+): Promise<RanSuite> {
+  return await collectResults(planned, context, async (attempt) => {
+    const run = { prepared, planned, round: 0, stopsEarly: false, numbers };
+    await explainRun(await runPrepared(attempt, run, context), context);
+  });
+}
+
+/** By the gate's id of a case: the number in the gate of its first, second, … iteration in a run. */
+export type IterationNumbers = ReadonlyMap<string, readonly number[]>;
+
+async function explainRun(reading: RunReading, context: SuiteRunContext): Promise<void> {
+  const { service, serviceOptions, lifetime, evidence, traceLog, logger } = context;
+  const isHosted = serviceOptions.hosted !== null;
+  const source = { service, signal: lifetime.abort, evidence, traceLog, isHosted, logger };
+  await explainFailures(reading.runId, reading, source);
+  await logLocalTraces(reading.runId, context);
 }
 
 /**
@@ -131,7 +153,7 @@ async function collectResults(
 /** Starts the run of a prepared suite, waits for its end and reads its iterations, noting in the attempt what is known. */
 async function runPrepared(
   attempt: Attempt,
-  { prepared, planned, round, stopsEarly }: PreparedRun,
+  { prepared, planned, round, stopsEarly, numbers }: PreparedRun,
   context: SuiteRunContext,
 ): Promise<RunReading> {
   const { service, servers, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
@@ -142,7 +164,7 @@ async function runPrepared(
   if (planned.kind === 'file') {
     const { concurrency } = planned;
     service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverIds: servers.map(({ id }) => id) });
-    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements });
+    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements, numbers });
   }
   const run = await startRun(prepared, context);
   const started = { ...prepared, caseIds: run.caseIds };
@@ -168,7 +190,8 @@ async function runPrepared(
   const runId = end.run.id;
   service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
   const excuse = createExcuse(run, { servers, signal: lifetime.abort });
-  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse };
+  const renumber = numbers === undefined ? undefined : createRenumbering(numbers, run.caseIds);
+  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse, renumber };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
@@ -213,6 +236,17 @@ interface PreparedRun {
   /** 0 for the first run of the suite. */
   round: number;
   stopsEarly: boolean;
+  /** Where it is not the first run of these cases in the gate. */
+  numbers?: IterationNumbers;
+}
+
+function createRenumbering(numbers: IterationNumbers, caseIds: ReadonlyMap<string, string>) {
+  return (iteration: Iteration): Iteration => {
+    const { testCaseId, iterationNumber } = iteration;
+    const known = numbers.get(caseIds.get(testCaseId ?? '') ?? '');
+    const number = iterationNumber === null ? undefined : known?.[iterationNumber - 1];
+    return number === undefined ? iteration : { ...iteration, iterationNumber: number };
+  };
 }
 
 async function waitForEnd(

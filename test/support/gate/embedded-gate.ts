@@ -24,6 +24,8 @@ interface GateSurroundings {
   says?: string;
   environment?: Record<string, string>;
   signal?: AbortSignal;
+  /** Hears what the gate reports while it works. */
+  onInfo?: (message: string) => void;
   /** Of the gate itself. */
   clock?: Clock;
   /** Of what is posted online. */
@@ -43,12 +45,15 @@ export async function runEmbeddedGate(
   inputs: GateInputs = {},
   surroundings: GateSurroundings = {},
 ): Promise<EmbeddedGate> {
-  const { says = '', environment = {}, signal = new AbortController().signal } = surroundings;
+  const { says = '', environment = {}, signal = new AbortController().signal, onInfo } = surroundings;
   const warnings: string[] = [];
   const infos: string[] = [];
   const logger = {
     ...silentLogger,
-    info: (message: string) => void infos.push(message),
+    info: (message: string) => {
+      infos.push(message);
+      onInfo?.(message);
+    },
     warning: (message: string) => void warnings.push(message),
   };
   const redactor = createRedactor();

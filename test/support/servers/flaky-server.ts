@@ -31,13 +31,15 @@ export async function startFlakyServer(scripts: Readonly<Record<string, readonly
   return { ...server, countCalls: () => Object.fromEntries(calls) };
 }
 
-/** Cases that each call the tool of their name, which must not fail. */
-export function writeCallingCases(names: readonly string[], { head = '', runs = 1 } = {}): string {
+/** Cases that each call the tool of their name, which must not fail. Without `runs`, they run as often as the suite says. */
+export function writeCallingCases(
+  names: readonly string[],
+  { head = '', runs = 1 }: { head?: string; runs?: number | null } = {},
+): string {
   const cases = names.map(
     (name) => `  - id: ${name}
     title: Calls ${name}
-    runs: ${runs}
-    steps:
+${runs === null ? '' : `    runs: ${runs}\n`}    steps:
       - toolCall: ${name}
       - assert: noToolErrors
 `,

@@ -1,0 +1,167 @@
+import { appendAll } from '../../base/lists.ts';
+import { formatCount } from '../../base/text.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
+import type { Rounds, RunReport, SuiteResults } from '../../model/results.ts';
+import { countTokens } from '../../model/usage.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
+import { addRounds } from '../../verdict/add-rounds.ts';
+import { type NextRounds, planNextRounds } from '../../verdict/plan-rounds.ts';
+import { listRunGaps } from '../../verdict/completeness.ts';
+import { sum } from '../../verdict/count.ts';
+import { splitQuarantine } from '../../verdict/quarantine.ts';
+import { isIterationReplayed } from '../../verdict/tally.ts';
+import { startWallTimeBudget } from './budget-monitor.ts';
+import type { EvidenceCollector } from './evidence.ts';
+import { findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
+import { selectPrepared } from './prepare-suite.ts';
+import { explainInterruption } from './run-lifetime.ts';
+import { continueSuite, type IterationNumbers, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
+
+/** Decides how far a suite goes on. */
+export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
+  /**
+   * Says what runs after the rounds so far, which stand in `cases[].byRound`; null ends the suite. A case that lacks the result of an
+   * iteration has a shorter `byRound` than the others: to name it alone runs that iteration again.
+   */
+  next(results: SuiteResults, requirements: SuiteRequirements): NextRounds | null;
+}
+
+/** Runs a suite as it was planned: at once, or round by round where a confidence decides how often its cases run. */
+export async function runPlannedSuite(
+  planned: PlannedSuite,
+  context: SuiteRunContext & { stopsEarly: boolean },
+): Promise<RanSuite> {
+  const range = findRunRange(planned);
+  if (range === null) return await runSuite(planned, context);
+  const { stopsEarly: _stopsEarly, ...shared } = context;
+  const { today, logger } = context;
+  const next: RoundPlan['next'] = (results, requirements) => {
+    const further = planNextRounds(results, { requirements, today });
+    if (further !== null) {
+      const cases = formatCount(further.caseIds.size, 'case');
+      const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
+      logger.info(
+        `${results.name}: not decided after ${ran} of at most ${formatCount(range.max, 'round')}; running ${cases} for ${formatCount(further.rounds, 'further round')}.`,
+      );
+    }
+    return further;
+  };
+  // Each block is a run with its own time; the budget is for all of them.
+  using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
+  return await runInRounds(planned, { ...range, next }, shared);
+}
+
+/**
+ * Runs a suite round by round, until the plan says that it is enough. The first run of the suite has as many rounds as its cases have
+ * `runs`; each further block is a run of its own. What cuts a run short ends the rounds, and so do more iterations without a result than the
+ * budget `infrastructureErrors` allows; what was established before stands.
+ */
+export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, context: SuiteRunContext): Promise<RanSuite> {
+  const keeper = createRoundKeeper(context.evidence);
+  const { lifetime, onProgress, service } = context;
+  const inRounds: SuiteRunContext = {
+    ...context,
+    evidence: keeper,
+    // Each case is reported once, with all of its rounds.
+    onProgress: (progress) => (progress.kind === 'case-read' ? undefined : onProgress(progress)),
+  };
+  const first = await runSuite(planned, { ...inRounds, stopsEarly: false });
+  const { prepared, requirements } = first;
+  const { min, max } = plan;
+  const runs = listRun(first.results);
+  const complete = (results: SuiteResults): SuiteResults => ({
+    ...results,
+    cases: results.cases.map((testCase) => ({ ...testCase, byRound: keeper.describe(testCase.id) })),
+    rounds: { min, max, runs: [...runs] },
+  });
+  const mostAtOnce = service.client.profile.limits.iterationsPerCase;
+  const runBlock = async ({ caseIds: ids, rounds }: NextRounds): Promise<SuiteResults | VerdictReason> => {
+    if (lifetime.cancelRun.aborted) return explainInterruption(lifetime.cancelRun.reason);
+    const count = Math.min(rounds, mostAtOnce);
+    const name = `${first.results.name} (further rounds)`;
+    const selected = prepared === null ? null : selectPrepared(prepared, { ids, name, runs: count });
+    if (selected === null) return unknownCases;
+    const numbers: IterationNumbers = new Map([...ids].map((id) => [id, keeper.listMissing(id, count)]));
+    const { results } = await continueSuite(planned, { prepared: selected, numbers }, inRounds);
+    if (runs.some(({ id }) => id === results.run?.id)) return staleRun;
+    appendAll(runs, listRun(results));
+    return results;
+  };
+  let results = complete(first.results);
+  for (;;) {
+    const next = canGoOn(results, requirements, context.today) ? plan.next(results, requirements) : null;
+    if (next === null) break;
+    const further = await runBlock(next);
+    results = 'code' in further ? interrupt(results, further) : complete(addRounds(results, further));
+  }
+  for (const result of results.cases) onProgress({ kind: 'case-read', suite: results.name, result });
+  return { results, requirements, prepared };
+}
+
+function interrupt(results: SuiteResults, interruption: VerdictReason): SuiteResults {
+  return { ...results, interruption };
+}
+
+const unknownCases: VerdictReason = {
+  code: 'infrastructure',
+  message: 'The service does not say which of its cases they are, so that no further round could be run.',
+};
+
+const staleRun: VerdictReason = {
+  code: 'infrastructure',
+  message: 'The service returned an earlier run instead of a new one, so that the round has no results.',
+};
+
+function listRun({ run, runUrl: url }: SuiteResults): RunReport[] {
+  return run === null ? [] : [{ id: run.id, suiteId: run.suiteId, status: run.status, url }];
+}
+
+/** Whether a further round can be counted with those so far, and no budget is exceeded without it. */
+function canGoOn(results: SuiteResults, requirements: SuiteRequirements, today: string): boolean {
+  const { tokens, infrastructureErrors } = requirements.budgets;
+  const { counted } = splitQuarantine(results.cases, requirements, today);
+  return (
+    listRunGaps(results).length === 0 &&
+    sum(counted, ({ unscored }) => unscored) <= (infrastructureErrors?.value ?? 0) &&
+    (tokens === null || sum(results.cases, countTokens) <= tokens.value)
+  );
+}
+
+interface RoundKeeper extends EvidenceCollector {
+  /** The results of a case in the order of its iterations, as `CaseResults.byRound` has them. */
+  describe(caseId: string): string;
+  /** The numbers of the next iterations of a case: first those that have no result, then those that have not run. */
+  listMissing(caseId: string, count: number): number[];
+}
+
+/** A collector that keeps the result of each iteration in addition to what the one within it collects. */
+function createRoundKeeper(within: EvidenceCollector): RoundKeeper {
+  const byCase = new Map<string, Map<string, { number: number; mark: string }>>();
+  const listScored = (caseId: string) =>
+    [...(byCase.get(caseId)?.values() ?? [])]
+      .filter(({ mark }) => mark !== '')
+      .toSorted((one, other) => one.number - other.number);
+  return {
+    hasRoomForTraces: () => within.hasRoomForTraces(),
+    addTrace: async (...trace) => await within.addTrace(...trace),
+    collect: () => within.collect(),
+    addIteration: (suiteId, iteration, counted) => {
+      within.addIteration(suiteId, iteration, counted);
+      const { caseId, outcome } = counted;
+      const iterations = byCase.get(caseId) ?? new Map();
+      byCase.set(caseId, iterations);
+      const letter = outcome === 'unscored' ? '' : outcome.charAt(0);
+      const mark = isIterationReplayed(iteration) ? letter.toUpperCase() : letter;
+      iterations.set(iteration.id, { number: iteration.iterationNumber ?? iterations.size + 1, mark });
+    },
+    describe: (caseId) =>
+      listScored(caseId)
+        .map(({ mark }) => mark)
+        .join(''),
+    listMissing: (caseId, count) => {
+      const known = new Set(listScored(caseId).map(({ number }) => number));
+      const candidates = Array.from({ length: known.size + count }, (_, index) => index + 1);
+      return candidates.filter((number) => !known.has(number)).slice(0, count);
+    },
+  };
+}

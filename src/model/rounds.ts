@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { count, fraction, money } from './quantities.ts';
+
+/** Which population a confidence is about: the cases of the suite on repetition, or the tasks that they are a sample of. */
+export const confidencePopulations = z.enum(['cases', 'tasks']);
+export type ConfidencePopulation = z.infer<typeof confidencePopulations>;
+
+/** How often a case may run: at least `min` times, and on until its requirements are decided. */
+export interface RunRange {
+  min: number;
+  max: number;
+}
+
+const roundPointSchema = z.object({
+  round: z.int().min(1),
+  passed: count.describe('Of the iterations of all rounds so far.'),
+  failed: count,
+  evidence: z
+    .number()
+    .min(-1)
+    .max(1)
+    .describe('How far the requirement is decided: 1 and more passed, −1 and less failed, cut to that range.'),
+});
+export type RoundPoint = z.infer<typeof roundPointSchema>;
+
+const roundsRequirementSchema = z.object({
+  scope: z.enum(['suite', 'tag', 'model', 'case']),
+  subject: z.string().nullable().describe('The tag, the model or the title of the case; null for the suite.'),
+  minimum: fraction,
+  confidence: fraction,
+  state: z
+    .enum(['passed', 'failed', 'open', 'counted'])
+    .describe('`counted`: every result is known or recorded, so that the count decides.'),
+  decidedAfter: count.nullable().describe('The round after which it was decided; null where it was not.'),
+  rounds: count.describe('Rounds in which all of its cases have a result.'),
+  further: count
+    .nullable()
+    .describe('Iterations that would probably decide it at this rate; null where it is decided, or too many to say.'),
+  path: z.array(roundPointSchema).describe('By round, to the one that decided.'),
+});
+export type RoundsRequirement = z.infer<typeof roundsRequirementSchema>;
+
+export const roundsReportSchema = z.object({
+  min: count,
+  max: count,
+  ran: count.describe('The most rounds of a case.'),
+  iterations: count.describe('With a result, over all cases.'),
+  requirements: z.array(roundsRequirementSchema).describe("The suite's own minimum first."),
+  fixed: z
+    .object({
+      iterations: count.describe('What a fixed number of iterations with the same power takes for the whole suite.'),
+      saved: z.int().describe('How many fewer ran; below 0 where more ran.'),
+      savedCost: money.nullable().describe('In the currency of the prices; null where the cost is not known.'),
+    })
+    .nullable()
+    .describe('Null where the minimum of the suite is not decided.'),
+});
+
+/** How the requirements of a suite were decided round by round. */
+export type RoundsReport = z.infer<typeof roundsReportSchema>;

@@ -1,0 +1,132 @@
+import type { SuitePolicy } from '../model/policy.ts';
+import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
+import type { RoundsReport, RoundsRequirement } from '../model/rounds.ts';
+import { countScored } from './count.ts';
+import { countRoundsBeforeDecision, estimateFurther, followRounds, isReplayed } from './follow-rounds.ts';
+import { splitQuarantine } from './quarantine.ts';
+import { findRounds } from './rounds-rule.ts';
+import { listModelRules } from './rules.ts';
+import { countFixedDesign } from './statistics/fixed-design.ts';
+
+/** A requirement on a pass rate, and the cases that count for it. */
+export interface RateScope extends Pick<RoundsRequirement, 'scope' | 'subject' | 'minimum'> {
+  cases: readonly CaseResults[];
+}
+
+/** Lists the requirements that a confidence decides, that of the suite first. A minimum of 100% is counted and holds no case. */
+export function listRateScopes(results: SuiteResults, { requirements, today }: SuitePolicy): RateScope[] {
+  const { counted } = splitQuarantine(results.cases, requirements, today);
+  const having = (has: (testCase: CaseResults) => boolean) => counted.filter(has);
+  const scopes: RateScope[] = [
+    { scope: 'suite', subject: null, minimum: requirements.minimumPassRate.value, cases: counted },
+    ...requirements.tags.map(({ name, value }): RateScope => ({
+      scope: 'tag',
+      subject: name,
+      minimum: value,
+      cases: having(({ tags }) => tags.includes(name)),
+    })),
+    ...listModelRules(results.cases, requirements).map(({ name, value }): RateScope => ({
+      scope: 'model',
+      subject: name,
+      minimum: value,
+      cases: having(({ model }) => model === name),
+    })),
+    ...requirements.cases.map(({ name, value }): RateScope => ({
+      scope: 'case',
+      subject: counted.find(({ id }) => id === name)?.title ?? name,
+      minimum: value,
+      cases: having(({ id }) => id === name),
+    })),
+  ];
+  return scopes.filter(({ minimum, cases }) => minimum < 1 && cases.length > 0);
+}
+
+/** What is to run next: each of these cases in each of so many rounds. */
+export interface NextRounds {
+  caseIds: ReadonlySet<string>;
+  rounds: number;
+}
+
+/**
+ * Says which cases run on: those of requirements that are open and have rounds left, so that a decided requirement releases its cases.
+ * As many rounds as have to run before one of them can be decided. Null where nothing is left to decide, or to run.
+ */
+export function planNextRounds(results: SuiteResults, policy: SuitePolicy): NextRounds | null {
+  const rounds = findRounds(results, policy.requirements);
+  const { confidence } = policy.requirements;
+  if (rounds === null || confidence === null) return null;
+  const open = listRateScopes(results, policy).flatMap(({ minimum, cases }) => {
+    const rule = { minimum, confidence: confidence.value, min: rounds.min };
+    const followed = followRounds(cases, rule);
+    if (followed.state !== 'open') return [];
+    const varying = cases.filter(isVarying);
+    const [least, most] = [countLeast(varying), countMost(varying, rounds)];
+    if (least >= most) return [];
+    const behind = varying.filter(({ byRound = '' }) => byRound.length === least);
+    // Until all of them are equally far, the round is not over.
+    const isWhole = behind.length === varying.length;
+    return [{ behind, rounds: isWhole ? Math.min(most - least, countRoundsBeforeDecision(followed, rule)) : 1 }];
+  });
+  if (open.length === 0) return null;
+  return {
+    caseIds: new Set(open.flatMap(({ behind }) => behind.map(({ id }) => id))),
+    rounds: Math.min(...open.map((each) => each.rounds)),
+  };
+}
+
+/** A deterministic case runs again only where its one iteration has no result, and a recorded one would show nothing new. */
+function isVarying(testCase: CaseResults): boolean {
+  const { isDeterministic, byRound = '' } = testCase;
+  return isDeterministic === true ? byRound === '' : !isReplayed(testCase);
+}
+
+function countLeast(cases: readonly CaseResults[]): number {
+  return Math.min(...cases.map(({ byRound = '' }) => byRound.length));
+}
+
+function countMost(cases: readonly CaseResults[], { max }: Rounds): number {
+  return Math.min(...cases.map(({ maxRuns = max }) => maxRuns));
+}
+
+/** Describes for the report how the requirements were decided; undefined where the number of iterations was fixed. `cost` as in the report. */
+export function reportRounds(
+  results: SuiteResults,
+  policy: SuitePolicy,
+  cost: number | null,
+): RoundsReport | undefined {
+  const rounds = findRounds(results, policy.requirements);
+  const { confidence } = policy.requirements;
+  if (rounds === null || confidence === null) return undefined;
+  const requirements = listRateScopes(results, policy).map(({ scope, subject, minimum, cases }): RoundsRequirement => {
+    const followed = followRounds(cases, { minimum, confidence: confidence.value, min: rounds.min });
+    const { state, decidedAfter, path } = followed;
+    return {
+      scope,
+      subject,
+      minimum,
+      confidence: confidence.value,
+      state,
+      decidedAfter,
+      rounds: followed.rounds,
+      further: state === 'open' ? estimateFurther(followed, confidence.value) : null,
+      path,
+    };
+  });
+  const iterations = countScored(results.cases).scored;
+  const { min, max } = rounds;
+  const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
+  const own = requirements.find(({ scope }) => scope === 'suite');
+  return { min, max, ran, iterations, requirements, fixed: compareWithFixed(own, { iterations, cost }) };
+}
+
+function compareWithFixed(
+  own: RoundsRequirement | undefined,
+  { iterations, cost }: { iterations: number; cost: number | null },
+): RoundsReport['fixed'] {
+  if (own === undefined || (own.state !== 'passed' && own.state !== 'failed')) return null;
+  const fixed = countFixedDesign(own.state, own);
+  if (fixed === null) return null;
+  const saved = fixed - iterations;
+  const savedCost = cost === null || iterations === 0 ? null : (cost / iterations) * saved;
+  return { iterations: fixed, saved, savedCost };
+}

@@ -1,0 +1,70 @@
+import { formatCount } from '../base/text.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
+import type { SuiteRequirements } from '../model/policy.ts';
+import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import type { DemandReport } from '../model/report.ts';
+import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
+import { countScored, sum } from './count.ts';
+import { estimateFurther, type FollowedRounds, followRounds } from './follow-rounds.ts';
+
+/** The rounds by which requirements are decided; null where the number of iterations was fixed, or the policy decides otherwise. */
+export function findRounds(
+  { rounds }: Pick<SuiteResults, 'rounds'>,
+  { confidence, confidenceOver }: Pick<SuiteRequirements, 'confidence' | 'confidenceOver'>,
+): Rounds | null {
+  return rounds === undefined || confidence === null || confidenceOver?.value === 'tasks' ? null : rounds;
+}
+
+/**
+ * Judges the pass rate of cases that ran in rounds: as the first round that decided it, else unknown, with the number of iterations that
+ * would probably settle it. What a round has decided stands, whatever is missing after it; only a count over recorded answers needs all
+ * results (`isComplete`).
+ */
+export function assessRounds(
+  cases: readonly CaseResults[],
+  minimum: Sourced<number>,
+  { confidence, rounds, isComplete }: { confidence: Sourced<number>; rounds: Rounds; isComplete: boolean },
+): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
+  const rule = { minimum: minimum.value, confidence: confidence.value, min: rounds.min };
+  const followed = followRounds(cases, rule);
+  const { passed, scored } = countScored(cases);
+  const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
+  const replayed = sum(cases, (testCase) => testCase.replayed.total);
+  const demand = `at least ${formatMinimumPassRate(minimum.value)} pass, with ${formatMinimumPassRate(confidence.value)} confidence`;
+  const limit = `the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
+  const count = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), ${limit}`;
+  const sure = `with ${formatMinimumPassRate(confidence.value)} confidence`;
+  if (followed.state === 'counted') {
+    const why = replayed > 0 ? 'recordings answered in all of them' : 'all cases are deterministic';
+    const state = isReached ? 'met' : 'not-met';
+    return { state: isComplete ? state : 'unknown', finding: `${count}; ${why}, so that the count decides`, demand };
+  }
+  const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}`;
+  if (followed.state === 'open') {
+    return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, confidence.value)}`, demand };
+  }
+  // Recorded results are no evidence, and still count.
+  if (replayed > 0 && isReached !== (followed.state === 'passed')) {
+    return { state: 'unknown', finding: `${measured}; the recorded iterations say otherwise`, demand };
+  }
+  return { state: followed.state === 'passed' ? 'met' : 'not-met', finding: measured, demand };
+}
+
+function describePath({ path }: FollowedRounds, limit: string): string {
+  const { passed, failed } = path.at(-1) ?? { passed: 0, failed: 0 };
+  const total = passed + failed;
+  return `${passed} of ${formatCount(total, 'iteration')} of whole rounds passed (${formatPassRate(computePassRate(passed, total))}), ${limit}`;
+}
+
+function describeDecision({ state, decidedAfter, rounds }: FollowedRounds, { max }: Rounds): string {
+  return state === 'open'
+    ? `open after ${rounds} of at most ${formatCount(max, 'round')}`
+    : `decided after ${decidedAfter} of at most ${formatCount(max, 'round')}`;
+}
+
+function describeFurther(followed: FollowedRounds, confidence: number): string {
+  const further = estimateFurther(followed, confidence);
+  if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
+  const rounds = Math.ceil(further / Math.max(1, followed.varying));
+  return `about ${formatCount(further, 'further iteration')} (${formatCount(rounds, 'round')}) would probably settle it at this rate`;
+}
