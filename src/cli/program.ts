@@ -23,6 +23,7 @@ import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addSyncCommands } from './sync.ts';
 import { addTunnelCommand } from './tunnel.ts';
 import { addValidateCommand } from './validate.ts';
 
@@ -65,6 +66,7 @@ Exit codes:
     addServeCommand,
     addTunnelCommand,
     addApiCommand,
+    addSyncCommands,
     addCompletionCommand,
   ])
     addCommand(program, setExitCode, redactor);

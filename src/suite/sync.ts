@@ -68,8 +68,7 @@ export function matchStoredCases(
     const stored = matches.get(testCase);
     if (stored === undefined) return [];
     const changes = listChanges(fields, describeStored(stored, fields));
-    const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
-    return [{ testCase, stored, changes, fields: names.map(([, name]) => name) }];
+    return [{ testCase, stored, changes, fields: nameFields(changes) }];
   });
 }
 
@@ -99,6 +98,39 @@ export function planSync(
     if (!kept.has(stored)) plan.delete.push({ caseId: stored.id, title: stored.title ?? '' });
   }
   return plan;
+}
+
+/** A case as the API's case routes create it, with what compiling it gives. What only inline tests can carry is left out. */
+export function describeNewCase(
+  testCase: SuiteCase,
+  suite: Suite,
+  options: { serverName: string; dialect: Dialect },
+): CaseFields & { id: string } {
+  const { models, expectedOutput, scenario, ...fields } = describeTest(compileCase(testCase, suite, options));
+  return {
+    id: testCase.id,
+    title: testCase.title,
+    ...fields,
+    ...(expectedOutput !== '' && { expectedOutput }),
+    ...(scenario !== '' && { scenario }),
+    ...(models !== undefined && { models }),
+  };
+}
+
+/** In what a case of a file and a stored one differ, its title apart, and whether the API lets the stored one be changed so. */
+export function compareWithStored(
+  testCase: SuiteCase,
+  suite: Suite,
+  stored: StoredCase,
+  options: { serverName: string; dialect: Dialect },
+): Pick<CaseUpdate, 'changes' | 'fields'> & { canChange: boolean } {
+  const wanted = describeTest(compileCase(testCase, suite, options));
+  const changes = listChanges(wanted, describeStored(stored, wanted));
+  return {
+    changes,
+    fields: nameFields(changes),
+    canChange: changes.steps === undefined || canReplaceSteps(stored.steps ?? [], wanted.steps),
+  };
 }
 
 /** Describes what a sync is going to do: a heading, then a line for each case that it touches. Titles are as they came. */
@@ -181,6 +213,11 @@ function describeStored(stored: StoredCase, wanted: WholeCase): Record<keyof Who
     checks: { mode: stored.checks?.['mode'] ?? 'inherit', list: stored.checks?.['list'] ?? [] },
     models: wanted.models === undefined ? undefined : models,
   };
+}
+
+function nameFields(changes: CaseChanges): string[] {
+  const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
+  return names.map(([, name]) => name);
 }
 
 function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>): CaseChanges {
