@@ -1,26 +1,19 @@
 import { type Command, Option } from 'commander';
 import { ConfigurationError } from '../base/errors.ts';
-import { type Redactor, Secret } from '../base/redaction.ts';
-import { systemClock } from '../base/time.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { listOptions } from '../gate/options.ts';
-import { readProxySettings } from '../http/proxy.ts';
-import { isLoopback } from '../http/url.ts';
 import { planCall, walkOperation } from '../service/call-operation.ts';
-import { openServiceClient, type ServiceClient } from '../service/client.ts';
 import { listPathFields, type Operation } from '../service/operations/operation.ts';
 import { listOperations } from '../service/operations/table.ts';
 import { parseAs } from '../service/parse.ts';
-import { serviceProfiles } from '../service/profile.ts';
 import { requireProject } from '../service/project.ts';
 import { findNearest } from '../suite/findings.ts';
 import { hideSecrets } from './api-answer.ts';
 import { nameFlag, readFields } from './api-fields.ts';
 import { renderOperationHelp, renderOperationList } from './api-help.ts';
 import { readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
-
-const optionNames: ReadonlySet<string> = new Set(['base-url', 'api-key', 'project']);
+import { createServiceOption, openServiceOfFlags, serviceFlags } from './service-client.ts';
 
 interface ApiFlags {
   service?: 'svc' | 'mcpjam';
@@ -32,7 +25,7 @@ interface ApiFlags {
 
 /** Adds `api`: one call of the eval API, whose answer goes to stdout as JSON. */
 export function addApiCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const options = listOptions().filter(({ name }) => serviceFlags.has(name));
   const command = program
     .command('api')
     .description('Call an operation of the eval API, and print its answer as JSON.')
@@ -40,11 +33,7 @@ export function addApiCommand(program: Command, setExitCode: (code: number) => v
     .argument('[fields...]', 'its fields, as --field value')
     .helpOption(false)
     .allowUnknownOption()
-    .addOption(
-      new Option('--service <svc|mcpjam>', 'Whose service it is. [svc]')
-        .choices(['svc', 'mcpjam'])
-        .default('svc', undefined),
-    );
+    .addOption(createServiceOption());
   for (const { name, hint, brief } of options) command.addOption(new Option(`--${name} ${hint}`, brief));
   command
     .option('--all', 'Print all pages of a list instead of the first.')
@@ -111,7 +100,8 @@ async function* callFromFlags(
   const isProjectOpen = listPathFields(operation.path).includes('projectId') && !hasProject(words);
   const fields = await readFields(operation, words, { preset: isProjectOpen ? { projectId: '' } : {} });
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-  await using client = openClient(operation, { flags, texts, redactor, signal });
+  const isPublic = operation.right === 'public';
+  await using client = openServiceOfFlags({ service: flags.service ?? 'svc', texts, isPublic, redactor, signal });
   if (isProjectOpen && fields['projectId'] === '') {
     fields['projectId'] = (await requireProject(client, { project: texts['project'] || null })).id;
   }
@@ -138,45 +128,4 @@ async function* callFromFlags(
 function hasProject(words: readonly string[]): boolean {
   const names = [nameFlag('projectId'), '--projectId'];
   return words.some((word) => names.some((name) => word === name || word.startsWith(`${name}=`)));
-}
-
-function openClient(
-  operation: Operation,
-  {
-    flags,
-    texts,
-    redactor,
-    signal,
-  }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor; signal: AbortSignal },
-): ServiceClient {
-  const { stderr } = process;
-  const hosted = serviceProfiles[flags.service ?? 'svc'];
-  const baseUrl = texts['base-url'] || hosted.defaultBaseUrl;
-  if (baseUrl === null) {
-    const message = 'is required unless --service is mcpjam; `mcp-eval-ci serve` prints that of a service of your own';
-    throw new ConfigurationError([{ input: 'base-url', code: 'missing-base-url', message }]);
-  }
-  const apiKey = texts['api-key'] ?? '';
-  if (apiKey === '' && operation.right !== 'public') {
-    const message = 'is required; set MCP_EVAL_API_KEY';
-    throw new ConfigurationError([{ input: 'api-key', code: 'missing-api-key', message }]);
-  }
-  // A service of this machine that limits requests says so itself.
-  const isLocal = isLoopback(URL.parse(baseUrl)?.hostname ?? '');
-  if (apiKey !== '') redactor.add(new Secret(apiKey));
-  return openServiceClient({
-    baseUrl,
-    apiKey: new Secret(apiKey === '' ? 'none' : apiKey),
-    profile: isLocal ? { ...hosted, pacing: null } : hosted,
-    clock: systemClock,
-    logger: createTerminalLogger({
-      write: (text) => stderr.write(text),
-      redactor,
-      color: stderr.hasColors?.() ?? false,
-      isQuiet: false,
-      isVerbose: false,
-    }),
-    signal,
-    proxy: readProxySettings(process.env),
-  });
 }

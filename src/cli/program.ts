@@ -25,6 +25,7 @@ import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addSyncCommands } from './sync.ts';
 import { addTunnelCommand } from './tunnel.ts';
 import { addValidateCommand } from './validate.ts';
 
@@ -68,6 +69,7 @@ Exit codes:
     addServeCommand,
     addTunnelCommand,
     addApiCommand,
+    addSyncCommands,
     addCompletionCommand,
   ])
     addCommand(program, setExitCode, redactor);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRecord } from '../base/json.ts';
+import { isJsonEqual, isRecord } from '../base/json.ts';
 import {
   type Assertion,
   type Check,
@@ -269,4 +269,25 @@ function expandKind(written: unknown): unknown {
         ];
   });
   return Object.fromEntries(entries.flat());
+}
+
+/** Writes an assertion of the API as briefly as a file may: by its name, or by its main field; as it is where neither means the same. */
+export function shortenAssertion(assertion: Readonly<Record<string, unknown>>): unknown {
+  const short = shorten(assertion);
+  const isValid = writtenAssertionSchema.safeParse(short).success;
+  return isValid && isJsonEqual(parseAssertion(short), assertion) ? short : assertion;
+}
+
+function shorten({ type, kind, ...fields }: Readonly<Record<string, unknown>>): unknown {
+  const name = String(type ?? kind);
+  const { args, toolName: tool, ...rest } = fields;
+  if (type === 'toolCalledWith' && isRecord(args)) {
+    const { args: values, ...matching } = args;
+    return { toolCalledWith: tool, arguments: values, ...matching, ...rest };
+  }
+  if (Object.keys(fields).length === 0) return name;
+  const { mainField } = kinds.get(name) ?? {};
+  if (mainField === undefined) return { type, kind, ...fields };
+  const { [mainField]: main, ...others } = fields;
+  return { [name]: main, ...others };
 }

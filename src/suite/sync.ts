@@ -3,6 +3,8 @@ import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
+import { serverUnderTest } from '../model/step-server.ts';
+import { mapServerSteps } from '../model/step.ts';
 import { compileCase } from './compile.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -68,8 +70,7 @@ export function matchStoredCases(
     const stored = matches.get(testCase);
     if (stored === undefined) return [];
     const changes = listChanges(fields, describeStored(stored, fields));
-    const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
-    return [{ testCase, stored, changes, fields: names.map(([, name]) => name) }];
+    return [{ testCase, stored, changes, fields: nameFields(changes) }];
   });
 }
 
@@ -95,6 +96,41 @@ export function planSync(suite: Suite, existing: readonly StoredCase[], options:
     if (!kept.has(stored)) plan.delete.push({ caseId: stored.id, title: stored.title ?? '' });
   }
   return plan;
+}
+
+/** A case as the API's case routes create it, with what compiling it gives. What only inline tests can carry is left out. */
+export function describeNewCase(
+  testCase: SuiteCase,
+  suite: Suite,
+  options: { serverName: string; dialect: Dialect },
+): CaseFields & { id: string } {
+  const { models, expectedOutput, scenario, ...fields } = describeTest(
+    nameServer(compileCase(testCase, suite, options), options.serverName),
+  );
+  return {
+    id: testCase.id,
+    title: testCase.title,
+    ...fields,
+    ...(expectedOutput !== '' && { expectedOutput }),
+    ...(scenario !== '' && { scenario }),
+    ...(models !== undefined && { models }),
+  };
+}
+
+/** In what a case of a file and a stored one differ, its title apart, and whether the API lets the stored one be changed so. */
+export function compareWithStored(
+  testCase: SuiteCase,
+  suite: Suite,
+  stored: StoredCase,
+  options: { serverName: string; dialect: Dialect },
+): Pick<CaseUpdate, 'changes' | 'fields'> & { canChange: boolean } {
+  const wanted = describeTest(nameServer(compileCase(testCase, suite, options), options.serverName));
+  const changes = listChanges(wanted, describeStored(stored, wanted));
+  return {
+    changes,
+    fields: nameFields(changes),
+    canChange: changes.steps === undefined || canReplaceSteps(stored.steps ?? [], wanted.steps),
+  };
 }
 
 /** Describes what a sync is going to do: a heading, then a line for each case that it touches. Titles are as they came. */
@@ -179,6 +215,11 @@ function describeStored(stored: StoredCase, wanted: WholeCase): Record<keyof Who
   };
 }
 
+function nameFields(changes: CaseChanges): string[] {
+  const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
+  return names.map(([, name]) => name);
+}
+
 function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>): CaseChanges {
   const { steps, iterations, isNegative, expectedOutput, scenario, matchOptions, checks, models } = wanted;
   const differs = (key: keyof WholeCase) => !isEqualJson(wanted[key], stored[key]);
@@ -201,4 +242,12 @@ function isEqualJson(left: unknown, right: unknown): boolean {
 
 function toJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+/** Outside a run of the gate, no server is called `server-under-test`: the steps name the record of one. */
+function nameServer(test: TestCase, serverName: string): TestCase {
+  const steps = test.steps.map((step) =>
+    mapServerSteps(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call)),
+  );
+  return { ...test, steps };
 }

@@ -105,7 +105,7 @@ describe('steps of evals files that call no tool', () => {
     ],
     [
       'command: node seed.js',
-      '5:18: `command` must be a list, not "node seed.js"; write ["node seed.js"] (wrong-type)',
+      '5:18: `command` must be a list, not "node seed.js"; write ["node", "seed.js"] (wrong-type)',
     ],
     ['command: []', '5:18: A command has a program (empty-command)'],
     ['{ command: [a], exitCode: 300 }', '5:35: `exitCode` must be at most 255, not 300 (out-of-range)'],

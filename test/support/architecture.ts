@@ -24,6 +24,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['otlp', 4],
   ['mcp', 4],
   ['models', 5],
+  ['sync', 5],
   ['server', 5],
   ['tunnel', 5],
   ['browser', 6],

@@ -7,7 +7,7 @@ import type { ModelName } from '../../models/language-model.ts';
 import type { IterationScores } from '../scores.ts';
 import { jsonColumn } from './schema.ts';
 
-interface ToolCalls {
+export interface ToolCalls {
   actual: ToolCall[];
   expected: ToolCall[];
 }

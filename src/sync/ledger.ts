@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What `sync` has made of a suite. The API has no field for it, so it is the last line of the suite's description, behind what people have
+ * written there.
+ */
+export interface Ledger {
+  /** The id that the evals file gives the suite. */
+  suiteId: string;
+  /** Marks of the cases that `sync` created, by `markCase`. */
+  marks: ReadonlySet<string>;
+}
+
+const line =
+  /(?:^|\n)\[mcp-eval-ci sync 1: suite ([A-Za-z0-9_-]{1,128}); cases((?: [A-Za-z0-9_-]{10})*); do not edit\]$/;
+
+/** Splits a description into what people wrote and the ledger; null where `sync` has written none. */
+export function readLedger(description: string | null): { text: string; ledger: Ledger | null } {
+  const match = line.exec(description ?? '');
+  if (match === null) return { text: description ?? '', ledger: null };
+  const [, suiteId = '', marks = ''] = match;
+  return {
+    text: (description ?? '').slice(0, match.index),
+    ledger: { suiteId, marks: new Set(marks.split(' ').filter((mark) => mark !== '')) },
+  };
+}
+
+export function writeLedger(text: string, { suiteId, marks }: Ledger): string {
+  const cases = [...marks].toSorted().map((mark) => ` ${mark}`);
+  const written = `[mcp-eval-ci sync 1: suite ${suiteId}; cases${cases.join('')}; do not edit]`;
+  return text === '' ? written : `${text}\n${written}`;
+}
+
+/** Ten characters for an id, which may have 128: a description has to hold them all. */
+export function markCase(declaredId: string): string {
+  return createHash('sha256').update(declaredId).digest('base64url').slice(0, 10);
+}
