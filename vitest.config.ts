@@ -9,7 +9,7 @@ export default defineConfig({
     // The modules are loaded once per worker: no test file changes what another one finds in them.
     isolate: false,
     reporters: ['default', new FaultMatrixReporter()],
-    setupFiles: ['test/support/property-seed.ts'],
+    setupFiles: ['test/support/schema-settings.ts', 'test/support/property-seed.ts'],
     globalSetup: ['test/support/servers/bundle-servers.ts', 'test/support/process/bundle-command.ts'],
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
     testTimeout: 180_000,

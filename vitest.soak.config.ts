@@ -12,7 +12,7 @@ const properties = [
 export default defineConfig({
   test: {
     include: ['test/soak/*.soak.ts', ...properties],
-    setupFiles: ['test/support/property-seed.ts'],
+    setupFiles: ['test/support/schema-settings.ts', 'test/support/property-seed.ts'],
     env: { PROPERTY_DRAWS: 'all' },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -7,6 +7,7 @@ import {
   listWorse,
   type SequentialDecision,
 } from '../lib/verdict/statistics/sequential.js';
+import { createRandom } from './random.ts';
 
 const confidence = 0.95;
 const suitesPerCell = 10_000;
@@ -237,15 +238,4 @@ function compareSides(
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** Mulberry32, whose draws are the same in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = Math.trunc(state + 0x6d2b79f5);
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -2,6 +2,7 @@ import { applyPolicyDefaults, emptyPolicyLayer } from '../lib/model/policy.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import type { VerdictOutcome } from '../lib/model/verdict.js';
 import { judgeSuite } from '../lib/verdict/judge.js';
+import { createRandom } from './random.ts';
 
 // How often each way to judge is wrong, on suites whose true rate is known. The same seed gives the same table.
 
@@ -143,17 +144,6 @@ function createResults(cases: CaseResults[]): SuiteResults {
     concurrency: null,
     retries: [],
     isStoppedEarly: false,
-  };
-}
-
-/** Mulberry32, of the public domain: small, and good enough for a simulation. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 

@@ -27,6 +27,7 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
     );
     return 2;
   }
+  keepSchemasUncompiled();
   if (process.send !== undefined && process.env[supervisedVariable] !== undefined) {
     if (await receiveEnvironment()) await run();
     return null;
@@ -38,6 +39,14 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
   hideEnvironment();
   await run();
   return null;
+}
+
+/**
+ * Has zod interpret schemas. It would compile each to code on its first use, which costs a gate a tenth of a second and is worth it only for
+ * schemas that judge ten thousands of values. Zod reads this where it is loaded, in whatever file of a bundle that is.
+ */
+function keepSchemasUncompiled(): void {
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
 /** Returns the option with which Node's debugger was asked for; null where it was not. */

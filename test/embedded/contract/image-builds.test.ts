@@ -6,11 +6,15 @@ import { systemClock } from '../../../src/base/time.ts';
 import { configureInventory } from '../../../src/embedded/inventory.ts';
 import type { EmbeddedOptions } from '../../../src/embedded/open.ts';
 import { openContainerEngines } from '../../../src/server/container-engine.ts';
+import { createHurriedClock } from '../../support/clocks/bent-clock.ts';
 import { isRunning } from '../../support/process/processes.ts';
 import { ways, type Send } from '../../support/service/answers.ts';
 import { holdKey } from '../../support/service/callers.ts';
 import { type ContractService, openContractService } from '../../support/service/contract-service.ts';
 import { openStandInEngine, type StandInEngine } from '../../support/service/stand-in-engine.ts';
+
+/** An engine that does not answer within 4 s is none, and on a busy machine the stand-ins need longer. */
+const patientClock = createHurriedClock({ fromMs: 3999, toMs: 10_001, instead: 120_000 });
 
 const keys = [holdKey('owner', 'org_one', 'admin'), holdKey('member', 'org_one', 'member')];
 const owner = { key: 'sk_owner' };
@@ -27,7 +31,7 @@ describe('builds of sandbox images', () => {
 
   /** A service that finds the stand-ins and no other engine. */
   const openService = async (options: Partial<EmbeddedOptions> = {}): Promise<ContractService> => {
-    const containers = openContainerEngines({ clock: systemClock, environment: standIn.environment });
+    const containers = openContainerEngines({ clock: patientClock, environment: standIn.environment });
     const service = await openContractService({
       keys,
       createInventory: configureInventory({ containers }),

@@ -73,6 +73,7 @@ describe('the states of a run', () => {
     await using bounded = await openContractService({ clock, runTimeoutMs: 60_000 });
     const runId = await startHanging(bounded);
     await clock.advance(60_000);
+    await expect.poll(async () => (await read(runId, bounded)).status).not.toBe('running');
     const { notes, ...run } = await read(runId, bounded);
     expect(run).toMatchObject({ status: 'timed_out', result: null, completedAt: 60_000 });
     expect(notes).toContain('The run took longer than');
