@@ -25,6 +25,7 @@ import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addToolsCommand } from './tools.ts';
 import { addTunnelCommand } from './tunnel.ts';
 import { addValidateCommand } from './validate.ts';
 
@@ -65,6 +66,7 @@ Exit codes:
     addValidateCommand,
     addPlanRunsCommand,
     addDoctorCommand,
+    addToolsCommand,
     addServeCommand,
     addTunnelCommand,
     addApiCommand,

@@ -13,7 +13,9 @@ export type Trial =
   /** `message` is what the server said. */
   | { kind: 'refused'; arguments: JsonObject; message: string }
   | { kind: 'silent'; arguments: JsonObject; afterMs: number }
-  /** Nothing was sent. */
+  /** Nothing was sent, because the tool may change something. */
+  | { kind: 'unsafe'; arguments: JsonObject; reason: string }
+  /** Nothing was sent, for another reason. */
   | { kind: 'untried'; arguments: JsonObject; reason: string };
 
 export interface SurveyedTool {
@@ -149,7 +151,7 @@ async function tryTool(
   const sample = sampleArguments(inputSchema);
   const args = 'arguments' in sample ? sample.arguments : {};
   const risk = safeTools.has(name) ? null : explainRisk(declaration);
-  if (risk !== null) return { kind: 'untried', arguments: args, reason: risk };
+  if (risk !== null) return { kind: 'unsafe', arguments: args, reason: risk };
   if ('reason' in sample) return { kind: 'untried', arguments: {}, reason: sample.reason };
   return await trier(name, args, async (signal) => await session.callTool(name, args, { signal, taskSupport }));
 }
