@@ -18,20 +18,7 @@ import { joinCommand } from '../server/split-command.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { type GateProcess, runGate } from './run.ts';
-
-const names = new Set([
-  'server-command',
-  'server-url',
-  'mcp-config',
-  'mcp-server',
-  'server-headers',
-  'server-oauth',
-  'server-oauth-secret',
-  'server-env',
-  'server-cwd',
-  'server-ready-timeout',
-  'report-dir',
-]);
+import { serverOptionNames } from './tools.ts';
 
 interface InitFlags {
   yes?: boolean;
@@ -43,7 +30,7 @@ interface InitFlags {
 
 /** Adds `init`: evals and a workflow for the server of a repository, and their first run. */
 export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listOptions().filter(({ name }) => names.has(name));
+  const options = listOptions().filter(({ name }) => serverOptionNames.has(name) || name === 'report-dir');
   const command = program
     .command('init')
     .description('Write evals and a workflow for the MCP server of this repository, and run the evals once.');
@@ -99,7 +86,7 @@ async function runInit(flags: InitFlags, given: Record<string, string>, context:
   const survey = await surveyPlanned(planned, { evals, flags, logger, redactor, signal, steps: project.steps });
   const { steps } = server.kind === 'command' ? project : { steps: [] };
   const result = await writeInitFiles(survey, { cwd, evals, server, steps, model, surface: null });
-  printResult(result, (text) => process.stdout.write(`${redactText(text, redactor)}\n`));
+  printResult(result, survey, (text) => process.stdout.write(`${redactText(text, redactor)}\n`));
   if (!flags.run) return 0;
   return await runGate(
     { quiet: false, verbose: false, format: 'text', texts: { ...texts, evals: flags.evals } },
@@ -209,16 +196,14 @@ async function surveyPlanned(
   }
 }
 
-function printResult({ files, cases, manual }: InitFiles, print: (line: string) => void): void {
+function printResult({ files, cases, manual }: InitFiles, survey: Survey, print: (line: string) => void): void {
   const running = cases.filter(({ reason }) => reason === null);
   const drafts = cases.filter(({ reason }) => reason !== null);
   for (const { path, state } of files) print(`${state.padEnd(9)}  ${path}`);
   print(`${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`);
   for (const { subject, reason } of drafts) print(`  not run: ${subject}: ${reason}`);
-  if (drafts.some(({ subject }) => subject.startsWith('tool '))) {
-    print(
-      'To call one of these tools although it is not declared read-only, run init again with `--safe-tool <name>`.',
-    );
+  if (survey.tools?.some(({ trial }) => trial.kind === 'unsafe') === true) {
+    print('To call a tool although it is not declared read-only, run init again with `--safe-tool <name>`.');
   }
   if (manual !== null)
     print(`Add these cases by hand; the list of cases of the file is not in block style:\n\n${manual}`);

@@ -13,7 +13,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
 
 const { enter } = await import('../supervisor/enter.ts');
 const exitCode = await enter({
-  isSupervised: process.argv[2] === 'run',
+  // A process that watches starts each run as a process of its own.
+  isSupervised: process.argv[2] === 'run' && !process.argv.includes('--watch'),
   print: (line) => process.stderr.write(`${line}\n`),
   run: async () => {
     const [{ runProgram }, { joinSupervisor }] = await Promise.all([

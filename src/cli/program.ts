@@ -26,6 +26,7 @@ import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addSyncCommands } from './sync.ts';
+import { addToolsCommand } from './tools.ts';
 import { addTunnelCommand } from './tunnel.ts';
 import { addValidateCommand } from './validate.ts';
 
@@ -66,6 +67,7 @@ Exit codes:
     addValidateCommand,
     addPlanRunsCommand,
     addDoctorCommand,
+    addToolsCommand,
     addServeCommand,
     addTunnelCommand,
     addApiCommand,

@@ -3,16 +3,18 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { limitHeapGrowth } from '../gate/host-process.ts';
+import { limitHeapGrowth, listenForInterrupts } from '../gate/host-process.ts';
 import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
 import { createJobContext, previewJob, runJob } from '../gate/job.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
 import { addFormatOption, type OutputFormat, printAnnotations, printReport, readFormat } from './output-format.ts';
+import { selectFailed } from './failed-cases.ts';
 import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
+import { runAgain, watchFlag, watchRuns } from './watch.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** The process of a command that runs the gate. */
@@ -41,6 +43,8 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   addRunFlags(command, options);
   command
     .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
+    .addOption(new Option('--failed', 'Run only the cases that did not pass last time, by the last report.'))
+    .addOption(new Option('--watch', 'Run again after each change of a file, the failed cases first.'))
     .addHelpText(
       'after',
       `
@@ -53,8 +57,31 @@ Exit codes:
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const updatesSnapshots = flags['updateSnapshots'] === true;
-      setExitCode(await runGate({ ...readRunFlags(files, flags, options), updatesSnapshots }, context));
+      const run = { ...readRunFlags(files, flags, options), updatesSnapshots };
+      if (flags['watch'] === true) {
+        setExitCode(await watchGate(run.texts['report-dir'] || defaultReportDir));
+        return;
+      }
+      const texts =
+        flags['failed'] === true ? await selectFailed(run.texts, { cwd: process.cwd(), defaultReportDir }) : run.texts;
+      if (texts === null) process.stdout.write('Every case passed last time; nothing was run.\n');
+      setExitCode(texts === null ? 0 : await runGate({ ...run, texts }, context));
     });
+}
+
+const defaultReportDir = listOptions().find(({ name }) => name === 'report-dir')?.default ?? '';
+
+/** Each run is this command again in a process of its own, with its supervisor. */
+async function watchGate(reportDir: string): Promise<number> {
+  const args = process.argv.slice(2).filter((word) => word !== watchFlag && word !== '--failed');
+  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  return await watchRuns({
+    directory: process.cwd(),
+    ignored: [reportDir],
+    run: async ({ isFailedOnly }) => await runAgain(isFailedOnly ? [...args, '--failed'] : args),
+    print: (line) => process.stderr.write(`${line}\n`),
+    signal,
+  });
 }
 
 /** Adds what a command takes that runs evals: files, the options of the gate, and how its output looks. */

@@ -126,7 +126,7 @@ function withArguments(step: JsonObject, { arguments: args }: Trial): JsonObject
 }
 
 function explain(trial: Exclude<Trial, { kind: 'answered' }>): string {
-  if (trial.kind === 'untried') return trial.reason;
+  if (trial.kind === 'untried' || trial.kind === 'unsafe') return trial.reason;
   return trial.kind === 'silent'
     ? `the server gave no answer within ${trial.afterMs / 1000} s`
     : `the server refused the sampled arguments: ${oneLine(trial.message)}`;

@@ -33,7 +33,8 @@ const plainText = 'example';
 
 /**
  * Makes the arguments of a call from the input schema of a tool: the properties that it requires, and no other. Each value is the `const`,
- * the `default`, the first of `examples` or the first of `enum`, or otherwise a small one of its type, format and limits. The same schema
+ * the `default`, the first of `examples` or the first of `enum`, or otherwise a small one of its type, format and limits; a text is the one
+ * that its description quotes as an example. The same schema
  * always gives the same arguments. Says why where it has none, for example for a `pattern` without an example.
  */
 export function sampleArguments(inputSchema: JsonObject): { arguments: JsonObject } | { reason: string } {
@@ -188,7 +189,7 @@ function sampleText(schema: JsonObject, { name }: Position): Sample {
   const known = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
   const least = typeof minLength === 'number' ? minLength : 0;
   const most = typeof maxLength === 'number' ? maxLength : Infinity;
-  const text = known ?? plainText;
+  const text = known ?? findQuotedExample(schema['description'], { least, most }) ?? plainText;
   if (text.length >= least && text.length <= most) return { value: text };
   if (known !== undefined || least > 1000 || most < least) {
     return { reason: `no text for ${name} was found within its limits` };
@@ -198,6 +199,14 @@ function sampleText(schema: JsonObject, { name }: Position): Sample {
       .repeat(Math.ceil(Math.max(least, 1) / text.length))
       .slice(0, Math.min(most, Math.max(least, text.length))),
   };
+}
+
+/** Descriptions give examples that schemas lack: `IANA name (e.g. 'Europe/London')`. */
+function findQuotedExample(description: unknown, { least, most }: { least: number; most: number }): string | undefined {
+  if (typeof description !== 'string') return undefined;
+  const [, , example] =
+    /\b(?:e\.g\.|for example|example|such as)[,:]?\s*(['"`])([^'"`\n]{1,200})\1/i.exec(description) ?? [];
+  return example !== undefined && example.length >= least && example.length <= most ? example : undefined;
 }
 
 /** Follows references within the schema; null for one that leads nowhere, outside or in a circle. */

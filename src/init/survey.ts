@@ -1,6 +1,6 @@
-import { ConfigurationError, describeError, NetworkError } from '../base/errors.ts';
+import { ConfigurationError, describeError } from '../base/errors.ts';
 import { isRecord, listTexts } from '../base/json.ts';
-import { clipText, readFirstLine } from '../base/text.ts';
+import { clipText } from '../base/text.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Session, ToolDeclaration } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
@@ -13,7 +13,9 @@ export type Trial =
   /** `message` is what the server said. */
   | { kind: 'refused'; arguments: JsonObject; message: string }
   | { kind: 'silent'; arguments: JsonObject; afterMs: number }
-  /** Nothing was sent. */
+  /** Nothing was sent, because the tool may change something. */
+  | { kind: 'unsafe'; arguments: JsonObject; reason: string }
+  /** Nothing was sent, for another reason. */
   | { kind: 'untried'; arguments: JsonObject; reason: string };
 
 export interface SurveyedTool {
@@ -64,8 +66,12 @@ const longestMessage = 200;
 export async function surveyServer(session: Session, options: SurveyOptions): Promise<Survey> {
   const { clock, signal, safeTools, isKnown } = options;
   const endsAt = clock.now() + surveyTimeoutMs;
-  const trier = createTrier(options, endsAt);
+  const trier = createTrier(session, options, endsAt);
   const listed = await session.listTools({ signal });
+  const { capabilities, handshake } = session;
+  // All lists come before the first call, which a server may not survive.
+  const resources = capabilities['resources'] === undefined ? [] : await listResources(session, options);
+  const prompts = capabilities['prompts'] === undefined ? [] : await listPrompts(session, options);
   refuseUnlisted([...safeTools], [...(listed?.keys() ?? [])]);
   const tools: SurveyedTool[] = [];
   for (const [name, declaration] of listed ?? []) {
@@ -74,12 +80,11 @@ export async function surveyServer(session: Session, options: SurveyOptions): Pr
     const trial = await tryTool(session, { name, declaration, options, trier });
     tools.push({ name, description, outputSchema, trial });
   }
-  const { capabilities, handshake } = session;
   return {
     serverName: handshake.name,
     tools: listed === null ? null : tools,
-    resources: capabilities['resources'] === undefined ? [] : await tryResources(session, { options, trier }),
-    prompts: capabilities['prompts'] === undefined ? [] : await tryPrompts(session, { options, trier }),
+    resources: await tryResources(session, resources, trier),
+    prompts: await tryPrompts(session, prompts, trier),
   };
 }
 
@@ -96,7 +101,7 @@ function refuseUnlisted(names: readonly string[], listed: readonly string[]): vo
 type Trier = (what: string, args: JsonObject, send: (signal: AbortSignal) => Promise<unknown>) => Promise<Trial>;
 
 /** Sends a request within the time that is left; nothing more once the connection is lost. */
-function createTrier({ clock, signal, onProgress }: SurveyOptions, endsAt: number): Trier {
+function createTrier(session: Session, { clock, signal, onProgress }: SurveyOptions, endsAt: number): Trier {
   let isLost = false;
   return async (what, args, send) => {
     // A request that is cut short would look like one that takes long.
@@ -119,12 +124,31 @@ function createTrier({ clock, signal, onProgress }: SurveyOptions, endsAt: numbe
       return result === null ? { kind: 'silent', arguments: args, afterMs: callTimeoutMs } : judgeResult(args, result);
     } catch (error) {
       signal.throwIfAborted();
-      isLost = error instanceof NetworkError;
+      isLost = !(await answersPing(session, { clock, signal }));
       return { kind: 'refused', arguments: args, message: cleanMessage(describeError(error)) };
     } finally {
       over.abort('over');
     }
   };
+}
+
+/** Whether the session goes on after a request that failed. */
+async function answersPing(
+  session: Session,
+  { clock, signal }: Pick<SurveyOptions, 'clock' | 'signal'>,
+): Promise<boolean> {
+  const over = new AbortController();
+  try {
+    return await race(
+      session.request({ method: 'ping' }, { signal: AbortSignal.any([signal, over.signal]) }).then(() => true),
+      { signals: [signal], timeout: { clock, afterMs: callTimeoutMs, onTimeout: () => false } },
+    );
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  } finally {
+    over.abort('over');
+  }
 }
 
 function judgeResult(args: JsonObject, result: unknown): Trial {
@@ -149,7 +173,7 @@ async function tryTool(
   const sample = sampleArguments(inputSchema);
   const args = 'arguments' in sample ? sample.arguments : {};
   const risk = safeTools.has(name) ? null : explainRisk(declaration);
-  if (risk !== null) return { kind: 'untried', arguments: args, reason: risk };
+  if (risk !== null) return { kind: 'unsafe', arguments: args, reason: risk };
   if ('reason' in sample) return { kind: 'untried', arguments: {}, reason: sample.reason };
   return await trier(name, args, async (signal) => await session.callTool(name, args, { signal, taskSupport }));
 }
@@ -168,13 +192,19 @@ export function explainRisk({
   return 'the server does not declare it as read-only';
 }
 
-async function tryResources(
-  session: Session,
-  { options: { signal, isKnown }, trier }: { options: SurveyOptions; trier: Trier },
-): Promise<Survey['resources']> {
+async function listResources(session: Session, { signal, isKnown }: SurveyOptions): Promise<Listed[]> {
   const found = await listNames(session, { method: 'resources/list', list: 'resources', key: 'uri', signal });
+  return found.filter(({ name }) => !isKnown('resource', name)).slice(0, maxListed);
+}
+
+async function listPrompts(session: Session, { signal, isKnown }: SurveyOptions): Promise<Listed[]> {
+  const found = await listNames(session, { method: 'prompts/list', list: 'prompts', key: 'name', signal });
+  return found.filter(({ name }) => !isKnown('prompt', name)).slice(0, maxListed);
+}
+
+async function tryResources(session: Session, found: readonly Listed[], trier: Trier): Promise<Survey['resources']> {
   const tried: Survey['resources'] = [];
-  for (const { name: uri } of found.filter(({ name }) => !isKnown('resource', name)).slice(0, maxListed)) {
+  for (const { name: uri } of found) {
     const send = async (limit: AbortSignal) =>
       await session.request({ method: 'resources/read', params: { uri } }, { signal: limit });
     tried.push({ uri, trial: await trier(uri, {}, send) });
@@ -182,22 +212,29 @@ async function tryResources(
   return tried;
 }
 
-async function tryPrompts(
-  session: Session,
-  { options: { signal, isKnown }, trier }: { options: SurveyOptions; trier: Trier },
-): Promise<Survey['prompts']> {
-  const found = await listNames(session, { method: 'prompts/list', list: 'prompts', key: 'name', signal });
+async function tryPrompts(session: Session, found: readonly Listed[], trier: Trier): Promise<Survey['prompts']> {
   const tried: Survey['prompts'] = [];
-  for (const { name, item } of found.filter((prompt) => !isKnown('prompt', prompt.name)).slice(0, maxListed)) {
+  for (const { name, item } of found) {
     const declared: unknown[] = Array.isArray(item['arguments']) ? item['arguments'] : [];
     const required = declared.filter((argument) => isRecord(argument) && argument['required'] === true);
     const names = required.flatMap((argument) => (isRecord(argument) ? String(argument['name']) : []));
     const args = Object.fromEntries(names.map((argument) => [argument, 'example']));
+    if (names.length > 0) {
+      // Servers run commands in prompts, too, and no annotation says so.
+      const reason = 'the prompt takes arguments, and no annotation says whether it only reads';
+      tried.push({ name, trial: { kind: 'unsafe', arguments: args, reason } });
+      continue;
+    }
     const send = async (limit: AbortSignal) =>
       await session.request({ method: 'prompts/get', params: { name, arguments: args } }, { signal: limit });
     tried.push({ name, trial: await trier(name, args, send) });
   }
   return tried;
+}
+
+interface Listed {
+  name: string;
+  item: JsonObject;
 }
 
 async function listNames(
@@ -208,7 +245,7 @@ async function listNames(
     key,
     signal,
   }: { method: 'resources/list' | 'prompts/list'; list: string; key: string; signal: AbortSignal },
-): Promise<Array<{ name: string; item: JsonObject }>> {
+): Promise<Listed[]> {
   const answer = await session.request({ method }, { signal });
   const items: unknown = isRecord(answer) ? answer[list] : undefined;
   return (Array.isArray(items) ? items : []).flatMap((item: unknown) =>
@@ -218,6 +255,5 @@ async function listNames(
 
 /** One line without control characters: it goes into a comment of a file. */
 function cleanMessage(text: string): string {
-  const line = readFirstLine(text.trim()).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ');
-  return clipText(line, longestMessage);
+  return clipText(text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), longestMessage);
 }

@@ -5,7 +5,7 @@ import type { Suite, SuiteCase } from '../model/suite.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {
-  /** Ids or exact titles; empty means every case. */
+  /** Ids or exact titles, in which `*` stands for any text; empty means every case. */
   cases: string[];
   /** A case with any of them is kept; empty means every case. */
   tags: string[];
@@ -23,6 +23,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       input: 'cases',
       what: 'case',
       known: all.flatMap(listNames),
+      isMeant: matchesName,
     }),
     ...findAmbiguousNames(names, suites),
     ...findUnknownWords(tags, {
@@ -30,13 +31,18 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       input: 'tags',
       what: 'tag',
       known: all.flatMap((testCase) => testCase.tags),
+      isMeant: (tag, word) => tag === word,
     }),
   ];
   const selected = suites
     .map((suite) => ({
       ...suite,
       cases: suite.cases
-        .filter((testCase) => names.length === 0 || listNames(testCase).some((name) => names.includes(name)))
+        .filter(
+          (testCase) =>
+            names.length === 0 ||
+            listNames(testCase).some((name) => names.some((pattern) => matchesName(name, pattern))),
+        )
         .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
         .map((testCase) => replaceRuns(testCase, runs)),
     }))
@@ -58,6 +64,20 @@ function replaceRuns(testCase: SuiteCase, runs: Selection['runs']): SuiteCase {
   return typeof runs === 'number' ? { ...rest, runs } : { ...rest, runs: runs.min, maxRuns: runs.max };
 }
 
+/** Whether a pattern means the name. Compared part by part, so that no pattern takes long. */
+export function matchesName(name: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined || name === pattern) return name === pattern;
+  if (!name.startsWith(first) || !name.slice(first.length).endsWith(last)) return false;
+  let left = name.slice(first.length, name.length - last.length);
+  return rest.every((part) => {
+    const at = left.indexOf(part);
+    left = left.slice(at + part.length);
+    return at !== -1;
+  });
+}
+
 /** A case that runs with several models, or rows, is named by itself, and by the case that is all of them. */
 export function listNames({ id, title, variantOf }: Pick<SuiteCase, 'id' | 'title' | 'variantOf'>): string[] {
   return [{ id, title }, ...variantOf].flatMap((name) => [name.id, name.title]);
@@ -75,11 +95,17 @@ function findAmbiguousNames(names: readonly string[], suites: readonly Suite[]):
 
 function findUnknownWords(
   words: readonly string[],
-  about: { code: string; input: string; what: string; known: readonly string[] },
+  about: {
+    code: string;
+    input: string;
+    what: string;
+    known: readonly string[];
+    isMeant: (name: string, word: string) => boolean;
+  },
 ): ConfigurationIssue[] {
   const known = [...new Set(about.known)];
   return words
-    .filter((word) => !known.includes(word))
+    .filter((word) => !known.some((name) => about.isMeant(name, word)))
     .map((word) => ({
       code: about.code,
       message: `No ${about.what} is called ${JSON.stringify(word)}${suggestNearest(word, known)}`,

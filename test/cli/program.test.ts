@@ -19,6 +19,7 @@ describe('mcp-eval-ci --help', () => {
     ['serve --help'],
     ['doctor --help'],
     ['init --help'],
+    ['tools --help'],
     ['judge --help'],
     ['merge --help'],
     ['publish --help'],

@@ -5,7 +5,13 @@ import { readExistingEvals, writeInitFiles } from '../../src/init/write-files.ts
 import { renderWorkflow, workflowPath } from '../../src/init/write-workflow.ts';
 import { openSession } from '../../src/mcp/session.ts';
 import { readSuite } from '../../src/suite/read.ts';
-import { type FixtureTool, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import {
+  type FixtureServerOptions,
+  type FixtureTool,
+  startFixtureMcpServer,
+  text,
+} from '../support/servers/fixture-mcp-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const file = 'evals/tools.evals.yaml';
@@ -35,8 +41,13 @@ const tools: Record<string, FixtureTool> = {
 };
 
 /** Runs init against a fixture server without the first run; the calls that the server got come with it. */
-async function init(workspace: Workspace, offered: Record<string, FixtureTool>, safeTools: readonly string[] = []) {
-  await using server = await startFixtureMcpServer(offered, { name: 'Fixture: {{one}}' });
+async function init(
+  workspace: Workspace,
+  offered: Record<string, FixtureTool>,
+  safeTools: readonly string[] = [],
+  options: FixtureServerOptions = {},
+) {
+  await using server = await startFixtureMcpServer(offered, { name: 'Fixture: {{one}}', ...options });
   const { signal } = new AbortController();
   const evals = await readExistingEvals(file, workspace.path);
   const target = { url: server.url, serverName: 'fixture', protocol: 'legacy' as const };
@@ -74,7 +85,7 @@ describe('init', () => {
       ['tool read', null],
       ['tool count', null],
       ['tool odd', null],
-      ['tool open', 'the server refused the sampled arguments: No such file: example'],
+      ['tool open', 'the server refused the sampled arguments: No such file: example second line'],
       ['tool search', '`q` has a `pattern` and no example'],
       ['tool drop', 'the server declares it as destructive'],
       ['tool plain', 'the server does not declare it as read-only'],
@@ -101,6 +112,49 @@ describe('init', () => {
     const drafts = written.replaceAll(/^ {2}# (?=- |  )/gm, '  ');
     expect(readSuite(drafts, { file })).toMatchObject({ findings: [] });
     expect(readSuite(drafts, { file }).suite?.cases.length).toBe(11);
+  });
+
+  it('goes on with the other tools after one that ended the server, which is started again', async () => {
+    await using running = await openTestServer();
+    const { signal } = new AbortController();
+    const { url, protocol } = running;
+    await using session = await openSession({ url, serverName: 'test', protocol }, { clock: systemClock, signal });
+    const names = [...((await session.listTools({ signal }))?.keys() ?? [])];
+    const [before = '', after] = [names[names.indexOf('crash') - 1], 'cancelled'];
+    const survey = await surveyServer(session, {
+      clock: systemClock,
+      signal,
+      safeTools: new Set(['echo', 'crash', after]),
+      isKnown: (_kind, name) => ![before, 'echo', 'crash', after].includes(name),
+    });
+    expect(survey.tools?.map(({ name, trial }) => [name, trial.kind])).toEqual([
+      ['echo', 'answered'],
+      [before, 'unsafe'],
+      ['crash', 'refused'],
+      [after, 'answered'],
+    ]);
+  });
+
+  it('gets a prompt without arguments alone, because a prompt can run commands', async () => {
+    await using workspace = await createWorkspace();
+    const asked: string[] = [];
+    const prompts = [{ name: 'help' }, { name: 'shell', arguments: [{ name: 'command', required: true }] }];
+    const { cases } = await init(workspace, {}, [], {
+      capabilities: { tools: {}, prompts: {} },
+      prepare: (server) => {
+        server.setRequestHandler('prompts/list', () => ({ prompts }));
+        server.setRequestHandler('prompts/get', ({ params: { name } }) => {
+          asked.push(name);
+          return { messages: [] };
+        });
+      },
+    });
+    expect(asked).toEqual(['help']);
+    expect(cases.map(({ subject, reason }) => [subject, reason])).toEqual([
+      ['the list of tools', null],
+      ['prompt help', null],
+      ['prompt shell', expect.stringContaining('the prompt takes arguments')],
+    ]);
   });
 
   it('calls a tool that the user says is safe', async () => {

@@ -17,6 +17,12 @@ describe('sampled arguments', () => {
     ['the first member of an enum', { enum: ['asc', 'desc'] }, 'asc'],
     ['no null of an enum that has more', { enum: [null, 'asc'] }, 'asc'],
     ['a text', { type: 'string' }, 'example'],
+    [
+      'what the description quotes as an example',
+      { type: 'string', description: "IANA name (e.g., 'Asia/Tokyo', 'UTC')" },
+      'Asia/Tokyo',
+    ],
+    ['no example that is too long', { type: 'string', maxLength: 7, description: 'Such as "Asia/Tokyo"' }, 'example'],
     ['a text of a format', { type: 'string', format: 'date' }, '2024-01-01'],
     ['a text that is long enough', { type: 'string', minLength: 9 }, 'exampleex'],
     ['a text that is short enough', { type: 'string', maxLength: 2 }, 'ex'],

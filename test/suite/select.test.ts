@@ -29,6 +29,23 @@ describe('selectCases', () => {
     expect(listTitles(selectCases(suites, { ...everything, cases: ['Adds'] }).suites)).toEqual(['one/Adds×1']);
   });
 
+  it.each([
+    ['*', ['one/Adds×1', 'one/Echoes×1', 'two/Echoes×7']],
+    ['ech*', ['one/Echoes×1', 'two/Echoes×7']],
+    ['*s', ['one/Adds×1', 'one/Echoes×1', 'two/Echoes×7']],
+    ['A*d*s', ['one/Adds×1']],
+    ['a**s', ['one/Adds×1']],
+  ])('keeps the cases whose id or title fits %j', (pattern, titles) => {
+    expect(listTitles(selectCases(suites, { ...everything, cases: [pattern] }).suites)).toEqual(titles);
+  });
+
+  it.each(['x*', '*x', 'adds*adds', 'a*a*a*s', 'add', 'addss*'])(
+    'reports the pattern %j that fits no case',
+    (pattern) => {
+      expect(selectCases(suites, { ...everything, cases: [pattern] }).issues).toMatchObject([{ code: 'unknown-case' }]);
+    },
+  );
+
   it('keeps cases that carry any of the tags', () => {
     expect(listTitles(selectCases(suites, { ...everything, tags: ['slow', 'math'] }).suites)).toEqual([
       'one/Adds×1',

@@ -48,10 +48,10 @@ export const whatRunsOptions = {
   cases: option(words, {
     group: 'What runs',
     hint: '<id,…>',
-    brief: 'Run only these cases, by id or title.',
+    brief: 'Run only these cases, by id or title; * is any text.',
     isList: true,
     description:
-      'Run only the cases with these ids or exact titles, separated by commas or line breaks. Default: all cases.',
+      'Run only the cases with these ids or titles, separated by commas or line breaks; `*` stands for any text. Default: all cases.',
     default: '',
   }),
   tags: option(words, {

@@ -8,7 +8,7 @@ import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite, getSuite } from '../../service/suites.ts';
 import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
-import { explainAmbiguity, type NamedCase } from '../../suite/select.ts';
+import { explainAmbiguity, matchesName, type NamedCase } from '../../suite/select.ts';
 import { hashStoredDefinition } from '../../suite/definition-hash.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -91,11 +91,12 @@ export async function findStoredSuite(
 
 function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
   if (wanted.length === 0) return stored;
-  const isNamed = ({ id, declaredId, title }: WireCase, name: string) =>
-    name === id || name === declaredId || name === title;
+  const listOwn = ({ id, declaredId, title }: WireCase) =>
+    [id, declaredId, title].filter((name) => typeof name === 'string');
   return wanted.flatMap((name) => {
-    const found = stored.filter((item) => isNamed(item, name));
-    if (found.length > 1) throw refuseUnknown('cases', explainAmbiguity(name, found.map(nameStored)));
+    const exact = stored.filter((item) => listOwn(item).includes(name));
+    if (exact.length > 1) throw refuseUnknown('cases', explainAmbiguity(name, exact.map(nameStored)));
+    const found = stored.filter((item) => listOwn(item).some((own) => matchesName(own, name)));
     if (found.length === 0) throw refuseUnknown('cases', `The suite has no case called ${JSON.stringify(name)}.`);
     return found;
   });

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { isRecord } from '../base/json.ts';
+import { redactDeep } from '../base/redaction.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { formatCount } from '../base/text.ts';
+import { systemClock } from '../base/time.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
+import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import { openServerSession, planOneServer } from '../gate/reach-server.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+import { addFormatOption, readFormat } from './output-format.ts';
+
+/** The options that describe a server. */
+export const serverOptionNames: ReadonlySet<string> = new Set([
+  'server-command',
+  'server-url',
+  'mcp-config',
+  'mcp-server',
+  'server-headers',
+  'server-oauth',
+  'server-oauth-secret',
+  'server-env',
+  'server-cwd',
+  'server-ready-timeout',
+]);
+
+/** Adds `tools`: the tools of a server with their arguments. */
+export function addToolsCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => serverOptionNames.has(name));
+  const command = program.command('tools').description('List the tools of an MCP server with their arguments.');
+  addGateOptions(command, options);
+  addFormatOption(command);
+  command
+    .addHelpText(
+      'after',
+      `
+With --format json, prints the tools as the server lists them.
+
+Examples:
+  $ mcp-eval-ci tools --server-command "node build/index.js"
+  $ mcp-eval-ci tools --server-url http://127.0.0.1:3000/mcp --format json`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      const { env: environment, stderr, stdout } = process;
+      const logger = createTerminalLogger({
+        write: (text) => stderr.write(text),
+        redactor,
+        color: stderr.hasColors?.() ?? false,
+        isQuiet: false,
+        isVerbose: false,
+      });
+      const texts = readGateFlags(flags, environment, options);
+      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const server = await planOneServer(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      await using reached = await openServerSession(server, {
+        clock: systemClock,
+        logger,
+        redactor,
+        signal,
+        environment,
+      });
+      const { session } = reached;
+      const hasTools = session.capabilities['tools'] !== undefined;
+      const answer = hasTools ? await session.request({ method: 'tools/list' }, { signal }) : { tools: [] };
+      const listed: unknown = isRecord(answer) ? answer['tools'] : undefined;
+      const tools = redactDeep(Array.isArray(listed) ? listed.filter(isRecord) : [], redactor);
+      stdout.write(readFormat(flags) === 'json' ? `${JSON.stringify(tools, null, 2)}\n` : renderTools(tools));
+      setExitCode(0);
+    });
+}
+
+/** Prints tools for people: name, hints and description, and a line for each argument. */
+export function renderTools(tools: readonly JsonObject[]): string {
+  const blocks = tools.map((tool) => {
+    const { name, description, annotations, inputSchema, outputSchema } = tool;
+    const hints = isRecord(annotations) ? Object.entries(annotations).filter(([, value]) => value === true) : [];
+    const marks = [...hints.map(([hint]) => hint), ...(isRecord(outputSchema) ? ['outputSchema'] : [])];
+    const head = `${String(name)}${marks.length > 0 ? `  (${marks.join(', ')})` : ''}`;
+    const lines = typeof description === 'string' ? description.trim().split(/\r?\n/) : [];
+    return [head, ...lines.map((line) => `  ${line}`), ...listArguments(inputSchema)]
+      .map((line) => escapeTerminalText(line).trimEnd())
+      .join('\n');
+  });
+  return [...blocks, `${formatCount(tools.length, 'tool')}.`].join('\n\n').concat('\n');
+}
+
+function listArguments(schema: unknown): string[] {
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+  const required: unknown[] = isRecord(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
+  const names = Object.keys(properties);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  return names.map((name) => {
+    const property = properties[name];
+    const need = required.includes(name) ? 'required' : 'optional';
+    const description =
+      isRecord(property) && typeof property['description'] === 'string' ? property['description'] : '';
+    return `  - ${name.padEnd(width)}  ${describeType(property)}, ${need}${description === '' ? '' : `: ${description.replaceAll(/\s+/g, ' ')}`}`;
+  });
+}
+
+function describeType(schema: unknown): string {
+  if (!isRecord(schema)) return 'any';
+  const { type, enum: members, const: constant, anyOf, oneOf, items } = schema;
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (Array.isArray(members)) return members.map((member) => JSON.stringify(member)).join(' | ');
+  const options: unknown = anyOf ?? oneOf;
+  if (Array.isArray(options)) return [...new Set(options.map((option) => describeType(option)))].join(' | ');
+  if (type === 'array') return `list of ${describeType(items)}`;
+  if (Array.isArray(type)) return type.join(' | ');
+  return typeof type === 'string' ? type : 'any';
+}
