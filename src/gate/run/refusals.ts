@@ -42,3 +42,38 @@ export function excuseIteration(iteration: Iteration, reason: string): Iteration
   if (iteration.result === 'passed') return iteration;
   return { ...iteration, status: 'failed', result: null, error: reason };
 }
+
+/** A server whose tunnel keeps what it has refused. */
+interface RefusingServer {
+  id: string;
+  alias: string;
+  listRefusals(): readonly SeenRefusal[];
+  explainRefusal(refusal: SeenRefusal, signal: AbortSignal): Promise<string>;
+}
+
+/**
+ * Makes what takes the results of refused iterations of a run away. Each kind of refusal is explained once, since that may ask the
+ * authorization server.
+ */
+export function createExcuse(
+  servers: readonly RefusingServer[],
+  { launch, current, signal }: { launch: LaunchTime; current: () => Run; signal: AbortSignal },
+): (iteration: Iteration) => Promise<Iteration> {
+  const explained = new Map<string, Promise<string>>();
+  const explain = async ({ alias, explainRefusal }: RefusingServer, refusal: SeenRefusal) => {
+    const reason = await explainRefusal(refusal, signal);
+    return servers.length > 1 ? `${alias}: ${reason}` : reason;
+  };
+  return async (iteration) => {
+    if (iteration.result === 'passed') return iteration;
+    for (const server of servers) {
+      const refusal = findRefusal(iteration, server.listRefusals(), { run: current(), launch });
+      if (refusal === null) continue;
+      const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
+      const reason = explained.get(key) ?? explain(server, refusal);
+      explained.set(key, reason);
+      return excuseIteration(iteration, await reason);
+    }
+    return iteration;
+  };
+}

@@ -17,7 +17,7 @@ import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
-import { excuseIteration, findRefusal, type SeenRefusal } from './refusals.ts';
+import { createExcuse } from './refusals.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
@@ -189,7 +189,7 @@ async function runPrepared(
   const suite = prepared.outline;
   const runId = end.run.id;
   service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
-  const excuse = createExcuse(run, { servers, signal: lifetime.abort });
+  const excuse = createExcuse(servers, { launch: run.launch, current: run.current, signal: lifetime.abort });
   const renumber = numbers === undefined ? undefined : createRenumbering(numbers, run.caseIds);
   const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse, renumber };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
@@ -204,30 +204,6 @@ async function runPrepared(
     attempt.tally = second;
   }
   return { runId, suite, tally: attempt.tally, judge };
-}
-
-/** Explains each kind of refusal once, since a service asks its authorization server. */
-function createExcuse(
-  { launch, current }: Pick<StartedRun, 'launch' | 'current'>,
-  { servers, signal }: { servers: readonly RegisteredServer[]; signal: AbortSignal },
-): (iteration: Iteration) => Promise<Iteration> {
-  const explained = new Map<string, Promise<string>>();
-  const explain = async ({ alias, explainRefusal }: RegisteredServer, refusal: SeenRefusal) => {
-    const reason = await explainRefusal(refusal, signal);
-    return servers.length > 1 ? `${alias}: ${reason}` : reason;
-  };
-  return async (iteration) => {
-    if (iteration.result === 'passed') return iteration;
-    for (const server of servers) {
-      const refusal = findRefusal(iteration, server.listRefusals(), { run: current(), launch });
-      if (refusal === null) continue;
-      const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
-      const reason = explained.get(key) ?? explain(server, refusal);
-      explained.set(key, reason);
-      return excuseIteration(iteration, await reason);
-    }
-    return iteration;
-  };
 }
 
 interface PreparedRun {
