@@ -57,17 +57,17 @@ interface RefusingServer {
  */
 export function createExcuse(
   servers: readonly RefusingServer[],
-  { launch, current, signal }: { launch: LaunchTime; current: () => Run; signal: AbortSignal },
+  { run, signal }: { run: { readonly launch: LaunchTime; current(): Run }; signal: AbortSignal },
 ): (iteration: Iteration) => Promise<Iteration> {
   const explained = new Map<string, Promise<string>>();
-  const explain = async ({ alias, explainRefusal }: RefusingServer, refusal: SeenRefusal) => {
-    const reason = await explainRefusal(refusal, signal);
-    return servers.length > 1 ? `${alias}: ${reason}` : reason;
+  const explain = async (server: RefusingServer, refusal: SeenRefusal) => {
+    const reason = await server.explainRefusal(refusal, signal);
+    return servers.length > 1 ? `${server.alias}: ${reason}` : reason;
   };
   return async (iteration) => {
     if (iteration.result === 'passed') return iteration;
     for (const server of servers) {
-      const refusal = findRefusal(iteration, server.listRefusals(), { run: current(), launch });
+      const refusal = findRefusal(iteration, server.listRefusals(), { run: run.current(), launch: run.launch });
       if (refusal === null) continue;
       const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
       const reason = explained.get(key) ?? explain(server, refusal);
