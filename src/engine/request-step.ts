@@ -3,11 +3,14 @@ import { isRecord } from '../base/json.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ServerRequest } from '../mcp/requests.ts';
 import type { RequestStep, StepByKind } from '../model/step.ts';
+import type { TraceSpan } from '../model/trace.ts';
+import { composeTraceParent } from '../otlp/ids.ts';
 import type { Reply } from './evidence.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { placeSpan, stepSpanId } from './span-parts.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
+import type { CallRecording } from './tool-call.ts';
 import type { Transcript } from './transcript.ts';
 
 /** What a step asks the server for, and what assertions call it; null for a request that none is about. */
@@ -62,26 +65,31 @@ function formQuestion(step: RequestStep): Question {
 export async function runRequestStep(
   step: RequestStep,
   connection: Connection,
-  { transcript, stepIndex, mayFail }: { transcript: Transcript; stepIndex: number; mayFail: boolean },
+  {
+    transcript,
+    trace,
+    stepIndex,
+    mayFail,
+  }: Pick<CallRecording, 'transcript' | 'trace' | 'stepIndex'> & { mayFail: boolean },
 ): Promise<StepOutcome> {
   const { request, reply } = formQuestion(step);
   const what =
     reply === null || reply.subject === request.method ? request.method : `${request.method} ${reply.subject}`;
   const startMs = transcript.elapsedMs();
-  const endSpan = (failure: { code: number | null } | null) =>
-    addRequestSpan(transcript, request, { step, stepIndex, startMs, failure });
+  const span = beginRequestSpan(transcript, describeRequest(request), { step, stepIndex });
   const keep = (read: Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes' | 'error'>, result: unknown) => {
     if (reply === null) return;
     const full = { ...reply, ...read, latencyMs: transcript.elapsedMs() - startMs };
     addReply(transcript, full, { what, result });
   };
   try {
-    const result = await connection.session.request(request, { signal: connection.signal });
-    endSpan(null);
+    const traceParent = trace === null ? undefined : composeTraceParent(trace, span.id);
+    const result = await connection.session.request(request, { signal: connection.signal, traceParent });
+    span.end();
     keep({ ...readReply(step.kind, result), error: null }, result);
     return { status: 'ok', reason: null, effect: 'continue', result };
   } catch (error) {
-    endSpan({ code: error instanceof ProtocolError ? error.code : null });
+    span.fail(error);
     const { outcome, answer } = await explainFailure(error, what, connection);
     if (answer === null) return outcome;
     keep({ text: answer.message, structuredContent: undefined, mimeTypes: [], error: answer }, undefined);
@@ -90,12 +98,21 @@ export async function runRequestStep(
 }
 
 /** Subscribes to a resource. @throws the signal's reason once it aborts */
-export async function runSubscribeStep(uri: string, connection: Connection): Promise<StepOutcome> {
+export async function runSubscribeStep(
+  step: StepByKind['subscribe'],
+  connection: Connection,
+  { transcript, stepIndex }: Pick<CallRecording, 'transcript' | 'stepIndex'>,
+): Promise<StepOutcome> {
   const { session, signal } = connection;
+  const { uri } = step;
+  const name = session.handshake.protocol === 'modern' ? 'subscriptions/listen' : 'resources/subscribe';
+  const span = beginRequestSpan(transcript, { name, resourceUri: uri }, { step, stepIndex });
   try {
     await session.subscribe(uri, { signal });
+    span.end();
     return { status: 'ok', reason: null, effect: 'continue' };
   } catch (error) {
+    span.fail(error);
     const { outcome } = await explainFailure(error, `the subscription to ${uri}`, connection);
     return outcome;
   }
@@ -103,19 +120,27 @@ export async function runSubscribeStep(uri: string, connection: Connection): Pro
 
 /** Waits until the server reports a change of a resource. @throws the signal's reason once it aborts */
 export async function runWaitForUpdateStep(
-  { uri, withinMs }: StepByKind['waitForUpdate'],
+  step: StepByKind['waitForUpdate'],
   connection: Connection,
-  clock: Clock,
+  { transcript, stepIndex, clock }: Pick<CallRecording, 'transcript' | 'stepIndex'> & { clock: Clock },
 ): Promise<StepOutcome> {
   const { session, signal } = connection;
+  const { uri, withinMs } = step;
+  const waited = { name: 'notifications/resources/updated', resourceUri: uri };
+  const span = beginRequestSpan(transcript, waited, { step, stepIndex });
   const over = new AbortController();
   const waiting = session.waitForUpdate(uri, { signal: over.signal }).then(() => true);
   try {
     const timeout = { clock, afterMs: withinMs, onTimeout: () => false };
-    if (await race(waiting, { signals: [signal], timeout })) return { status: 'ok', reason: null, effect: 'continue' };
+    if (await race(waiting, { signals: [signal], timeout })) {
+      span.end();
+      return { status: 'ok', reason: null, effect: 'continue' };
+    }
+    span.fail(null);
     const reason = `The server reported no change of ${uri} within ${formatDuration(withinMs)}.`;
     return { status: 'fail', reason: clipReason(reason), effect: 'stop' };
   } catch (error) {
+    span.fail(error);
     const { outcome } = await explainFailure(error, `the subscription to ${uri}`, connection);
     return outcome;
   } finally {
@@ -166,32 +191,44 @@ function addReply(transcript: Transcript, reply: Reply, { what, result }: { what
   transcript.messages.push({ role: 'tool', content: [{ ...part, ...(error !== null && { isError: true }) }] });
 }
 
-/** Records a request that ended now. A prompt and a resource are part of what it asks for, and arguments are not. */
-function addRequestSpan(
-  transcript: Transcript,
-  request: ServerRequest,
-  {
-    step,
-    stepIndex,
-    startMs,
-    failure,
-  }: { step: RequestStep; stepIndex: number; startMs: number; failure: { code: number | null } | null },
-): void {
-  const { spans, startedAtMs } = transcript;
-  spans.push({
-    id: `request_${spans.length + 1}`,
-    parentId: stepSpanId(stepIndex),
+/** What the span of a request says of it: a prompt and a resource are part of what it asks for, and arguments are not. */
+type RequestFacts = { name: string } & Pick<TraceSpan, 'resourceUri' | 'promptName'>;
+
+function describeRequest(request: ServerRequest): RequestFacts {
+  return {
     name: request.method,
-    category: 'request',
-    startMs: Math.round(startedAtMs + startMs),
-    endMs: Math.round(startedAtMs + transcript.elapsedMs()),
-    status: failure === null ? 'ok' : 'error',
-    ...placeSpan({ step, stepIndex, promptIndex: null }),
-    mcpMethod: request.method,
     ...(request.method === 'resources/read' && { resourceUri: request.params.uri }),
     ...(request.method === 'prompts/get' && { promptName: request.params.name }),
-    ...(failure?.code != null && { mcpErrorCode: failure.code }),
-  });
+  };
+}
+
+/** Begins the span of a request, which its end records. Its id is known before, for the server's own spans. */
+function beginRequestSpan(
+  transcript: Transcript,
+  facts: RequestFacts,
+  { step, stepIndex }: { step: { id: string }; stepIndex: number },
+): { id: string; end(): void; fail(error: unknown): void } {
+  const { spans, startedAtMs } = transcript;
+  const id = `request_${spans.length + 1}`;
+  const startMs = transcript.elapsedMs();
+  const record = (status: 'ok' | 'error', code: number | null) =>
+    spans.push({
+      id,
+      parentId: stepSpanId(stepIndex),
+      category: 'request',
+      startMs: Math.round(startedAtMs + startMs),
+      endMs: Math.round(startedAtMs + transcript.elapsedMs()),
+      status,
+      ...placeSpan({ step, stepIndex, promptIndex: null }),
+      mcpMethod: facts.name,
+      ...facts,
+      ...(code !== null && { mcpErrorCode: code }),
+    });
+  return {
+    id,
+    end: () => void record('ok', null),
+    fail: (error) => void record('error', error instanceof ProtocolError ? error.code : null),
+  };
 }
 
 /** Reads what assertions are about: texts, and the document where a reply is more than text. */

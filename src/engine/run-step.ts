@@ -57,10 +57,14 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
   listResourceTemplates: runRequest,
   listPrompts: runRequest,
   ping: runRequest,
-  subscribe: async (step, _, { connection }) =>
-    await askServer(step, connection, async (asked) => await runSubscribeStep(step.uri, asked)),
-  waitForUpdate: async (step, _, { connection, clock }) =>
-    await askServer(step, connection, async (asked) => await runWaitForUpdateStep(step, asked, clock)),
+  subscribe: async (step, stepIndex, { connection, recording: { transcript } }) =>
+    await askServer(step, connection, async (asked) => await runSubscribeStep(step, asked, { transcript, stepIndex })),
+  waitForUpdate: async (step, stepIndex, { connection, clock, recording: { transcript } }) =>
+    await askServer(
+      step,
+      connection,
+      async (asked) => await runWaitForUpdateStep(step, asked, { transcript, stepIndex, clock }),
+    ),
   wait: async ({ ms }, _, { connection, clock }) => {
     await clock.sleep(ms, { signal: connection.signal });
     return { status: 'ok', reason: null, effect: 'continue' };
@@ -88,11 +92,11 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
 async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
   const { connection, recording, excused } = scope;
   const mayFail = excused.errors.has(stepIndex);
-  const { transcript } = recording;
+  const { transcript, trace } = recording;
   return await askServer(
     step,
     connection,
-    async (asked) => await runRequestStep(step, asked, { transcript, stepIndex, mayFail }),
+    async (asked) => await runRequestStep(step, asked, { transcript, trace, stepIndex, mayFail }),
   );
 }
 

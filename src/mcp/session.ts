@@ -11,7 +11,7 @@ import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
 import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
-import { sendRequest, type ServerRequest } from './requests.ts';
+import { sendRequest, type ServerRequest, type TracedOptions } from './requests.ts';
 import { watchResources } from './subscriptions.ts';
 import { translateTaskMessages } from './task-messages.ts';
 import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
@@ -57,7 +57,7 @@ export interface Session extends AsyncDisposable {
    */
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
   /** Makes any other request and returns its result. Rejects as `callTool` does, and where the server lacks the capability. */
-  request(request: ServerRequest, options: { signal: AbortSignal }): Promise<unknown>;
+  request(request: ServerRequest, options: TracedOptions & { signal: AbortSignal }): Promise<unknown>;
   /** Asks the server to report changes of a resource. Rejects as `request` does. */
   subscribe(uri: string, options: { signal: AbortSignal }): Promise<void>;
   /** Waits for a change of a resource that the server reports, and that no earlier wait resolved with. */
@@ -250,8 +250,8 @@ async function openSessionAs(
         ]),
       );
     },
-    request: async (asked, { signal }) =>
-      await request(async () => await sendRequest(client, asked, { ...limits, signal }), signal),
+    request: async (asked, options) =>
+      await request(async () => await sendRequest(client, asked, { ...limits, ...options }), options.signal),
     subscribe: async (uri, { signal }) =>
       await request(async () => await resources.subscribe(uri, { ...limits, signal }), signal),
     waitForUpdate: async (uri, { signal }) =>

@@ -189,6 +189,12 @@ describe.each(eras)('steps that call no tool, %s era', (era) => {
       callStep('touch', { uri: 'note://1' }),
     ]);
     expect(outcome.error).toBeNull();
+    const spans = outcome.trace.spans.filter(({ category }) => category === 'request');
+    const subscribe = era === 'modern' ? 'subscriptions/listen' : 'resources/subscribe';
+    expect(spans).toMatchObject([
+      { name: subscribe, resourceUri: 'note://1', status: 'ok', parentId: 'step_1' },
+      { name: 'notifications/resources/updated', resourceUri: 'note://1', status: 'ok', parentId: 'step_3' },
+    ]);
   });
 
   it('fails where no change comes in time, or only one of another resource', async () => {

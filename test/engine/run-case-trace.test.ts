@@ -127,4 +127,40 @@ describe('the trace of runCase', () => {
     await runCase(testCase, target, options);
     expect(told.slice(2)).toEqual([undefined, undefined]);
   });
+
+  it.each(['legacy', 'modern'] as const)('is one that a %s server can join in requests of steps', async (era) => {
+    const told: unknown[] = [];
+    const tell = ({ params }: { params?: { _meta?: Record<string, unknown> | undefined } | undefined }) => {
+      told.push(params?._meta?.['traceparent']);
+    };
+    const cache = { ttlMs: 0, cacheScope: 'private' as const };
+    await using server = await startFixtureMcpServer(
+      {},
+      {
+        era,
+        capabilities: { resources: {} },
+        prepare: (own) => {
+          own.setRequestHandler('resources/read', (request) => {
+            tell(request);
+            return { ...cache, contents: [{ uri: request.params.uri, text: 'note' }] };
+          });
+          own.setRequestHandler('resources/list', (request) => {
+            tell(request);
+            return { ...cache, resources: [] };
+          });
+        },
+      },
+    );
+    const target = { url: server.url, serverName: 'fixture', protocol: era };
+    const testCase = createCase([
+      { id: 'read', kind: 'readResource', uri: 'note://1' },
+      { id: 'list', kind: 'listResources' },
+    ]);
+    const trace = identifyTrace({ runId: 'run_1', iterationId: 'it_2' });
+    const joined = await runCase(testCase, target, { clock: new IdleClock(), timeoutMs: 30_000, trace });
+    expect(joined.result).toBe('passed');
+    const requests = buildTraceSpans(joined.trace, trace).filter(({ kind }) => kind === 'client');
+    expect(requests.map(({ name }) => name)).toEqual(['resources/read', 'resources/list']);
+    expect(told).toEqual(requests.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+  });
 });

@@ -43,7 +43,10 @@ afterEach(async () => {
   for (const tap of taps.splice(0)) await tap[Symbol.asyncDispose]();
 });
 
-/** Runs a gate, and looks at what it has left in the service. */
+/**
+ * Runs a gate, and looks at what it has left in the service. A job that is stopped has seconds to clear it, which a busy machine may not
+ * keep; what it has written down by then is cleared as its post step does.
+ */
 async function run(
   service: ContractService,
   tests: string,
@@ -56,6 +59,7 @@ async function run(
   const tap = await openServiceTap(service);
   taps.push(tap);
   const result = await runHostedGate(tap.service, { ...both, tests, ...inputs }, { ...options, files: files(servers) });
+  if (result.leftovers) await clear(service, result.leftovers);
   return { ...result, grants: tap.grants, remains: await findRemains(service, tap) };
 }
 
@@ -166,18 +170,13 @@ describe('a hosted gate with several servers', () => {
   it('leaves nothing when it is cancelled, or what another process clears', async () => {
     await using service = await openContractService();
     const controller = new AbortController();
-    const { exitCode, remains, leftovers } = await run(service, endless, {
+    const { exitCode, remains } = await run(service, endless, {
       signal: controller.signal,
       onProgress: ({ kind }) => {
         if (kind === 'run-started') controller.abort(new CancelledError('Stopped by SIGTERM.', { signal: 'SIGTERM' }));
       },
     });
-    expect(exitCode).toBe(143);
-    // A cancelled job has seconds, which a busy machine may not keep: what it did not get to is written down.
-    const written = leftovers?.servers.map(({ name }) => name) ?? [];
-    expect(remains.servers.filter((name) => !written.includes(name))).toEqual([]);
-    if (leftovers) await clear(service, leftovers);
-    expect(await findRemains(service, taps[0]!)).toEqual(nothing);
+    expect([exitCode, remains]).toEqual([143, nothing]);
   });
 
   it('gives a suite of the service its servers by the names in its steps, and refuses a name that it has not', async () => {

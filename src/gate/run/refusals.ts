@@ -43,30 +43,31 @@ export function excuseIteration(iteration: Iteration, reason: string): Iteration
   return { ...iteration, status: 'failed', result: null, error: reason };
 }
 
-/** A server whose refusals were seen. */
+/** A server whose tunnel keeps what it has refused. */
 interface RefusingServer {
   id: string;
-  /** What steps call it. */
   alias: string;
   listRefusals(): readonly SeenRefusal[];
-  /** Names the header or the grant that is missing. */
   explainRefusal(refusal: SeenRefusal, signal: AbortSignal): Promise<string>;
 }
 
-/** Excuses the iterations of a run that a server refused. Explains each kind of refusal once, since that asks an authorization server. */
+/**
+ * Makes what takes the results of refused iterations of a run away. Each kind of refusal is explained once, since that may ask the
+ * authorization server.
+ */
 export function createExcuse(
-  { launch, current }: { launch: LaunchTime; current(): Pick<Run, 'createdAtMs'> | null },
-  { servers, signal }: { servers: readonly RefusingServer[]; signal: AbortSignal },
+  servers: readonly RefusingServer[],
+  { run, signal }: { run: { readonly launch: LaunchTime; current(): Run }; signal: AbortSignal },
 ): (iteration: Iteration) => Promise<Iteration> {
   const explained = new Map<string, Promise<string>>();
-  const explain = async ({ alias, explainRefusal }: RefusingServer, refusal: SeenRefusal) => {
-    const reason = await explainRefusal(refusal, signal);
-    return servers.length > 1 ? `${alias}: ${reason}` : reason;
+  const explain = async (server: RefusingServer, refusal: SeenRefusal) => {
+    const reason = await server.explainRefusal(refusal, signal);
+    return servers.length > 1 ? `${server.alias}: ${reason}` : reason;
   };
   return async (iteration) => {
     if (iteration.result === 'passed') return iteration;
     for (const server of servers) {
-      const refusal = findRefusal(iteration, server.listRefusals(), { run: current(), launch });
+      const refusal = findRefusal(iteration, server.listRefusals(), { run: run.current(), launch: run.launch });
       if (refusal === null) continue;
       const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
       const reason = explained.get(key) ?? explain(server, refusal);

@@ -189,7 +189,7 @@ async function runPrepared(
   const suite = prepared.outline;
   const runId = end.run.id;
   service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
-  const excuse = createExcuse(run, { servers, signal: lifetime.abort });
+  const excuse = createExcuse(servers, { run, signal: lifetime.abort });
   const renumber = numbers === undefined ? undefined : createRenumbering(numbers, run.caseIds);
   const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse, renumber };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
