@@ -17,7 +17,7 @@ export const agentPath = '/agent';
 /** The relay: hosts on one side, callers of public URLs on the other. */
 export interface RelayEdge extends Disposable {
   /** Grants a tunnel to a server; a host of an earlier grant is sent away with 4002. */
-  issue(serverId: string): Grant;
+  issue(serverId: string, lastVersion: number): Grant;
   /** Ends the grant of a server; its host is sent away with 4002. */
   revoke(serverId: string): void;
   /** Answers a request if it is for a tunnel; false where it is not. */
@@ -68,9 +68,9 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
   };
 
   return {
-    issue: (serverId) => {
+    issue: (serverId, lastVersion) => {
       tunnels.close(serverId, replacedCode);
-      return grants.issue(serverId);
+      return grants.issue(serverId, lastVersion);
     },
     revoke: (serverId) => {
       grants.revoke(serverId);

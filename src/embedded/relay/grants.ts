@@ -14,7 +14,7 @@ export interface Grant {
   connectToken: Secret;
   /** In epoch milliseconds. */
   connectTokenExpiresAt: number;
-  /** Counts the grants of the server from 1. */
+  /** Counts the grants of the server from 1, also across restarts of the service. */
   secretVersion: number;
 }
 
@@ -22,8 +22,11 @@ export interface Grant {
 export type Refusal = 'invalid' | 'superseded';
 
 export interface GrantBook {
-  /** Grants a tunnel. What was granted for the server before is worth nothing from then on. */
-  issue(serverId: string): Grant;
+  /**
+   * Grants a tunnel. What was granted for the server before is worth nothing from then on. `lastVersion` is that of the latest grant
+   * that another process gave, or 0.
+   */
+  issue(serverId: string, lastVersion: number): Grant;
   revoke(serverId: string): void;
   /** Whether `secret` belongs to the server's present grant. Takes as long for a server that has none. */
   isSecret(serverId: string, secret: string): boolean;
@@ -41,8 +44,8 @@ export function createGrantBook(clock: Clock): GrantBook {
   const tokens = new Map<string, { serverId: string; version: number; expiresAt: number }>();
   const nobody = randomBytes(32);
   return {
-    issue: (serverId) => {
-      const version = (versions.get(serverId) ?? 0) + 1;
+    issue: (serverId, lastVersion) => {
+      const version = Math.max(versions.get(serverId) ?? 0, lastVersion) + 1;
       const [secret, connectToken] = [createSecret('k_'), createSecret('ct_')];
       const expiresAt = clock.now() + tokenLifetimeMs;
       versions.set(serverId, version);

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { tunnelOperations } from '../../service/operations/tunnels.ts';
@@ -25,19 +26,27 @@ export function createTunnelRoutes({
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
+  /** How many grants each server has had; the grants themselves end with the process. */
+  const counts = store.documents.open('tunnel', z.object({ secretVersion: z.number() }));
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
     const { name } = await readBody(c.req, tunnelOperations.createTunnel.body);
     const before = store.servers.getByName(projectId, name);
-    const grant = relay.issue(before?.id ?? createId('srv'));
+    const counted = before && counts.get(projectId, before.id);
+    const grant = relay.issue(before?.id ?? createId('srv'), counted?.content.secretVersion ?? 0);
     const { serverId, slug, secret, connectToken, connectTokenExpiresAt, secretVersion } = grant;
     const { origin, host } = new URL(c.req.url);
     const url = `${origin}${relayPath}${serverId}?k=${secret.reveal()}`;
     const content: ServerContent = { ...before?.content, name, enabled: true, transportType: 'http', url };
     try {
-      if (before === undefined) store.servers.insert({ id: serverId, projectId, content, now: clock.now() });
-      else store.servers.update({ id: serverId, content, now: clock.now() });
+      const count = { id: serverId, content: { secretVersion }, now: clock.now() };
+      store.transact(() => {
+        if (before === undefined) store.servers.insert({ id: serverId, projectId, content, now: clock.now() });
+        else store.servers.update({ id: serverId, content, now: clock.now() });
+        if (counted === undefined) counts.insert({ ...count, projectId, parentId: serverId });
+        else counts.update(count);
+      });
     } catch (error) {
       // A grant that no record leads to could never be closed.
       relay.revoke(serverId);

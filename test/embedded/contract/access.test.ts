@@ -159,6 +159,24 @@ describe('the rate limit', () => {
     expect((await service.root.get('/me')).status).toBe(429);
   });
 
+  it('lets 60 evenly spread calls of a minute through after a burst, and refuses what comes in addition', async () => {
+    const clock = new ManualClock();
+    await using service = await openContractService({ clock, rateLimit: { perMinute: 60, burst: 10 } });
+    const call = async () => {
+      const { status, headers } = await service.root.get('/me');
+      return { status, retryAfter: headers['retry-after'] };
+    };
+    const atOnce = await Promise.all(Array.from({ length: 61 }, call));
+    const refused = atOnce.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(51);
+    for (const { retryAfter } of refused) expect(retryAfter).toBe('1');
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(1000);
+      expect(await call()).toEqual({ status: 200, retryAfter: undefined });
+    }
+    expect(await call()).toEqual({ status: 429, retryAfter: '1' });
+  });
+
   it('charges no client without a key', async () => {
     const clock = new ManualClock();
     await using service = await openContractService({ clock, rateLimit: { perMinute: 60, burst: 1 } });

@@ -1,0 +1,25 @@
+import { systemClock } from '../../../src/base/time.ts';
+import { createTerminalLogger } from '../../../src/cli/logger.ts';
+import { createRedactor, Secret } from '../../../src/base/redaction.ts';
+import { createInventory } from '../../../src/embedded/inventory.ts';
+import { openEmbeddedService } from '../../../src/embedded/open.ts';
+import { createFastClock } from '../clocks/fast-clock.ts';
+
+// The service of `serve --data <directory>`, with days that pass in seconds: `fast-serve <directory> <api key> <epoch ms> <factor>`.
+
+const [dataDir = '', apiKey = '', originMs = '', factor = ''] = process.argv.slice(2);
+const service = await openEmbeddedService({
+  clock: createFastClock(systemClock, { originMs: Number(originMs), factor: Number(factor) }),
+  logger: createTerminalLogger({
+    // Runs that start are what the test reads from the store.
+    write: () => {},
+    redactor: createRedactor(),
+    color: false,
+    isQuiet: true,
+    isVerbose: false,
+  }),
+  createInventory,
+  dataDir,
+  apiKey: new Secret(apiKey),
+});
+process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, project: service.projectId })}\n`);
