@@ -67,8 +67,9 @@ export function describeRoundsDecision({ rounds }: SuiteReport, currency: string
   const open = requirements.filter(({ state }) => state === 'open');
   if (open.length > 0) {
     const [first] = open;
+    const verb = open.length === 1 ? 'is' : 'are';
     const all =
-      requirements.length === 1 ? 'the minimum is' : `${open.length} of ${requirements.length} requirements are`;
+      requirements.length === 1 ? 'the minimum is' : `${open.length} of ${requirements.length} minimums ${verb}`;
     const further =
       open.length > 1 || first?.further == null
         ? ''

@@ -109,7 +109,7 @@ describe('mcp-eval-ci run', () => {
     const result = await runCommand(['run', '--runs', 'many', 'a.yaml', 'b.yaml'], { cwd: workspace.path, env });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatchInlineSnapshot(`
-      "runs: "many" is not a number of runs; write a whole number from 1 to 100 (bad-runs)
+      "runs: "many" is not a number of runs; write a whole number from 1 to 100, or a range such as 2..30 (bad-runs)
       evals: No file matches "b.yaml"; patterns are relative to the working directory, such as evals/*.evals.yaml (no-files)
       a.yaml:1:1: The key \`cases\` is missing (missing-key)
       3 problems; nothing was run.

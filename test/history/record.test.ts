@@ -25,6 +25,14 @@ describe('a line of the history', () => {
     expect(parseHistory(line).records[0]?.cases[0]?.replayed).toBe(2);
   });
 
+  it('keeps what the model calls of a case cost, where that is known', () => {
+    const report = createReport({ suites: [createSuiteResults({ cases: [createCaseResults()] })] });
+    const priced = { ...report, cases: report.cases.map((testCase) => ({ ...testCase, cost: 0.25 })) };
+    expect(renderHistoryLine(priced)).toContain('"ms":null,"cost":0.25}');
+    expect(parseHistory(renderHistoryLine(priced)).records[0]?.cases[0]?.cost).toBe(0.25);
+    expect(renderHistoryLine(report)).not.toContain('cost');
+  });
+
   it.each([createReport(), createRedReport(), createInconclusiveReport(), createHostileReport('a\nb\u2028##[x]"')])(
     'reads back as what it was written from',
     (report) => {

@@ -29,6 +29,12 @@ describe('what a policy requires less of models', () => {
     ],
     ['pools the models', {}, { poolModels: demanded(true) }, '`poolModels`: false -> true'],
     [
+      'asks about these cases instead of tasks',
+      {},
+      { confidenceOver: demanded('cases') },
+      '`confidenceOver`: tasks -> cases',
+    ],
+    [
       'accepts older recordings',
       {},
       { maximumRecordingAgeMs: demanded(60 * day) },

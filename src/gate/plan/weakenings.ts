@@ -161,7 +161,10 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   const fewer = pairs.filter(
     ({ earlier, later }) =>
       later.isDeterministic !== true &&
-      (later.runs < earlier.runs || (later.maxRuns ?? later.runs) < (earlier.maxRuns ?? earlier.runs)),
+      (later.runs < earlier.runs ||
+        (later.maxRuns ?? later.runs) < (earlier.maxRuns ?? earlier.runs) ||
+        // A confidence is about the cases alone then, and no longer about tasks.
+        (later.maxRuns !== undefined && earlier.maxRuns === undefined)),
   );
   const shared = { protection: 'minima', code: 'requirement-lowered', suiteId: is.id } as const;
   const describe = (what: string, found: typeof pairs, format: (item: SuiteCase) => string): Weakening[] => {

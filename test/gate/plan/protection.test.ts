@@ -36,6 +36,8 @@ const withPolicy = (policy: string, evals = greenEvals) => `${evals}policy: ${po
 const entry = (expires: string) =>
   `quarantine: [{ suite: everything, case: echo, owner: "@alice", reason: Flaky., expires: ${expires} }]\n`;
 
+const sure = '\npolicy: { minimumPassRate: 90%, confidence: 95% }\n';
+
 describe('a change that lowers what its base requires', () => {
   it.each<[string, string, Files, Files, string]>([
     [
@@ -100,6 +102,20 @@ describe('a change that lowers what its base requires', () => {
       { 'evals/a.yaml': limited },
       { 'evals/a.yaml': limited.replace('runs: 3', 'runs: 1') },
       'The number of `runs` of the case "Echoes a message" (evals/a.yaml:4) is 1 instead of 3 in main.',
+    ],
+    [
+      'makes a range of a number of runs',
+      'requirement-lowered',
+      { 'evals/a.yaml': `${limited}${sure}` },
+      { 'evals/a.yaml': `${limited.replace('runs: 3', 'runs: { min: 3, max: 30 }')}${sure}` },
+      'The number of `runs` of the case "Echoes a message" (evals/a.yaml:4) is 3 to 30 instead of 3 in main.',
+    ],
+    [
+      'declares a case deterministic',
+      'requirement-lowered',
+      { 'evals/a.yaml': limited },
+      { 'evals/a.yaml': limited.replace('runs: 3', 'deterministic: true') },
+      'The value of `deterministic` of the case "Echoes a message" (evals/a.yaml:4) is true instead of false in main.',
     ],
     [
       'lowers the minimum',

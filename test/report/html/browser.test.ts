@@ -1,6 +1,7 @@
 import { source as axeSource } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RoundsReport } from '../../../src/model/rounds.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { launchBrowser, missingBrowser, openFilePage } from '../../support/browser.ts';
 import { hostileTexts } from '../../support/text/hostile-text.ts';
@@ -47,6 +48,40 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
     expect(await open.page.locator('.diff').first().innerText()).toContain('unit: "celsius"');
     expect(open.complaints).toEqual([]);
+  });
+
+  it('draws how far each requirement was decided, with a sentence and a table', async () => {
+    const requirement = { minimum: 0.8, confidence: 0.95, further: null };
+    const path = [1, 2].map((round) => ({ round, passed: round * 9, failed: round, evidence: round / 2 }));
+    const rounds: RoundsReport = {
+      min: 1,
+      max: 30,
+      ran: 4,
+      iterations: 50,
+      fixed: { iterations: 525, saved: 475, savedCost: null },
+      requirements: [
+        { ...requirement, scope: 'suite', subject: null, state: 'passed', decidedAfter: 2, rounds: 2, path },
+        { ...requirement, scope: 'tag', subject: '<b>slow', state: 'failed', decidedAfter: 4, rounds: 4, path },
+      ],
+    };
+    const [suite, ...others] = report.suites;
+    if (suite === undefined) throw new Error('The report has no suite.');
+    const decided = { ...report, suites: [{ ...suite, rounds }, ...others] };
+    await using open = await openFilePage(browser, renderHtml(decided, { evidence: createPageEvidence(report) }));
+    const card = open.page.locator('.rounds');
+    expect(await card.locator('p').innerText()).toBe(
+      'Decided after 4 of at most 30 rounds: 50 iterations; a fixed number with the same power takes 525 (475 saved).',
+    );
+    expect(await card.getByRole('img').getAttribute('aria-label')).toBe(
+      'How far the requirements were decided after each of 4 rounds: the suite passed after round 2; tag <b>slow failed after round 4',
+    );
+    expect(await card.locator('polyline').count()).toBe(2);
+    await card.getByText('Rounds as a table').click();
+    await card.getByText('tag <b>slow failed after round 4', { exact: true }).last().waitFor();
+    expect(open.complaints).toEqual([]);
+    expect(await findBarriers(open.page)).toEqual([]);
+    await using without = await openFilePage(browser, html);
+    expect(await without.page.locator('.rounds').count()).toBe(0);
   });
 
   it('narrows the list down by text, outcome and tag, and says how many are left', async () => {
