@@ -14,6 +14,7 @@ import type { Supervision } from '../supervisor/supervised.ts';
 import { addApiCommand } from './api.ts';
 import { addCalibrateCommand } from './calibrate.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addConvertCommand } from './convert.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addInitCommand } from './init.ts';
@@ -72,6 +73,7 @@ Exit codes:
     addTunnelCommand,
     addApiCommand,
     addSyncCommands,
+    addConvertCommand,
     addCompletionCommand,
   ])
     addCommand(program, setExitCode, redactor);

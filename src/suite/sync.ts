@@ -2,9 +2,9 @@ import { isJsonEqual } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
-import { serverUnderTest } from '../model/step-server.ts';
+import { readServerName } from '../model/step-server.ts';
 import { mapServerSteps } from '../model/step.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
 import { compileCase } from './compile.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -98,15 +98,26 @@ export function planSync(suite: Suite, existing: readonly StoredCase[], options:
   return plan;
 }
 
+/** A case of a suite that is kept for itself: its calls name the server under test as its project does. */
+function describeKept(
+  testCase: SuiteCase,
+  suite: Suite,
+  { serverName, dialect }: { serverName: string; dialect: Dialect },
+): WholeCase {
+  const fields = describeTest(compileCase(testCase, suite, { dialect }));
+  const steps = fields.steps.map((step) =>
+    mapServerSteps(step, (asking) => (readServerName(asking) === null ? { ...asking, serverName } : asking)),
+  );
+  return { ...fields, steps };
+}
+
 /** A case as the API's case routes create it, with what compiling it gives. What only inline tests can carry is left out. */
 export function describeNewCase(
   testCase: SuiteCase,
   suite: Suite,
   options: { serverName: string; dialect: Dialect },
 ): CaseFields & { id: string } {
-  const { models, expectedOutput, scenario, ...fields } = describeTest(
-    nameServer(compileCase(testCase, suite, options), options.serverName),
-  );
+  const { models, expectedOutput, scenario, ...fields } = describeKept(testCase, suite, options);
   return {
     id: testCase.id,
     title: testCase.title,
@@ -124,7 +135,7 @@ export function compareWithStored(
   stored: StoredCase,
   options: { serverName: string; dialect: Dialect },
 ): Pick<CaseUpdate, 'changes' | 'fields'> & { canChange: boolean } {
-  const wanted = describeTest(nameServer(compileCase(testCase, suite, options), options.serverName));
+  const wanted = describeKept(testCase, suite, options);
   const changes = listChanges(wanted, describeStored(stored, wanted));
   return {
     changes,
@@ -242,12 +253,4 @@ function isEqualJson(left: unknown, right: unknown): boolean {
 
 function toJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-}
-
-/** Outside a run of the gate, no server is called `server-under-test`: the steps name the record of one. */
-function nameServer(test: TestCase, serverName: string): TestCase {
-  const steps = test.steps.map((step) =>
-    mapServerSteps(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call)),
-  );
-  return { ...test, steps };
 }

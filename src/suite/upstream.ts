@@ -11,7 +11,7 @@ import { explainIssues } from './explain-issues.ts';
 import type { Finding } from './findings.ts';
 import type { SourceDocument } from './source-document.ts';
 import { stepsSchema, type WrittenStep } from './step-schema.ts';
-import type { WrittenCase } from './suite-schema.ts';
+import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
 const fraction = z.number().min(0).max(1);
 const repetitions = z.int().min(1).max(100);
@@ -56,91 +56,154 @@ const caseSchema = z.strictObject({
   title: fields.title,
   steps: fields.steps,
   assertions: fields.checks,
+  // The same under another name, in version 1 alone.
+  checks: fields.checks,
   expectedOutput: fields.expectedOutput,
   isNegativeTest: fields.isNegative,
   model: modelId.exactOptional(),
+  // How often the case runs: as version 1 calls it, and as version 2 does.
   repetitions: fields.iterations,
+  iterations: fields.iterations,
   passThreshold: fraction.exactOptional(),
   disabled: z.boolean().exactOptional(),
   import: importSchema.exactOptional(),
 });
 
-/** Upstream's suite file, schema `https://mcpjam.com/schemas/eval-suite/v1.json`. */
-const upstreamSchema = z.strictObject({
-  $schema: z.string().exactOptional(),
-  schemaVersion: z.literal('1'),
-  mode: z
-    .enum(['agentWorkflow', 'serverContract'])
-    .refine((mode) => mode === 'agentWorkflow', unsupported('`mode: serverContract`', 'upstream reserves it')),
-  reportingMode: z
-    .enum(['standard', 'restricted', 'summary'])
-    .refine((mode) => mode === 'standard', unsupported('this reporting mode', 'write `standard`'))
-    .exactOptional(),
-  suite: z.strictObject({ id, name: text, description: z.string().exactOptional() }),
-  // Where the servers run is the job's business: it starts the one under test itself.
-  target: z.strictObject({
-    servers: z.array(
-      z.strictObject({ name: text.exactOptional(), id: text.exactOptional(), environment: text.exactOptional() }),
-    ),
-    environment: text.exactOptional(),
-  }),
-  defaults: z
-    .strictObject({
-      model: modelId.exactOptional(),
-      provider: text.exactOptional(),
-      repetitions: repetitions.exactOptional(),
-      passThreshold: fraction.exactOptional(),
-      // Demands on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
-      validity: openObject,
-      captureLevel: z.literal('full').exactOptional(),
-      toolPolicy: toolPolicySchema.exactOptional(),
-    })
-    .refine(
-      ({ model, provider }) => provider === undefined || model?.startsWith(`${provider}/`) === true,
-      unsupported('a `provider` apart from the model', 'write the model as `provider/name`'),
-    ),
-  provenance: openObject.exactOptional(),
-  cases: z
-    .array(caseSchema)
-    .refine(
-      (cases) => cases.some((testCase) => testCase.disabled !== true),
-      withIssueCode('no-cases', 'No case is enabled'),
-    )
-    .max(500),
-});
+/** Upstream's suite file, schemas `https://mcpjam.com/schemas/eval-suite/v1.json` and `…/v2.json`, which differ in names alone. */
+const upstreamSchema = z
+  .strictObject({
+    $schema: z.string().exactOptional(),
+    schemaVersion: z.enum(['1', '2']),
+    mode: z
+      .enum(['agentWorkflow', 'serverContract'])
+      .refine((mode) => mode === 'agentWorkflow', unsupported('`mode: serverContract`', 'upstream reserves it')),
+    reportingMode: z
+      .enum(['standard', 'restricted', 'summary'])
+      .refine((mode) => mode === 'standard', unsupported('this reporting mode', 'write `standard`'))
+      .exactOptional(),
+    suite: z.strictObject({ id, name: text, description: z.string().exactOptional() }),
+    // Where the servers run is the job's business: it starts the one under test itself.
+    target: z.strictObject({
+      servers: z.array(
+        z.strictObject({ name: text.exactOptional(), id: text.exactOptional(), environment: text.exactOptional() }),
+      ),
+      environment: text.exactOptional(),
+    }),
+    defaults: z
+      .strictObject({
+        model: modelId.exactOptional(),
+        provider: text.exactOptional(),
+        systemPrompt: text.exactOptional(),
+        temperature: z.number().min(0).max(2).exactOptional(),
+        repetitions: repetitions.exactOptional(),
+        iterations: repetitions.exactOptional(),
+        passThreshold: fraction.exactOptional(),
+        // Demands on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
+        validity: openObject,
+        captureLevel: z.literal('full').exactOptional(),
+        toolPolicy: toolPolicySchema.exactOptional(),
+      })
+      .refine(
+        ({ model, provider }) => provider === undefined || model?.startsWith(`${provider}/`) === true,
+        unsupported('a `provider` apart from the model', 'write the model as `provider/name`'),
+      ),
+    provenance: openObject.exactOptional(),
+    cases: z
+      .array(caseSchema)
+      .refine(
+        (cases) => cases.some((testCase) => testCase.disabled !== true),
+        withIssueCode('no-cases', 'No case is enabled'),
+      )
+      .max(500),
+  })
+  .superRefine(({ schemaVersion, defaults, cases }, context) => {
+    for (const [path, part] of [
+      [['defaults'], defaults] as const,
+      ...cases.map((part, index) => [['cases', index], part] as const),
+    ]) {
+      for (const [version, key, other] of versionedKeys) {
+        if (version === schemaVersion || !Object.hasOwn(part, key)) continue;
+        const message = `Unknown key \`${key}\` in version ${schemaVersion}; write \`${other}\``;
+        context.addIssue({
+          code: 'custom',
+          path: [...path, key],
+          message,
+          params: { code: 'unknown-key', isKey: true },
+        });
+      }
+      if (!('assertions' in part && 'checks' in part)) continue;
+      const message = 'Both `assertions` and `checks` are given, which mean the same; write one of them';
+      context.addIssue({
+        code: 'custom',
+        path: [...path, 'checks'],
+        message,
+        params: { code: 'two-lists', isKey: true },
+      });
+    }
+  });
+
+/** What only one version knows, and what the other calls it. */
+const versionedKeys = [
+  ['1', 'repetitions', 'iterations'],
+  ['2', 'iterations', 'repetitions'],
+  ['1', 'checks', 'assertions'],
+] as const;
 
 type UpstreamSuite = z.output<typeof upstreamSchema>;
 type UpstreamCase = UpstreamSuite['cases'][number];
 
 /** Parses upstream's suite file into this project's format, same meaning; what this product cannot express is a finding. */
-export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | null; findings: Finding[] } {
+export function parseUpstreamSuite(document: SourceDocument): {
+  suite: Suite | null;
+  /** The same as an evals file says it. */
+  written: WrittenSuite | null;
+  findings: Finding[];
+} {
   const parsed = upstreamSchema.safeParse(document.value);
-  if (!parsed.success) return { suite: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };
+  if (!parsed.success)
+    return { suite: null, written: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };
   const upstream = parsed.data;
   const enabled = upstream.cases.flatMap((testCase, index) =>
     testCase.disabled === true ? [] : [{ testCase, index }],
   );
-  const { model } = upstream.defaults;
+  const { model, systemPrompt, temperature } = upstream.defaults;
   const own = {
     suite: upstream.suite.name,
     id: upstream.suite.id,
     ...(model !== undefined && { model }),
+    ...(systemPrompt !== undefined && { system: systemPrompt }),
+    ...(temperature !== undefined && { temperature }),
     cases: enabled.map(({ testCase }) => toOwnCase(testCase, upstream)),
   };
   const indexes = enabled.map(({ index }) => index);
   const { suite, findings } = buildSuite(own, skipDisabledCases(document, indexes), null);
-  return { suite: { ...suite, policy: { ...suite.policy, ...mapThresholds(upstream, document) } }, findings };
+  const thresholds = mapThresholds(upstream, document);
+  return {
+    suite: { ...suite, policy: { ...suite.policy, ...thresholds } },
+    written: { ...own, ...writeThresholds(thresholds) },
+    findings,
+  };
 }
+
+function writeThresholds({ minimumPassRate, cases = [], required = [] }: Thresholds): Pick<WrittenSuite, 'policy'> {
+  if (minimumPassRate == null) return {};
+  return {
+    policy: {
+      minimumPassRate: minimumPassRate.value,
+      ...(cases.length > 0 && { cases: Object.fromEntries(cases.map(({ name, value }) => [name, value])) }),
+      ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+    },
+  };
+}
+
+type Thresholds = Partial<Pick<PolicyLayer, 'minimumPassRate' | 'cases' | 'required'>>;
 
 /**
  * Turns thresholds, of which each is about one case, into minimum pass rates of the cases. The suite as a whole then has none.
  * Where all iterations have to pass, the case is required, which holds with any confidence; so is a case without a threshold, as
  * every case of a file without thresholds has to pass in full.
  */
-function mapThresholds(
-  { cases, defaults }: UpstreamSuite,
-  document: SourceDocument,
-): Partial<Pick<PolicyLayer, 'minimumPassRate' | 'cases' | 'required'>> {
+function mapThresholds({ cases, defaults }: UpstreamSuite, document: SourceDocument): Thresholds {
   const ofDefaults = locateText(document, ['defaults', 'passThreshold']);
   const given: Array<NamedRule<number>> = [];
   const required: Array<NamedRule<true>> = [];
@@ -152,7 +215,7 @@ function mapThresholds(
     if (threshold === undefined) {
       required.push({ name, value: true, source: locateText(document, ['cases', index], 'locateValue') });
     } else {
-      given.push({ name, value: toPassRate(threshold, testCase.repetitions ?? defaults.repetitions ?? 1), source });
+      given.push({ name, value: toPassRate(threshold, countRuns(testCase, defaults) ?? 1), source });
     }
   }
   const [first] = given;
@@ -165,6 +228,12 @@ function mapThresholds(
   };
 }
 
+type Counted = Pick<UpstreamCase, 'repetitions' | 'iterations'>;
+
+function countRuns(testCase: Counted, defaults: Counted): number | undefined {
+  return testCase.repetitions ?? testCase.iterations ?? defaults.repetitions ?? defaults.iterations;
+}
+
 /** The threshold, unless rates are too coarse for it: then the rate that the same number of iterations reaches. */
 function toPassRate(threshold: number, runs: number): number {
   // Binary fractions: 0.7 × 10 is a hair above 7, and asks for 7.
@@ -175,7 +244,8 @@ function toPassRate(threshold: number, runs: number): number {
 }
 
 function toOwnCase(testCase: UpstreamCase, { defaults, target }: UpstreamSuite): WrittenCase {
-  const runs = testCase.repetitions ?? defaults.repetitions;
+  const runs = countRuns(testCase, defaults);
+  const assertions = testCase.assertions ?? testCase.checks;
   return {
     id: testCase.id,
     title: testCase.title,
@@ -184,7 +254,7 @@ function toOwnCase(testCase: UpstreamCase, { defaults, target }: UpstreamSuite):
     ...(testCase.model !== undefined && { model: testCase.model }),
     ...(testCase.isNegativeTest !== undefined && { negative: testCase.isNegativeTest }),
     ...(testCase.expectedOutput !== undefined && { expectedOutput: testCase.expectedOutput }),
-    ...(testCase.assertions !== undefined && { checks: { mode: 'replace' as const, list: testCase.assertions } }),
+    ...(assertions !== undefined && { checks: { mode: 'replace' as const, list: assertions } }),
   };
 }
 

@@ -67,7 +67,12 @@ export function writeSuite(suite: SuiteToWrite): string {
       };
     }),
   };
-  return stringify(written, { schema: 'core', lineWidth: 120, aliasDuplicateObjects: false });
+  return writeYaml(written);
+}
+
+/** Writes a value as YAML 1.2, which reads as the same value. */
+export function writeYaml(value: unknown): string {
+  return stringify(value, { schema: 'core', lineWidth: 120, aliasDuplicateObjects: false });
 }
 
 /** What all of them have; null where they differ. */
@@ -101,7 +106,8 @@ function withoutImplied(steps: CaseToWrite['steps']): CaseToWrite['steps'] {
   return isJsonEqual(implied, meant) ? [call] : steps;
 }
 
-function writeStep(step: Readonly<Record<string, unknown>>, index: number): unknown {
+/** Writes a step of the API as a file does. `index` is its place in its case, which gives it an id. */
+export function writeStep(step: Readonly<Record<string, unknown>>, index: number): unknown {
   const { id, kind, ...fields } = step;
   const named = id === `step-${index + 1}` ? {} : { id };
   if (kind === 'prompt') return { prompt: escapeTexts(fields['prompt']), ...named };
@@ -121,7 +127,8 @@ function writeStep(step: Readonly<Record<string, unknown>>, index: number): unkn
   };
 }
 
-function writeAssertion(assertion: Readonly<Record<string, unknown>>): unknown {
+/** Writes an assertion of the API as a file does. */
+export function writeAssertion(assertion: Readonly<Record<string, unknown>>): unknown {
   const { pattern, ...fields } = assertion;
   // In a pattern, `\\{{` means the text already.
   return shortenAssertion({ ...escapeRecord(fields), ...(pattern !== undefined && { pattern }) });

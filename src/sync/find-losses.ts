@@ -2,7 +2,7 @@ import { isRecord } from '../base/json.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import type { Assertion } from '../model/assertion.ts';
 import { isOwnStep } from '../model/step.ts';
-import { type SourceLocation, type Suite, type SuiteCase } from '../model/suite.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import type { ServiceProfile } from '../service/profile.ts';
 import { resolveChecks } from '../suite/build.ts';
 import { compileCase } from '../suite/compile.ts';

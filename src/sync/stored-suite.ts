@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import type { StoredCase } from '../model/case.ts';
+import { serverUnderTest } from '../model/step-server.ts';
 import { listCases } from '../service/cases.ts';
 import { callOperation } from '../service/call-operation.ts';
 import type { CallOptions, ServiceClient } from '../service/client.ts';
@@ -55,6 +56,7 @@ export async function readStoredSuite(
   const { settings, executionConfig, environment } = detail;
   const { model } = executionConfig ?? {};
   const selected = new Set(environment?.servers ?? []);
+  const own = servers.filter(({ id, name }) => selected.has(id) || selected.has(name));
   return {
     id: detail.id,
     name: detail.name,
@@ -66,13 +68,13 @@ export async function readStoredSuite(
       systemPrompt: executionConfig?.systemPrompt || null,
       temperature: executionConfig?.temperature ?? null,
     },
-    servers: servers.filter(({ id, name }) => selected.has(id) || selected.has(name)),
+    servers: own,
     cases: cases.map(({ declaredId, ...item }) => ({
       ...item,
       // A case of its own settings; a case without inherits those of the suite.
       matchOptions: { ...settings?.matchOptions, ...item.matchOptions },
       checks: resolveStoredChecks(item.checks ?? null, settings?.checks ?? []),
-      steps: (item.steps ?? []).map((step) => nameServer(step, servers)),
+      steps: (item.steps ?? []).map((step) => nameServer(step, { servers, own })),
       declaredId: declaredId ?? null,
     })),
   };
@@ -90,9 +92,19 @@ function resolveStoredChecks(
   return { mode, list };
 }
 
-function nameServer(step: unknown, servers: readonly WireServer[]): unknown {
-  if (!isRecord(step) || step['serverId'] === undefined) return step;
-  const { serverId, ...others } = step;
-  const server = servers.find(({ id }) => id === serverId);
+function nameServer(
+  step: unknown,
+  { servers, own }: { servers: readonly WireServer[]; own: readonly WireServer[] },
+): unknown {
+  if (!isRecord(step) || step['kind'] !== 'toolCall') return step;
+  const { serverId, serverName, ...others } = step;
+  const [only, ...more] = own;
+  const isUnnamed = serverId === undefined && (serverName === serverUnderTest || serverName === '');
+  const server =
+    isUnnamed && more.length === 0
+      ? only
+      : serverId === undefined
+        ? undefined
+        : servers.find(({ id }) => id === serverId);
   return server === undefined ? step : { ...others, serverName: server.name };
 }

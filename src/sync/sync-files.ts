@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import { mapServerSteps } from '../model/step.ts';
-import { serverUnderTest } from '../model/step-server.ts';
+import { readServerName } from '../model/step-server.ts';
 import type { Suite } from '../model/suite.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { findNamed, formatNamed, suggestNamed } from '../service/named.ts';
@@ -139,10 +139,11 @@ function listServerNames(suite: Suite, known: readonly WireServer[], issues: Con
   const found = new Map<string, WireServer>();
   for (const { step, location } of suite.cases.flatMap(({ steps }) => steps)) {
     mapServerSteps(step, (call) => {
-      const { serverName = serverUnderTest } = call;
+      const serverName = readServerName(call);
+      if (serverName === null) return call;
       const server = known.find(({ name }) => name === serverName);
       if (server !== undefined) found.set(server.id, server);
-      else if (serverName !== serverUnderTest) {
+      else {
         const message = `the project has no server called ${JSON.stringify(serverName)}${suggestNamed(known, serverName)}`;
         issues.push({ ...location, code: 'unknown-server', message });
       }

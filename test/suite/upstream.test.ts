@@ -150,7 +150,7 @@ describe("upstream's suite file", () => {
       'a.yaml:14:16: This product cannot honour this reporting mode; write `standard` (unsupported-upstream)',
     ],
     [writeFile({ caseLines: ['disabled: true'] }), 'a.yaml:9:3: No case is enabled (no-cases)'],
-    [writeFile().replace('"1"', '1'), 'a.yaml:1:16: `schemaVersion` cannot be 1; write "1" (unknown-value)'],
+    [writeFile().replace('"1"', '1'), 'a.yaml:1:16: `schemaVersion` cannot be 1; write "1" or "2" (unknown-value)'],
     [writeFile({ caseLines: ['runs: 3'] }), 'a.yaml:14:5: Unknown key `runs`; known here: `id`, `title`'],
   ])('is refused where its meaning would be lost (%#)', (text, finding) => {
     const findings = listFindings(text);

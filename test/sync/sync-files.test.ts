@@ -284,6 +284,18 @@ describe('pull', () => {
     ).toEqual([['noToolErrors'], ['noToolErrors', 'turnCountUnder: 3'], null]);
   });
 
+  it('writes a suite of the gate, whose calls name no server of the project', async () => {
+    const serverId = await saveServer(service);
+    const call = { id: 'step-1', kind: 'toolCall', serverName: 'server-under-test', toolName: 'add', arguments: {} };
+    const tests = [
+      { title: 'Adds', steps: [call, { id: 'called', kind: 'assert', assertion: { type: 'noToolErrors' } }] },
+    ];
+    await service.project.post('/eval-suites', { name: 'Theirs', serverIds: [serverId], model: 'none/none', tests });
+    expect(await pullFile('Theirs', place)).toMatch(
+      /^suite: Theirs\ncases:\n {2}- title: Adds\n {4}id: \S+\n {4}steps:\n {6}- toolCall: add\n$/,
+    );
+  });
+
   it('names a suite that the project does not have', async () => {
     expect(await refuse(pullFile('Nothing', place))).toEqual([
       expect.stringMatching(/^suite: No suite of the project/),

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { ConfigurationError, readErrorCode } from '../base/errors.ts';
+import { convertFiles, type SourceFormat, sourceFormats, type SourceText } from '../convert/convert.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
+import { writeOut } from './sync.ts';
+
+interface ConvertFlags {
+  from: SourceFormat;
+  out?: string;
+  force?: boolean;
+}
+
+/** Adds `convert`: files of other formats as an evals file. */
+export function addConvertCommand(program: Command, setExitCode: (code: number) => void): void {
+  program
+    .command('convert')
+    .description('Write files of another format as an evals file, exactly or not at all.')
+    .argument('<files...>', 'a suite file of the service, or files of mcp-assert')
+    .addOption(
+      new Option(`--from <${sourceFormats.join('|')}>`, 'What the files are.')
+        .choices([...sourceFormats])
+        .makeOptionMandatory(),
+    )
+    .option('--out <file>', 'Where to write it. [stdout]')
+    .option('--force', 'Replace a file that is there.')
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 written · 2 something cannot be converted exactly; nothing is written
+
+Examples:
+  $ mcp-eval-ci convert --from service .mcpjam/evals/notes.yaml --out notes.evals.yaml
+  $ mcp-eval-ci convert --from mcp-assert evals/*.yaml --out notes.evals.yaml`,
+    )
+    .action(async (files: string[], flags: ConvertFlags) => {
+      const [first, ...others] = await Promise.all(files.map(readSource));
+      if (first === undefined) return;
+      const { text, findings, notes } = convertFiles(flags.from, [first, ...others]);
+      if (text === null) throw new ConfigurationError(findings);
+      for (const note of notes) process.stderr.write(`Note: ${escapeTerminalText(note)}\n`);
+      await writeOut(text, flags);
+      setExitCode(0);
+    });
+}
+
+async function readSource(file: string): Promise<SourceText> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const message = `cannot be read (${readErrorCode(error) ?? 'unknown error'}); check the path`;
+    throw new ConfigurationError([{ file, code: 'unreadable-file', message }], { cause: error });
+  });
+  return { file, text };
+}
