@@ -114,13 +114,15 @@ export async function runWithBase(
     cases: pairs.list(outline.filter(({ id }) => !newCases.has(id))),
     newCases: [...newCases],
   });
+  // Each run of a hosted service takes its time.
+  const atOnce = isHosted ? 5 : 1;
   const confidence = ran.requirements.confidence?.value ?? rateConfidence;
   const confirm = async (ids: ReadonlySet<string>): Promise<void> => {
     const { prepared } = ran;
     const name = `${ran.results.name} (comparison)`;
-    const selected = prepared === null ? null : selectPrepared(prepared, { ids, name, runs: 1 });
+    const selected = prepared === null ? null : selectPrepared(prepared, { ids, name, runs: atOnce });
     if (selected === null) return;
-    const numbers = new Map([...ids].map((id) => [id, [pairs.next(id)]]));
+    const numbers = new Map([...ids].map((id) => [id, countTo(atOnce).map((number) => pairs.next(id) + number - 1)]));
     await continueSuite(
       planned,
       { prepared: selected, numbers },
