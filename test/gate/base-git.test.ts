@@ -48,7 +48,7 @@ async function createRepository(
   return workspace;
 }
 
-async function compare(workspace: Workspace, inputs: GateInputs = {}) {
+async function compare(workspace: Workspace, inputs: GateInputs = {}, signal = new AbortController().signal) {
   const environment = { TMPDIR: workspace.path };
   const result = await runEmbeddedGate(
     workspace,
@@ -59,7 +59,7 @@ async function compare(workspace: Workspace, inputs: GateInputs = {}) {
       'min-pass-rate': '30%',
       ...inputs,
     },
-    { environment },
+    { environment, signal },
   );
   expect(git(workspace.path, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
   const directory = result.plan.base?.checkout?.directory ?? null;
@@ -110,6 +110,22 @@ describe('base: git', () => {
     });
     expect(report.baseComparison?.problem).toContain('process.exit(7)` failed: exit code 7.');
     expect(exitCode).toBe(0);
+  });
+
+  it('leaves nothing when it is cancelled while the base is set up', async () => {
+    await using workspace = await createRepository('one two');
+    const started = join(workspace.path, 'started');
+    const setup = join(workspace.path, 'wait.mjs');
+    await writeFile(
+      setup,
+      `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(started)}, '');\nsetInterval(() => {}, 1000);\n`,
+    );
+    const cancel = new AbortController();
+    const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel.signal);
+    await expect.poll(() => existsSync(started), { timeout: 50_000 }).toBe(true);
+    cancel.abort();
+    const { report } = await comparing;
+    expect(report.verdict.outcome).toBe('inconclusive');
   });
 
   it('leaves the comparison out where git does not know the branch', async () => {
