@@ -67,7 +67,8 @@ async function compare(workspace: Workspace, inputs: GateInputs = {}, signal = n
   return result;
 }
 
-describe('base: git', () => {
+// Several gates in one test take a while on a machine that is busy.
+describe('base: git', { timeout: 300_000 }, () => {
   it('checks the merge base out, sets it up, compares with it, and leaves nothing', async () => {
     await using workspace = await createRepository('one', {
       evals: writeCase('one') + writeCase('two', false) + writeCase('new', false),
@@ -122,7 +123,7 @@ describe('base: git', () => {
     );
     const cancel = new AbortController();
     const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel.signal);
-    await expect.poll(() => existsSync(started), { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => existsSync(started), { timeout: 250_000 }).toBe(true);
     cancel.abort();
     const { report } = await comparing;
     expect(report.verdict.outcome).toBe('inconclusive');
@@ -142,7 +143,7 @@ describe('base: git', () => {
   });
 });
 
-describe('openCheckout', () => {
+describe('openCheckout', { timeout: 300_000 }, () => {
   it('removes the worktrees of gates that were killed, and no other one', async () => {
     await using workspace = await createRepository('one two');
     const { path: repository } = workspace;

@@ -9,7 +9,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 type Scripts = Readonly<Record<string, readonly Behaviour[]>>;
 
-const names = ['add', 'echo', 'greet'];
+const names = ['echo', 'greet'];
 const allPass: Scripts = Object.fromEntries(names.map((name) => [name, ['passes']]));
 
 /** Runs a gate whose change is one server and whose base is another one, both in this process. */
@@ -43,7 +43,8 @@ const inAll = ({ report }: EmbeddedGate) => ({
 let brokenGate: ReturnType<typeof compare> | null = null;
 const runBroken = () => (brokenGate ??= compare({ base: allPass, head: { ...allPass, greet: ['fails'] } }));
 
-describe('a base that runs in the same job', () => {
+// Several gates in one test take a while on a machine that is busy.
+describe('a base that runs in the same job', { timeout: 300_000 }, () => {
   it('fails a change that breaks a tool, and names the case in summary, comment and annotations', async () => {
     const result = await runBroken();
     expect(result.exitCode).toBe(1);
@@ -51,14 +52,14 @@ describe('a base that runs in the same job', () => {
     expect(baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['greet']);
     const texts = inAll(result);
     for (const text of [texts.summary, texts.comment]) {
-      expect(text).toContain('Worse than the base (`a running server`): 1 of 3 cases (`Calls greet`).');
+      expect(text).toContain('Worse than the base (`a running server`): 1 of 2 cases (`Calls greet`).');
     }
     expect(texts.annotations).toContain('"Calls greet" is worse than the base');
     expect(texts.annotations).toContain('Calls greet: ');
   });
 
   it('passes ten comparisons of a server with itself, of which some tools are flaky', async () => {
-    const flaky: Scripts = { ...allPass, add: ['passes', 'fails', 'passes', 'passes', 'fails', 'passes'] };
+    const flaky: Scripts = { ...allPass, greet: ['passes', 'fails', 'passes', 'passes', 'fails', 'passes'] };
     const exitCodes: number[] = [];
     for (let index = 0; index < 10; index += 1) {
       const seed = `url=SERVER\nseed=${index}`;
@@ -75,14 +76,14 @@ describe('a base that runs in the same job', () => {
     const { report, baseCalls, headCalls } = await compare({ base: allPass, head: allPass }, {}, { runs: 3 });
     expect(baseCalls).toEqual(headCalls);
     expect(Object.values(baseCalls)).toEqual(names.map(() => 3));
-    expect(report.baseComparison).toMatchObject({ isWorse: false, problem: null, seed: 7, cases: { length: 3 } });
-    expect(report.results[0]?.base?.cases).toContainEqual({ id: 'add', base: 'ppp', head: 'ppp', cached: 0 });
+    expect(report.baseComparison).toMatchObject({ isWorse: false, problem: null, seed: 7, cases: { length: 2 } });
+    expect(report.results[0]?.base?.cases).toContainEqual({ id: 'echo', base: 'ppp', head: 'ppp', cached: 0 });
   });
 
   it('counts iterations that run for the comparison alone for no rate', async () => {
     const { report, headCalls } = await runBroken();
     expect(headCalls['greet']).toBeGreaterThan(1);
-    expect(report.totals).toMatchObject({ iterations: 3, passed: 2, failed: 1 });
+    expect(report.totals).toMatchObject({ iterations: 2, passed: 1, failed: 1 });
   });
 
   it('says nothing of a case that fails on both sides', async () => {
@@ -90,7 +91,7 @@ describe('a base that runs in the same job', () => {
     const result = await compare({ base: broken, head: broken });
     expect(result.exitCode).toBe(0);
     expect(inAll(result).summary).toContain(
-      'Not shown to be worse than the base (`a running server`) in any of 3 cases.',
+      'Not shown to be worse than the base (`a running server`) in any of 2 cases.',
     );
   });
 
@@ -108,7 +109,7 @@ describe('a base that runs in the same job', () => {
   it('leaves the comparison out when the base is lost in the middle, and fails the change for its own results alone', async () => {
     const lost: Scripts = { ...allPass, echo: ['breaks'] };
     const { exitCode, report } = await compare({ base: lost, head: { ...allPass, greet: ['fails'] } });
-    expect(report.totals).toMatchObject({ iterations: 3, failed: 1 });
+    expect(report.totals).toMatchObject({ iterations: 2, failed: 1 });
     expect(report.baseComparison?.cases.map(({ id }) => id)).not.toContain('echo');
     expect(exitCode).toBe(1);
   });
