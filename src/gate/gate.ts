@@ -195,13 +195,9 @@ async function runSuites(
   let findings: string[] = [];
   try {
     let scope: { service: ConnectedService; teardown: Teardown } | null = null;
-    await using base =
-      plan.base === null
-        ? null
-        : await openBaseSide(plan.base, {
-            ...{ plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses },
-            getScope: () => scope,
-          });
+    const job = { plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses };
+    const getScope = () => scope;
+    await using base = plan.base === null ? null : await openBaseSide(plan.base, { ...job, getScope });
     await base?.prepare();
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
