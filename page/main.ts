@@ -1,4 +1,5 @@
 import type { PageData } from '../src/report/html/page-data.ts';
+import { createBaseCard } from './base-card.ts';
 import { createCaseSection } from './case-list.ts';
 import { createComparisonCard } from './comparison-card.ts';
 import { create } from './dom.ts';
@@ -23,6 +24,7 @@ function draw(app: HTMLElement, data: PageData): void {
     ...report.suites.map((suite) => createSuiteCard(suite, report.models?.currency ?? '')),
     createModelsCard(report),
     createTrendCard(report),
+    createBaseCard(report),
     createComparisonCard(report),
   ].filter((card) => card !== null);
   app.replaceChildren(create('div', { class: 'cards' }, ...cards));

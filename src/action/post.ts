@@ -7,6 +7,7 @@ import { planHosted } from '../gate/plan/plan-service.ts';
 import { clearRemoteResources, type RemoteResources, parseRemoteResources } from '../gate/run/cleanup-journal.ts';
 import { serviceProfiles } from '../service/profile.ts';
 import { sendSignal } from '../server/process-tree.ts';
+import { nameBaseMarker } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
@@ -47,7 +48,9 @@ async function waitForGate(pid: number): Promise<void> {
 
 async function stopProcesses(processMarker: string): Promise<void> {
   if (processMarker === '') return;
-  const stopped = await stopMarkedProcesses(processMarker, { graceMs, clock: systemClock });
+  const options = { graceMs, clock: systemClock };
+  const counts = [processMarker, nameBaseMarker(processMarker)].map((marker) => stopMarkedProcesses(marker, options));
+  const stopped = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   if (stopped > 0) info(`Processes of the server that had been left running and are stopped now: ${stopped}.`);
 }
 

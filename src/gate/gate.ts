@@ -10,26 +10,35 @@ import { buildReport } from '../report/build.ts';
 import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate, type MeasuredSuite } from '../verdict/judge-gate.ts';
-import { connectService } from './run/connect-service.ts';
+import { openBaseSide } from './run/base-side.ts';
+import { type ConnectedService, connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
-import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime } from './run/run-lifetime.ts';
+import {
+  createTeardown,
+  explainInterruption,
+  type RunLifetime,
+  startRunLifetime,
+  type Teardown,
+} from './run/run-lifetime.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
-import type { TakenSnapshot } from './run/snapshots.ts';
+import { noteSnapshots, type TakenSnapshot } from './run/snapshots.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { runPlannedSuite } from './run/run-rounds.ts';
-import { describeUnrun, type RanSuite, type SuiteRunContext } from './run/run-suite.ts';
-import { createServerWitnesses, createTestServers, noteFindings, type TestServers } from './run/test-servers.ts';
+import { runWithBase } from './run/run-with-base.ts';
+import { describeUnrun } from './run/planned-results.ts';
+import type { RanSuite } from './run/run-suite.ts';
+import { createServerWitnesses, createTestServers, noteFindings } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
-import { retryFailed } from './run/retry-failed.ts';
+import { retrySuites } from './run/retry-failed.ts';
 
 /** What the gate needs of its surroundings. */
 export interface GateContext {
@@ -139,13 +148,6 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, snapshots, exitCode };
 }
 
-/** What a gate took over says nothing about the change. */
-function noteSnapshots(snapshots: readonly TakenSnapshot[]): string[] {
-  if (snapshots.length === 0) return [];
-  const names = snapshots.map(({ file, isNew }) => `${file} (${isNew ? 'new' : 'changed'})`).join(', ');
-  return [`The gate took these snapshots from the results instead of comparing with them: ${names}.`];
-}
-
 /** A part of the cases is no point of a trend of the whole. */
 function readTrend({ history, revision, shard }: GatePlan): Trend | null {
   if (history === null || shard !== null) return null;
@@ -192,6 +194,11 @@ async function runSuites(
   let answerNotes: string[] = [];
   let findings: string[] = [];
   try {
+    let scope: { service: ConnectedService; teardown: Teardown } | null = null;
+    const job = { plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses };
+    const getScope = () => scope;
+    await using base = plan.base === null ? null : await openBaseSide(plan.base, { ...job, getScope });
+    await base?.prepare();
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
     await using _recordings = {
@@ -206,6 +213,7 @@ async function runSuites(
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
+    scope = { service, teardown };
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
     await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
     if (baseline !== null && baseline.baseline === null) {
@@ -216,12 +224,18 @@ async function runSuites(
     }
     const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
+    const pairing = { cases: countCases(plan.suites), confirms: baseline === null };
     const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runPlannedSuite(planned, { ...suiteContext, servers: servers.find(planned), stopsEarly });
+      const context = { ...suiteContext, servers: servers.find(planned) };
+      const suite =
+        base === null || planned.kind === 'stored'
+          ? await runPlannedSuite(planned, { ...context, stopsEarly })
+          : await runWithBase(planned, { base, ...pairing }, context);
       ran.push(suite);
       suites.push(suite);
     }
+    await base?.cache.save();
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
     answerNotes = service.answers?.listUnused(plan.suites) ?? [];
     if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
@@ -264,25 +278,8 @@ async function runSuites(
   };
 }
 
-interface RanSuites {
-  planned: readonly PlannedSuite[];
-  ran: readonly RanSuite[];
-  /** Their results are replaced by what the retries come to. */
-  measured: MeasuredSuite[];
-  servers: TestServers;
-}
-
-/** After all first runs, so that whatever becomes of it takes no verdict away. */
-async function retrySuites(
-  { planned: suites, ran, measured, servers }: RanSuites,
-  context: Omit<SuiteRunContext, 'servers'> & { timeoutMs: number },
-): Promise<void> {
-  for (const [index, planned] of suites.entries()) {
-    const suite = ran[index];
-    if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
-    const results = await retryFailed(suite, planned, { ...context, servers: servers.find(planned) });
-    measured[index] = { ...suite, results };
-  }
+function countCases(suites: readonly PlannedSuite[]): number {
+  return suites.reduce((total, planned) => total + (planned.kind === 'file' ? planned.suite.cases.length : 0), 0);
 }
 
 /** What ends a run without saying anything about the server. */

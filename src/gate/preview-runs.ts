@@ -9,7 +9,7 @@ import { listRateScopes, type RateScope } from '../verdict/plan-rounds.ts';
 import { computeWilsonInterval } from '../verdict/statistics/wilson.ts';
 import type { GatePlan } from './plan/plan.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from './plan/plan-suites.ts';
-import { describeUnrun } from './run/run-suite.ts';
+import { describeUnrun } from './run/planned-results.ts';
 
 /** How far back the history says how a case fares now. */
 const recentGates = 20;

@@ -44,7 +44,7 @@ const caseComparisonSchema = z.object({
 });
 export type CaseComparison = z.infer<typeof caseComparisonSchema>;
 
-const rateChangeSchema = z.object({
+export const rateChangeSchema = z.object({
   suiteId: z.string(),
   baseline: countsSchema,
   current: countsSchema,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { baseComparisonSchema } from './base-comparison.ts';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
 import { currencySchema, judgeSpendingSchema } from './cost.ts';
@@ -196,6 +197,10 @@ export const reportSchema = z.object({
   comparison: comparisonSchema
     .nullable()
     .describe('Against the baseline; null where none was given, or none was found.'),
+  baseComparison: baseComparisonSchema
+    .nullable()
+    .default(null)
+    .describe('Against the base that ran in the same job; null where none was asked for.'),
   models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),

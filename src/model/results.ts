@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { baseResultsSchema } from './base-comparison.ts';
 import { type CaseReport, caseReportSchema, type IterationFailure } from './case-report.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { count, countsSchema, milliseconds } from './quantities.ts';
@@ -86,6 +87,9 @@ const suiteResultsSchema = z.object({
   retries: z.array(retryRoundSchema).describe('Further rounds; everything else is of the first.'),
   isStoppedEarly: z.boolean().describe('Whether the run was cancelled because its verdict was settled.'),
   concurrency: concurrencySchema.nullable(),
+  base: baseResultsSchema
+    .exactOptional()
+    .describe('What the base did in the same rounds; absent where none was asked for.'),
   rounds: roundsSchema.exactOptional().describe('Absent where the number of iterations was fixed.'),
 });
 

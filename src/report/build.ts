@@ -1,3 +1,4 @@
+import type { BaseComparison } from '../model/base-comparison.ts';
 import type { Comparison } from '../model/comparison.ts';
 import {
   type DemandReport,
@@ -39,6 +40,7 @@ export interface ReportInput {
   revision?: Revision | null;
   shard?: ShardReport | null;
   comparison?: Comparison | null;
+  baseComparison?: BaseComparison | null;
   trend?: Trend | null;
   /** Null where no model took part. */
   models?: ModelsReport | null;
@@ -101,6 +103,7 @@ export function buildReport(input: ReportInput): Report {
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
+    baseComparison: structuredClone(input.baseComparison ?? null),
     models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,

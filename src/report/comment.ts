@@ -2,6 +2,7 @@ import { readFirstLine, formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
+import { describeBase } from './base-comparison.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
 import { listModelBlocks } from './models.ts';
@@ -80,6 +81,7 @@ function renderBody(report: Report, detail: DetailLevel, options: CommentOptions
     ...listUnread(report),
     ...listSuites(report, detail, options),
     ...listModelBlocks(report, { maxRows: Math.min(detail.maxCases, maxMatrixRows) }),
+    ...(report.baseComparison === null ? [] : [describeBase(report.baseComparison)]),
     ...listBaseline(report),
     ...listNotes(report),
     '---',

@@ -3,6 +3,7 @@ import type { IterationMark } from '../model/evidence.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
+import { listBaseBlocks } from './base-comparison.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
@@ -100,6 +101,9 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
     ...listNotes(report, page),
     ...report.suites.flatMap((suite) => listSuite(report, suite, page)),
     ...listModelBlocks(report, { maxRows: Math.min(page.maxRows, maxMatrixRows) }),
+    ...(report.baseComparison === null
+      ? []
+      : listBaseBlocks(report.baseComparison, { maxRows: Math.min(page.maxRows, maxComparedRows) })),
     ...(report.comparison === null
       ? []
       : listComparisonBlocks(report.comparison, { maxRows: Math.min(page.maxRows, maxComparedRows) })),

@@ -5,6 +5,7 @@ import type { Comparison } from '../model/comparison.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
+import { describeBase, describeChange, describePairs, listDifferent } from './base-comparison.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
@@ -64,6 +65,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
       .flatMap((note) => wrapText(truncateText(note, maxReasonLength), { columns, indent: '  ' })),
     ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint, printed })]),
     ...listModels(report, { columns, paint }),
+    ...listBase(report, { columns, paint }),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     ...listTrend(report, { columns, paint }),
     '',
@@ -199,6 +201,24 @@ function listModels(report: Report, { columns, paint }: Page): string[] {
     }),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more model')}`] : []),
     ...listSpending(models).flatMap((text) => wrapText(text, { columns, indent: '  ' })),
+  ];
+}
+
+function listBase({ baseComparison }: Report, { columns, paint }: Page): string[] {
+  if (baseComparison === null) return [];
+  const sentence = describeBase(baseComparison, { name: (text) => text, prose: (text) => text });
+  const pairs = describePairs(baseComparison);
+  return [
+    '',
+    paint('bold', 'Against the base'),
+    ...[sentence, ...(pairs === null ? [] : [pairs])].flatMap((text) => wrapText(text, { columns, indent: '  ' })),
+    ...listDifferent(baseComparison)
+      .slice(0, maxDetailedCases)
+      .map((item) => {
+        const name = escapeTerminalText(truncateText(item.title, maxTitleLength));
+        const result = paint(item.isWorse ? 'red' : 'dim', describeChange(item));
+        return `  ${result} ${name}  ${formatCounts(item.base)} in the base, ${formatCounts(item.head)} in the change`;
+      }),
   ];
 }
 

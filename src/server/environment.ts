@@ -1,6 +1,11 @@
 /** Carries the session marker in every process of the server under test, so that processes that outlive it can be found later. */
 export const markerVariable = 'MCP_EVAL_CI_PROCESS';
 
+/** Marks the processes of the base, which may be ended while those of the change go on. */
+export function nameBaseMarker(marker: string): string {
+  return `${marker}-base`;
+}
+
 /**
  * What a program needs to run, find its files and speak the user's language, and nothing else: no INPUT_*, ACTIONS_*,
  * GITHUB_TOKEN or API key. RUNNER_TRACKING_ID stays because the runner finds orphans by it at the end of a job;

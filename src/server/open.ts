@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { ConfigurationError, ServerStartError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
+import { clipText } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { openTokenRequest } from '../mcp/client-credentials.ts';
@@ -8,12 +8,10 @@ import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import type { Target } from '../mcp/session.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
-import { buildChildEnvironment, markerVariable } from './environment.ts';
-import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
-import { createOutputTail } from './output-tail.ts';
+import { prepareStart, type StartOptions } from './prepare-start.ts';
 import { runCommand } from './run-command.ts';
 import type {
   AccessOptions,
@@ -23,16 +21,10 @@ import type {
   ServerOptions,
   StartContext,
 } from './running-server.ts';
-import { openSandbox } from './sandbox/open.ts';
-import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
-import { startWatchdog } from './watchdog.ts';
 
 /** How long the doctor may take where a gate has failed already. */
 const doctorTimeoutMs = 5000;
-
-/** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
-const sweepGraceMs = 500;
 
 /**
  * Starts the server under test, or finds the one at the URL, and resolves once it has answered an MCP handshake.
@@ -45,44 +37,14 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   context.signal.throwIfAborted();
   const { command, url } = options;
   if (url !== null) checkUrl(url);
-  const sessionMarker = command === null ? null : (options.sessionMarker ?? randomUUID());
-  const tail = createOutputTail();
-  const words = command === null ? [] : splitCommand(command);
-  const { cwd, sandbox: wanted } = options;
-  const { environment, logger } = context;
-  const opened =
-    command === null || wanted === undefined ? null : await openSandbox(wanted, { cwd, environment, logger });
-  // With a sandbox, nothing that the server starts can outlive it.
-  const descendants = command === null || (opened?.sandbox ?? null) !== null ? null : logDescendants();
-  const watchdog = sessionMarker === null ? null : startWatchdog(sessionMarker, context.environment);
-  const start: StartContext | null =
-    command === null || watchdog === null
-      ? null
-      : {
-          ...context,
-          command,
-          words,
-          watchdog,
-          cwd: options.cwd,
-          env: buildChildEnvironment(context.environment, { ...options.env, [markerVariable]: sessionMarker ?? '' }),
-          tail,
-          readyTimeoutMs: options.readyTimeoutMs,
-          sandbox: opened?.sandbox ?? null,
-          descendants,
-        };
-  const sweep = async () => {
-    if (sessionMarker !== null)
-      await stopMarkedProcesses(sessionMarker, { graceMs: sweepGraceMs, clock: context.clock });
-    await descendants?.end({ graceMs: sweepGraceMs, clock: context.clock });
-    await watchdog?.[Symbol.asyncDispose]();
-    await opened?.[Symbol.asyncDispose]();
-  };
+  const prepared = await prepareStart(options, context);
+  const { start, sessionMarker, tail, sandboxReport } = prepared;
   try {
     const reached = await reachServer(options, { context, start });
     return {
       ...reached,
       witness: reached.witness === null || start === null ? null : withCommands(reached.witness, start),
-      report: { ...reached.report, sandbox: opened?.report ?? null },
+      report: { ...reached.report, sandbox: sandboxReport },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
       stderrTail: (maxLines = tailLines) => tail.readLines(maxLines),
@@ -100,15 +62,45 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       },
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();
-        await sweep();
+        await prepared[Symbol.asyncDispose]();
       },
     };
   } catch (error) {
-    await sweep();
+    await prepared[Symbol.asyncDispose]();
     if (command !== null || url === null || !(error instanceof ServerStartError) || !error.isUnexplained) throw error;
     const { message, hint, stderrTail } = error;
     const findings = await diagnose({ url, protocol: 'auto', access: options.access }, context);
     throw new ServerStartError(message, { stderrTail, hint, findings, cause: error.cause });
+  }
+}
+
+/** Of the output of a command that failed, this many last lines are shown. */
+const shownLines = 20;
+const maxCommandLength = 120;
+
+/**
+ * Runs commands one after another as a server would be started: with its environment, in its sandbox and without a shell.
+ *
+ * @throws {ServerStartError} with the last lines of the first one that does not end with code 0; those after it do not run
+ * @throws the signal's reason once it aborts; nothing that was started is left by then
+ */
+export async function runSetup(
+  commands: readonly string[],
+  options: Omit<StartOptions, 'command' | 'readyTimeoutMs'>,
+  context: ServerContext,
+): Promise<void> {
+  for (const command of commands) {
+    context.signal.throwIfAborted();
+    await using prepared = await prepareStart({ ...options, command, readyTimeoutMs: 0 }, context);
+    const { start, tail } = prepared;
+    if (start === null) continue;
+    const end = await runCommand(start.words, { ...start, tail }, { signal: context.signal });
+    if (end.exitCode === 0) continue;
+    const how = end.startError ?? (end.signal === null ? `exit code ${end.exitCode}` : end.signal);
+    const output = [...end.stdout.split('\n'), ...end.stderr.split('\n')].filter((line) => line.trim() !== '');
+    throw new ServerStartError(`\`${clipText(command, maxCommandLength)}\` failed: ${how}.`, {
+      stderrTail: output.slice(-shownLines),
+    });
   }
 }
 

@@ -20,6 +20,16 @@ export function listProcesses(): ProcessEntry[] {
   return listPids().flatMap((pid) => readProcess(pid) ?? []);
 }
 
+/** The id of the gate's own process. */
+export function getOwnPid(): number {
+  return process.pid;
+}
+
+/** Whether a process of that id runs, this user's or another's. Where /proc is not there, one of another user counts as gone. */
+export function isProcessAlive(pid: number): boolean {
+  return sendSignal(pid, 0) || readProcess(pid) !== null;
+}
+
 /** Reads one process; null where it is gone or a zombie. */
 export function readProcess(pid: number): ProcessEntry | null {
   const stat = readProcFile(pid, 'stat');

@@ -24,6 +24,8 @@ export interface NewRun {
   /** Percent, 0..100: the wire's own scale. */
   passCriteria?: { minimumPassRate: number };
   notes?: string;
+  /** A label that the runs of a comparison share. */
+  runGroupId?: string;
   /** Of the providers whose models the run uses, by the provider's name. */
   modelApiKeys?: ReadonlyMap<string, Secret>;
 }

@@ -5,6 +5,7 @@ import { constants as systemConstants } from 'node:os';
 import { dirname } from 'node:path';
 import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/process-tree.ts';
+import { nameBaseMarker } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';
 import {
@@ -69,7 +70,8 @@ export async function supervise({
   const end = await watched.ended;
   if ('exitCode' in end) return end.exitCode;
   for (const id of watched.groups) signalGroup(id, 'SIGKILL');
-  await stopMarkedProcesses(marker, { graceMs: sweepGraceMs, clock: systemClock });
+  const options = { graceMs: sweepGraceMs, clock: systemClock };
+  await Promise.all([marker, nameBaseMarker(marker)].map((each) => stopMarkedProcesses(each, options)));
   if (end.signalExitCode !== null) return end.signalExitCode;
   print(`Error: ${end.cause} The verdict is inconclusive.`);
   const fallback = watched.fallback();

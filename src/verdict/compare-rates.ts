@@ -65,7 +65,7 @@ export function listRateDrops({ rates, maximumRateDrop, baseline }: Comparison):
 }
 
 /** In integers, so that a fall of exactly the maximum is allowed: `then - now > maximum` over one denominator. */
-function exceedsDrop(
+export function exceedsDrop(
   { baseline, current }: Pick<RateChange, 'baseline' | 'current'>,
   maximumRateDrop: number,
 ): boolean {

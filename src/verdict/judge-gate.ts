@@ -1,8 +1,10 @@
+import type { BaseComparison } from '../model/base-comparison.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { ModelsReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
+import { compareWithBase, listBaseRegressions } from './compare-base.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
 import { joinRuns } from './join-runs.ts';
@@ -23,6 +25,8 @@ export interface GateJudgement {
   verdict: Verdict;
   /** Null where nothing is compared. */
   comparison: Comparison | null;
+  /** Null where no base ran in the same job. */
+  baseComparison: BaseComparison | null;
   /** Null where no model took part. */
   models: ModelsReport | null;
   /** What the verdict means for the job. */
@@ -42,7 +46,11 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
       : [{ results: joinRuns(first, parts.slice(1)), parts, requirements }];
   });
   const comparison = compareSuites(measured, policy);
-  const regressions = comparison === null ? [] : listRegressions(comparison);
+  const baseComparison = compareWithBase(measured, policy);
+  const regressions = [
+    ...(comparison === null ? [] : listRegressions(comparison)),
+    ...(baseComparison === null ? [] : listBaseRegressions(baseComparison)),
+  ];
   const reasons = [...assignReasons(policy.lowered, measured), ...regressions];
   const { today } = policy;
   const suites = measured.map(({ results, parts, requirements }) => {
@@ -54,6 +62,7 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
     suites,
     verdict: joinVerdicts(suites.map(({ verdict }) => verdict)),
     comparison,
+    baseComparison,
     models: summarizeModels(measured, policy),
     exit: decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
   };

@@ -57,6 +57,10 @@ describe('parseGateOptions', () => {
   it('needs two inputs and fills in the rest', () => {
     expect(parseGateOptions(complete)).toEqual({
       evals: ['evals/*.evals.yaml'],
+      base: null,
+      baseServerCommand: null,
+      baseServerCwd: null,
+      baseSetup: [],
       tests: null,
       branch: null,
       commit: null,

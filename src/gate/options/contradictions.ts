@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findBaseIssues, hasBase } from './base.ts';
 import { findSandboxIssues, findServerIssues, idleWithoutCommand } from './server-contradictions.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
@@ -16,6 +17,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findUploadIssues(options),
     ...common,
     ...findShardIssues(options),
+    ...findBaseIssues(options),
     ...findConcurrencyIssues(options),
     ...findPolicyIssues(options),
   ];
@@ -106,6 +108,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   ];
   if (dryRun) given.push('`dry-run`');
   if (options.upload !== 'off') given.push('`upload`');
+  if (hasBase(options)) given.push('`base`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   // A check that the repository itself has added would vouch for a report that cannot be verified.
   if (name === 'publish' && options.reportTo.checkRun) given.push('`report-to: check-run`');
@@ -140,9 +143,9 @@ function findConcurrencyIssues({ concurrency, service }: GateOptions): Configura
 }
 
 /** Names a base that nothing would be read from. */
-function findPolicyIssues({ baseRef, policyRef }: GateOptions): ConfigurationIssue[] {
-  if (baseRef === null || policyRef === 'base') return [];
-  const message = 'has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it';
+function findPolicyIssues({ baseRef, policyRef, base }: GateOptions): ConfigurationIssue[] {
+  if (baseRef === null || policyRef === 'base' || base?.isGit === true) return [];
+  const message = 'has no effect with `policy-ref: head`; set `policy-ref: base` or `base: git`, or remove it';
   return [issue('base-ref', 'needs-policy-ref', message)];
 }
 

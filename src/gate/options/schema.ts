@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
+import { baseOptions } from './base.ts';
 import { baselineOptions, verdictOptions } from './verdict.ts';
 import { evalServiceOptions } from './eval-service.ts';
 import { githubOptions, reportOptions } from './report-to.ts';
@@ -16,6 +17,7 @@ export const gateOptionsSchema = z.object({
   ...evalServiceOptions,
   ...verdictOptions,
   ...baselineOptions,
+  ...baseOptions,
   ...reportOptions,
   ...githubOptions,
 });

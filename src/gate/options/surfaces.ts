@@ -7,6 +7,7 @@ export type Surface = 'run' | 'merge' | 'publish';
 /** Flags of the command that the actions do not take as inputs. */
 const flagsOnly: ReadonlySet<string> = new Set([
   'base-ref',
+  'base-server-cwd',
   'branch',
   'cases',
   'commit',

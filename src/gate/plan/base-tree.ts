@@ -184,7 +184,8 @@ export function explainMissingBase(
   return `${why}. Fetch it before the gate starts, with \`git fetch origin +refs/heads/${ref}:refs/remotes/origin/${ref}\`, ${checkedOut}`;
 }
 
-async function findLocalCommit(
+/** Finds the first of these revisions that the repository here has. */
+export async function findLocalCommit(
   candidates: readonly string[],
   cwd: string,
 ): Promise<{ commit: string } | { problem: string }> {

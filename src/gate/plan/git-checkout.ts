@@ -5,9 +5,16 @@ import { describeError } from '../../base/errors.ts';
 import type { GitCheckout } from './ci-systems.ts';
 
 const run = promisify(execFile);
-const timeoutMs = 30_000;
+const shortTimeoutMs = 30_000;
 /** An evals file is at most 1 MiB. */
 const maxOutputBytes = 2 * 1024 * 1024;
+
+interface GitLimits {
+  maxBytes?: number;
+  timeoutMs?: number;
+  /** Ends git. */
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * Runs git in a directory and returns what it prints. Objects are read as they are: a `git replace` in the checkout could stand for the
@@ -16,9 +23,9 @@ const maxOutputBytes = 2 * 1024 * 1024;
 export async function runGit(
   args: readonly string[],
   cwd: string,
-  { maxBytes = maxOutputBytes } = {},
+  { maxBytes = maxOutputBytes, timeoutMs = shortTimeoutMs, signal }: GitLimits = {},
 ): Promise<string> {
-  const options = { cwd, timeout: timeoutMs, maxBuffer: maxBytes, encoding: 'utf8' as const };
+  const options = { cwd, timeout: timeoutMs, maxBuffer: maxBytes, encoding: 'utf8' as const, signal };
   return (await run('git', ['--no-replace-objects', ...args], options)).stdout;
 }
 

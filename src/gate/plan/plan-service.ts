@@ -1,3 +1,4 @@
+import { isLoopback } from '../../http/url.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { Secret } from '../../base/redaction.ts';
@@ -155,4 +156,16 @@ function describeCi(
     ...(build.branch === null ? {} : { branch: build.branch }),
     ...(commit === null ? {} : { commitSha: commit }),
   };
+}
+
+/** Finds a server that the service cannot reach without a tunnel: another machine has another loopback, and a stdio server is nowhere else. */
+export function findUnreachableServer(
+  { hosted, isTunnelled }: PlannedService,
+  server: { url: string | null },
+): ConfigurationIssue[] {
+  if (isTunnelled || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+  const url = URL.parse(server.url ?? '');
+  if (url !== null && !isLoopback(url.hostname)) return [];
+  const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
+  return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }

@@ -1,6 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { systemClock } from '../../base/time.ts';
-import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import {
@@ -13,6 +12,7 @@ import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, readCiJob } from './ci-job.ts';
+import { planBase, type PlannedBase } from './plan-base.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -24,7 +24,13 @@ import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { planSandbox } from './plan-sandbox.ts';
 import { findVariableIssues, type PlannedServer } from './plan-server.ts';
 import { checkElevatedEvent, planServers } from './plan-servers.ts';
-import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
+import {
+  findUnreachableServer,
+  type PlannedService,
+  type PlannedUpload,
+  planService,
+  planUpload,
+} from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
@@ -40,6 +46,8 @@ export interface GatePlan extends PlannedPast {
   suites: PlannedSuite[];
   /** Empty where a suite of the service runs on the servers saved in it. */
   servers: PlannedServer[];
+  /** What the change is compared with in the same job; null for nothing. */
+  base: PlannedBase | null;
   /** What `server-env` passes on, by name. */
   variables: ReadonlyMap<string, Secret>;
   service: PlannedService;
@@ -106,11 +114,11 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
-  const { nowMs = systemClock.now() } = context;
+  const { nowMs = systemClock.now(), updatesSnapshots = false } = context;
   const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
-  const joining = await planJoining(options, context, issues);
+  const joining = options.merge.length === 0 ? null : await planMerge(options, { cwd: context.cwd }, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const rules = policy.gate;
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
@@ -129,7 +137,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
   checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
-  for (const server of servers) {
+  const { remarks } = policy;
+  const base = await planBase(options, { ...context, ci, servers, variables, remarks }, issues);
+  for (const server of [...servers, ...(base?.servers ?? [])]) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, surroundings, issues);
   }
@@ -159,6 +169,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     shard,
     merge,
     servers,
+    base: updatesSnapshots ? null : base,
     variables,
     service,
     baseline,
@@ -185,7 +196,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     snapshots,
     isDryRun: options.dryRun,
     notes,
-    remarks: policy.remarks,
+    remarks,
     policyNotes: policy.notes,
     protectionFindings: policy.base?.listFindings() ?? [],
     limits: {
@@ -193,17 +204,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRateDrop: rules.maximumRateDrop,
       ...applyPricingDefaults(rules),
     },
-    secrets: [service, ...servers, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
+    secrets: [service, ...servers, ...(base?.servers ?? []), github, collector, upload, models].flatMap(
+      (part) => part?.secrets ?? [],
+    ),
   };
-}
-
-async function planJoining(
-  options: GateOptions,
-  { cwd }: PlanContext,
-  issues: ConfigurationIssue[],
-): Promise<PlannedMerge | null> {
-  if (options.merge.length === 0) return null;
-  return await planMerge(options, { cwd }, issues);
 }
 
 function planProbation(
@@ -279,13 +283,4 @@ function findUnenforceablePins(
     const [, file = planned.suite.location.file, line = ''] = /^(.*):(\d+)$/.exec(planned.protocol.source) ?? [];
     return [{ file, line: Number(line), column: 1, code: 'needs-embedded-service', message }];
   });
-}
-
-/** A service elsewhere has another loopback, and a server over stdio has no address but there. */
-function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: PlannedServer): ConfigurationIssue[] {
-  if (isTunnelled || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
-  const url = URL.parse(server.url ?? '');
-  if (url !== null && !isLoopback(url.hostname)) return [];
-  const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
-  return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }

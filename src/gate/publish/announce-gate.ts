@@ -11,7 +11,7 @@ import type { Supervision } from '../../supervisor/supervised.ts';
 import { judgeGate } from '../../verdict/judge-gate.ts';
 import { composePolicy } from '../judge/compose-policy.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import { describeUnrun } from '../run/run-suite.ts';
+import { describeUnrun } from '../run/planned-results.ts';
 import type { WrittenFiles } from './publish-files.ts';
 
 /** What collecting and clearing up may take after the `timeout`. */

@@ -35,6 +35,8 @@ export interface JobModels extends ModelSource, AsyncDisposable {
     requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
     /** By case of the plan: which iterations of the gate those of the next run are; by default they count from 1. */
     numbers?: ReadonlyMap<string, readonly number[]> | undefined;
+    /** Whether the run is one of the base: it has budgets of its own, and nothing of it is recorded. */
+    isBase?: boolean;
   }): void;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
   collect(): Promise<MadeRecording[]>;
@@ -69,23 +71,19 @@ export function openModels(
   /** By the service's id of a case. */
   let numbersByCase = new Map<string, readonly number[]>();
   const limited = limitSpending(live, () => budget);
-  const source = createRecordedSource({
-    mode,
-    findCase,
-    live: limited,
-    findProviderProblem,
-    maximumAgeMs: () => maximumAgeMs,
-    now,
-    recorder,
-  });
+  const parts = { mode, findCase, live: limited, findProviderProblem, maximumAgeMs: () => maximumAgeMs, now };
+  const source = createRecordedSource({ ...parts, recorder });
+  const baseSource = createRecordedSource({ ...parts, recorder: createRecorder({ redactor }) });
+  let isOfBase = false;
   return {
     ...source,
     openSession: async (request) => {
       const { caseId, iterationNumber } = request;
       const number = numbersByCase.get(caseId)?.[iterationNumber - 1] ?? iterationNumber;
-      return await source.openSession({ ...request, iterationNumber: number });
+      return await (isOfBase ? baseSource : source).openSession({ ...request, iterationNumber: number });
     },
-    setSuite: ({ suiteId, caseIds, requirements, numbers }) => {
+    setSuite: ({ suiteId, caseIds, requirements, numbers, isBase = false }) => {
+      isOfBase = isBase;
       numbersByCase = new Map(
         [...caseIds].flatMap(([serviceId, caseId]) => {
           const ofCase = numbers?.get(caseId);
@@ -93,8 +91,9 @@ export function openModels(
         }),
       );
       maximumAgeMs = requirements.maximumRecordingAgeMs.value;
-      budget = budgets.get(suiteId) ?? createModelBudget(requirements.budgets, plan.pricing);
-      budgets.set(suiteId, budget);
+      const side = JSON.stringify([suiteId, isBase]);
+      budget = budgets.get(side) ?? createModelBudget(requirements.budgets, plan.pricing);
+      budgets.set(side, budget);
       for (const [serviceId, caseId] of caseIds) {
         for (const found of plan.cases.filter((item) => item.suiteId === suiteId && item.caseId === caseId)) {
           const slot = nameSlot(serviceId, found);

@@ -165,3 +165,16 @@ async function readTrace(
     throw error;
   }
 }
+
+/** By the gate's id of a case: the number in the gate of its first, second, … iteration in a run. */
+export type IterationNumbers = ReadonlyMap<string, readonly number[]>;
+
+/** Gives the iterations of a run, which the service counts from 1, their numbers in the gate. */
+export function createRenumbering(numbers: IterationNumbers, caseIds: ReadonlyMap<string, string>) {
+  return (iteration: Iteration): Iteration => {
+    const { testCaseId, iterationNumber } = iteration;
+    const known = numbers.get(caseIds.get(testCaseId ?? '') ?? '');
+    const number = iterationNumber === null ? undefined : known?.[iterationNumber - 1];
+    return number === undefined ? iteration : { ...iteration, iterationNumber: number };
+  };
+}

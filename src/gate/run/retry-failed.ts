@@ -10,6 +10,7 @@ import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
+import type { TestServers } from './test-servers.ts';
 
 /**
  * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every
@@ -94,4 +95,25 @@ async function runAgain(
     },
     cases: isStale ? [] : results.cases,
   };
+}
+
+interface RanSuites {
+  planned: readonly PlannedSuite[];
+  ran: readonly RanSuite[];
+  /** Their results are replaced by what the retries come to. */
+  measured: Array<Pick<RanSuite, 'results' | 'requirements'>>;
+  servers: Pick<TestServers, 'find'>;
+}
+
+/** Runs the failed cases of every suite again, after all first runs, so that whatever becomes of it takes no verdict away. */
+export async function retrySuites(
+  { planned: suites, ran, measured, servers }: RanSuites,
+  context: Omit<SuiteRunContext, 'servers'> & { timeoutMs: number },
+): Promise<void> {
+  for (const [index, planned] of suites.entries()) {
+    const suite = ran[index];
+    if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
+    const results = await retryFailed(suite, planned, { ...context, servers: servers.find(planned) });
+    measured[index] = { ...suite, results };
+  }
 }

@@ -14,8 +14,9 @@ import { startWallTimeBudget } from './budget-monitor.ts';
 import type { EvidenceCollector } from './evidence.ts';
 import { findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
 import { selectPrepared } from './prepare-suite.ts';
+import type { IterationNumbers } from './read-results.ts';
 import { explainInterruption } from './run-lifetime.ts';
-import { continueSuite, type IterationNumbers, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
+import { continueSuite, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
 
 /** Decides how far a suite goes on. */
 export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
@@ -31,10 +32,21 @@ export async function runPlannedSuite(
   planned: PlannedSuite,
   context: SuiteRunContext & { stopsEarly: boolean },
 ): Promise<RanSuite> {
-  const range = findRunRange(planned);
-  if (range === null) return await runSuite(planned, context);
+  const rounds = planSuiteRounds(planned, context);
+  if (rounds === null) return await runSuite(planned, context);
   const { stopsEarly: _stopsEarly, ...shared } = context;
-  const { today, logger } = context;
+  // Each block is a run with its own time; the budget is for all of them.
+  using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
+  return await runInRounds(planned, rounds, shared);
+}
+
+/** Plans the rounds of a suite whose `runs` are a range; null where the number of iterations is fixed. */
+export function planSuiteRounds(
+  planned: PlannedSuite,
+  { today, logger }: Pick<SuiteRunContext, 'today' | 'logger'>,
+): RoundPlan | null {
+  const range = findRunRange(planned);
+  if (range === null) return null;
   const next: RoundPlan['next'] = (results, requirements) => {
     const further = planNextRounds(results, { requirements, today });
     if (further !== null) {
@@ -46,9 +58,7 @@ export async function runPlannedSuite(
     }
     return further;
   };
-  // Each block is a run with its own time; the budget is for all of them.
-  using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
-  return await runInRounds(planned, { ...range, next }, shared);
+  return { ...range, next };
 }
 
 /**

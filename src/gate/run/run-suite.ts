@@ -1,10 +1,9 @@
 import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
-import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { Iteration } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { outlineSuite } from '../../suite/manifest.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -15,10 +14,18 @@ import type { RegisteredServer } from './job-tunnel.ts';
 import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { createPlannedTally, fillMinimum, nothingRun } from './planned-results.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { createExcuse } from './refusals.ts';
-import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
+import {
+  createRenumbering,
+  explainFailures,
+  type IterationNumbers,
+  logTraces,
+  readIterations,
+  rereadRun,
+} from './read-results.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
@@ -41,6 +48,17 @@ export interface SuiteRunContext {
   onProgress: ProgressListener;
   /** In UTC, `YYYY-MM-DD`. */
   today: string;
+  /** Runs the same cases elsewhere with every run; absent where nothing does. */
+  partner?: RunPartner | undefined;
+}
+
+/** What runs next to the runs of a suite. */
+export interface RunPartner {
+  /** Calls `runOwn` once, with the suite as the service then has it, and runs the same cases before or after it. */
+  runBeside(
+    block: { prepared: PreparedSuite; numbers: IterationNumbers | null },
+    runOwn: (prepared: PreparedSuite) => Promise<PreparedSuite>,
+  ): Promise<void>;
 }
 
 export interface RanSuite {
@@ -61,8 +79,11 @@ export async function runSuite(
 ): Promise<RanSuite> {
   return await collectResults(planned, context, async (attempt) => {
     const prepared = await prepareSuite(planned, context);
-    const reading = await runPrepared(attempt, { prepared, planned, round: 0, stopsEarly }, context);
-    await explainRun(reading, context);
+    await (context.partner ?? alone).runBeside({ prepared, numbers: null }, async (own) => {
+      const reading = await runPrepared(attempt, { prepared: own, planned, round: 0, stopsEarly }, context);
+      await explainRun(reading, context);
+      return attempt.prepared ?? own;
+    });
   });
 }
 
@@ -76,13 +97,15 @@ export async function continueSuite(
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   return await collectResults(planned, context, async (attempt) => {
-    const run = { prepared, planned, round: 0, stopsEarly: false, numbers };
-    await explainRun(await runPrepared(attempt, run, context), context);
+    await (context.partner ?? alone).runBeside({ prepared, numbers }, async (own) => {
+      const run = { prepared: own, planned, round: 0, stopsEarly: false, numbers };
+      await explainRun(await runPrepared(attempt, run, context), context);
+      return attempt.prepared ?? own;
+    });
   });
 }
 
-/** By the gate's id of a case: the number in the gate of its first, second, … iteration in a run. */
-export type IterationNumbers = ReadonlyMap<string, readonly number[]>;
+const alone: RunPartner = { runBeside: async ({ prepared }, runOwn) => void (await runOwn(prepared)) };
 
 async function explainRun(reading: RunReading, context: SuiteRunContext): Promise<void> {
   const { service, serviceOptions, lifetime, evidence, traceLog, logger } = context;
@@ -216,15 +239,6 @@ interface PreparedRun {
   numbers?: IterationNumbers;
 }
 
-function createRenumbering(numbers: IterationNumbers, caseIds: ReadonlyMap<string, string>) {
-  return (iteration: Iteration): Iteration => {
-    const { testCaseId, iterationNumber } = iteration;
-    const known = numbers.get(caseIds.get(testCaseId ?? '') ?? '');
-    const number = iterationNumber === null ? undefined : known?.[iterationNumber - 1];
-    return number === undefined ? iteration : { ...iteration, iterationNumber: number };
-  };
-}
-
 async function waitForEnd(
   run: StartedRun,
   { requirements: { budgets } }: PlannedSuite,
@@ -241,38 +255,6 @@ async function logLocalTraces(
 ): Promise<void> {
   if (traceLog === null || serviceOptions.hosted !== null) return;
   await logTraces(runId, traceLog, { service, signal: lifetime.abort, logger });
-}
-
-/** The end of a suite of which nothing was run. */
-const nothingRun: SuiteEnd = {
-  run: null,
-  runUrl: null,
-  isComplete: false,
-  tunnelBreaks: 0,
-  interruption: null,
-};
-
-/** What the report has of a suite of which nothing was run. */
-export function describeUnrun(
-  planned: PlannedSuite,
-  interruption: VerdictReason | null,
-): Pick<RanSuite, 'results' | 'requirements'> {
-  const results = createPlannedTally(planned).finish({ ...nothingRun, interruption });
-  return { results, requirements: fillMinimum(planned) };
-}
-
-/** The minimum of a suite that the service keeps is known only once that was read. */
-function fillMinimum({ requirements }: PlannedSuite): SuiteRequirements {
-  return { ...requirements, minimumPassRate: requirements.minimumPassRate ?? defaultMinimum };
-}
-
-function createPlannedTally(planned: PlannedSuite): Tally {
-  return createTally(outlinePlanned(planned), { caseIds: new Map() });
-}
-
-function outlinePlanned(planned: PlannedSuite): SuiteOutline {
-  if (planned.kind === 'file') return outlineSuite(planned.suite, planned.whole);
-  return { id: planned.suite, name: planned.suite, file: null, cases: [], leftOut: [] };
 }
 
 async function prepareSuite(

@@ -84,7 +84,7 @@ function buildPageData(
       .slice(0, detail.maxFailures)
       .map((failure) => (detail.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [] })),
   }));
-  const { comparison } = report;
+  const { comparison, baseComparison } = report;
   const marks = groupMarks(detail.hasMarks ? evidence : null);
   const traces = (evidence?.traces ?? []).slice(0, detail.maxTraces);
   return {
@@ -93,6 +93,8 @@ function buildPageData(
         ...report,
         cases,
         comparison: comparison === null ? null : { ...comparison, cases: comparison.cases.slice(0, detail.maxCases) },
+        baseComparison:
+          baseComparison === null ? null : { ...baseComparison, cases: baseComparison.cases.slice(0, detail.maxCases) },
       },
       clear,
     ),

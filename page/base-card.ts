@@ -1,0 +1,54 @@
+import type { BaseCaseComparison } from '../src/model/base-comparison.ts';
+import { describeBase, describeChange, describePairs } from '../src/report/base-comparison.ts';
+import { formatCounts } from '../src/report/comparison.ts';
+import type { PageReport } from '../src/report/html/page-data.ts';
+import { create, createButton, quote } from './dom.ts';
+
+const maxRows = 6;
+const asText = (text: string) => text;
+
+/** Shows every case on both sides, the base and the change that ran in the same job; null without a base. */
+export function createBaseCard({ baseComparison }: PageReport): HTMLElement | null {
+  if (baseComparison === null) return null;
+  const { cases } = baseComparison;
+  const pairs = describePairs(baseComparison);
+  const body = create('tbody', {}, ...cases.slice(0, maxRows).map(createRow));
+  const more = createButton(
+    { class: 'quiet' },
+    () => {
+      body.append(...cases.slice(maxRows).map(createRow));
+      more.remove();
+    },
+    `Show ${cases.length - maxRows} more`,
+  );
+  const head = ['Result', 'Case', 'Base', 'Change'].map((text) => create('th', { scope: 'col' }, text));
+  return create(
+    'section',
+    { class: 'card comparison' },
+    create('h2', {}, 'Against the base'),
+    create('p', {}, quote(describeBase(baseComparison, { name: asText, prose: asText }))),
+    pairs === null ? null : create('p', { class: 'fine' }, pairs),
+    cases.length === 0
+      ? null
+      : create(
+          'div',
+          { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Cases in the base and in the change' },
+          create('table', {}, create('thead', {}, create('tr', {}, ...head)), body),
+        ),
+    cases.length > maxRows ? more : null,
+  );
+}
+
+function createRow(item: BaseCaseComparison): HTMLElement {
+  const isSame = item.broken + item.fixed === 0;
+  const change = isSame ? 'same' : describeChange(item);
+  const mark = item.isWorse ? '✗' : isSame ? '=' : '~';
+  return create(
+    'tr',
+    { class: item.isWorse ? 'regressed' : 'unchanged' },
+    create('td', { class: 'change' }, create('span', { class: 'mark', 'aria-hidden': 'true' }, mark), change),
+    create('td', {}, quote(item.title)),
+    create('td', { class: 'count' }, formatCounts(item.base)),
+    create('td', { class: 'count' }, formatCounts(item.head)),
+  );
+}

@@ -1,0 +1,199 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { getOwnPid } from '../../server/process-tree.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { hasBase } from '../options/base.ts';
+import { findLocalCommit } from './base-tree.ts';
+import type { CiJob } from './ci-job.ts';
+import { describeGitError, runGit } from './git-checkout.ts';
+import { planServer, type PlannedServer } from './plan-server.ts';
+
+/** The commit of the base, and where it is going to be checked out. */
+export interface PlannedCheckout {
+  commit: string;
+  /** The directory at the top of the checkout of the change. */
+  repository: string;
+  /** The worktree of the base: a directory of its own, which does not exist yet. */
+  directory: string;
+  /** The working directory of the gate, in that worktree. */
+  cwd: string;
+}
+
+/** The side that the change is compared with in the same job. */
+export interface PlannedBase {
+  /** Its servers, in the order of those of the change. What is to be done before they can start stands in `checkout` and `setup`. */
+  servers: PlannedServer[];
+  /** What messages and reports call it. */
+  label: string;
+  /** Null where it is known only by how its server starts. */
+  checkout: PlannedCheckout | null;
+  /** Commands to run in the checkout, each without a shell. */
+  setup: readonly string[];
+  /** Absolute; null where nothing is kept. */
+  cachePath: string | null;
+  /** Names all that decides what the base does, in addition to its commit. */
+  cacheKey: string;
+  /** Of the evals files. */
+  patterns: readonly string[];
+  /** Decides the order of the sides in each round. */
+  seed: number;
+  /** Why there is nothing to compare with; null where there is. */
+  problem: string | null;
+}
+
+/** How the directory of a worktree begins; the id of the gate's process follows, by which a later gate knows what is left over. */
+export const worktreePrefix = 'mcp-eval-ci-base-';
+
+interface BaseContext {
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  ci: CiJob;
+  /** Those of the change. */
+  servers: readonly PlannedServer[];
+  variables: ReadonlyMap<string, PlannedServer['secrets'][number]>;
+  /** Takes why nothing is compared. */
+  remarks: string[];
+}
+
+/**
+ * Settles the base that runs in the same job; null where none does. A base that git cannot find is no issue: it leaves the comparison
+ * out. What is wrong with the options goes to `issues`.
+ */
+export async function planBase(
+  options: GateOptions,
+  context: BaseContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedBase | null> {
+  if (!hasBase(options)) return null;
+  const { base, baseServerCommand, baseServerCwd, baseSetup } = options;
+  const own = {
+    setup: baseSetup,
+    patterns: options.evals,
+    cachePath: base?.cachePath == null ? null : resolve(context.cwd, base.cachePath),
+    seed: base?.seed ?? randomInt(2 ** 32),
+  };
+  const describe = (servers: readonly PlannedServer[]) => hashServers(servers, baseSetup);
+  if (base?.isGit !== true) {
+    const servers = await planOwnServer(options, baseServerCwd ?? options.serverCwd, context, issues);
+    const label = baseServerCommand === null ? 'a running server' : 'base-server-command';
+    return { ...own, servers, label, checkout: null, cacheKey: describe(servers), problem: null };
+  }
+  const found = await findMergeBase(context);
+  if (found === null) {
+    context.remarks.push('`base: git`: this is no pull or merge request, so there is no base to compare with.');
+    return null;
+  }
+  if ('problem' in found) {
+    return { ...own, servers: [], label: 'the merge base', checkout: null, cacheKey: '', problem: found.problem };
+  }
+  const { commit, repository, name } = found;
+  const directory = join(tmpdir(), `${worktreePrefix}${getOwnPid()}-${randomBytes(6).toString('hex')}`);
+  const checkout = { commit, repository, directory, cwd: join(directory, relative(repository, context.cwd)) };
+  const servers =
+    baseServerCommand === null && base.url === null
+      ? context.servers.map((server) => moveServer(server, checkout, { options, issues }))
+      : await planOwnServer(options, null, context, issues);
+  for (const server of servers) {
+    if (baseServerCwd !== null || baseServerCommand !== null) {
+      server.cwd = resolve(checkout.cwd, baseServerCwd ?? options.serverCwd ?? '.');
+    }
+  }
+  const label = `${commit.slice(0, 7)}, the merge base with ${name}`;
+  const moved = servers.map((server) => ({ ...server, cwd: relative(directory, server.cwd) }));
+  return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
+}
+
+/** The base's server where options of its own describe it. All else is as the server of the change has it. */
+async function planOwnServer(
+  options: GateOptions,
+  cwd: string | null,
+  context: BaseContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedServer[]> {
+  const url = options.base?.url ?? null;
+  const command =
+    options.baseServerCommand ?? (url !== null && options.base?.isGit === true ? options.serverCommand : null);
+  const found: ConfigurationIssue[] = [];
+  const server = await planServer(
+    { ...options, serverCommand: command, serverUrl: url, serverCwd: cwd },
+    context,
+    found,
+  );
+  for (const issue of found) issues.push(renameIssue(issue));
+  return server === null ? [] : [server];
+}
+
+/** Options of the same meaning have names of their own for the base. */
+function renameIssue(issue: ConfigurationIssue): ConfigurationIssue {
+  const names: Readonly<Record<string, string>> = {
+    'server-command': 'base-server-command',
+    'server-cwd': 'base-server-cwd',
+    'server-url': 'base',
+  };
+  const { input } = issue;
+  return input === undefined ? issue : { ...issue, input: names[input] ?? input };
+}
+
+/** The same server, started in the checkout of the base. */
+function moveServer(
+  server: PlannedServer,
+  { repository, directory }: PlannedCheckout,
+  { options, issues }: { options: GateOptions; issues: ConfigurationIssue[] },
+): PlannedServer {
+  if (server.command?.includes(`${repository}${sep}`) === true) {
+    const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
+    const message = `names a file in the checkout of the change by an absolute path, so that the base would be the change itself; write the path relative to the working directory, or set \`base-server-command\``;
+    issues.push({ input, code: 'absolute-command', message });
+  }
+  if (server.url !== null && server.command === null) {
+    const message = `has the server ${server.name ?? ''} at a \`url\`, which nothing starts in the checkout of the base; name a server with a \`command\` in \`mcp-server\`, or remove \`base\``;
+    issues.push({ input: 'mcp-config', code: 'base-needs-command', message });
+  }
+  const inside = relative(repository, server.cwd);
+  return { ...server, cwd: inside.split(sep)[0] === '..' ? server.cwd : join(directory, inside) };
+}
+
+/** Null where nothing is asked to be merged. */
+async function findMergeBase({
+  ci,
+  cwd,
+}: Pick<BaseContext, 'ci' | 'cwd'>): Promise<
+  { commit: string; repository: string; name: string } | { problem: string } | null
+> {
+  // On a developer's machine, what is not merged yet is compared with the default branch.
+  const own = ci.system === null && ci.defaultBranch !== null ? ci.defaultBranch : null;
+  const base = ci.base ?? (own === null ? null : { branch: own, revisions: [`refs/remotes/origin/${own}`] });
+  if (base === null) return null;
+  const name = base.branch ?? 'the base';
+  const fetchIt =
+    ci.system === 'github'
+      ? 'Set `fetch-depth: 0` on actions/checkout.'
+      : `Fetch the branch ${name} with its history before the gate starts.`;
+  const tip = await findLocalCommit(base.revisions, cwd);
+  if ('problem' in tip) return { problem: `The commit of ${name} is not here. ${fetchIt}` };
+  try {
+    const commit = (await runGit(['merge-base', tip.commit, 'HEAD'], cwd)).trim();
+    // By the path that the options are relative to: git would resolve the links in it.
+    const levels = (await runGit(['rev-parse', '--show-cdup'], cwd)).trim();
+    return { commit, repository: resolve(cwd, levels), name };
+  } catch (error) {
+    const why = describeGitError(error);
+    return { problem: `Git does not know where the change left ${name}${why === '' ? '' : ` (${why})`}. ${fetchIt}` };
+  }
+}
+
+function hashServers(servers: readonly PlannedServer[], setup: readonly string[]): string {
+  const described = servers.map(({ name, command, url, cwd, environment }) => ({
+    name,
+    command,
+    url,
+    cwd,
+    variables: [...environment.keys()].toSorted(),
+  }));
+  return createHash('sha256')
+    .update(JSON.stringify([described, setup]))
+    .digest('hex')
+    .slice(0, 16);
+}

@@ -1,0 +1,75 @@
+import { findGreatest } from '../../base/lists.ts';
+import type { BaseResults } from '../../model/base-comparison.ts';
+import type { CaseOutline } from '../../model/results.ts';
+import type { EvidenceCollector } from './evidence.ts';
+
+type Side = 'base' | 'head';
+
+/** What the iterations of both sides came to, by case and number. */
+export interface PairLog {
+  /** A collector that notes the result of every iteration of a side in addition to what the one within it collects. */
+  watch(side: Side, within: EvidenceCollector): EvidenceCollector;
+  /** Takes results of the base that are known already; false where those of some rounds are not. */
+  addCached(caseId: string, from: { cached: string; numbers: readonly number[] }): boolean;
+  /** The number of the first iteration that neither side has had. */
+  next(caseId: string): number;
+  list(cases: readonly Pick<CaseOutline, 'id'>[]): BaseResults['cases'];
+}
+
+export function createPairLog(): PairLog {
+  const sides: Record<Side, Map<string, Map<number, string>>> = { base: new Map(), head: new Map() };
+  const cached = new Map<string, number>();
+  const open = (side: Side, caseId: string) => {
+    const found = sides[side].get(caseId) ?? new Map<number, string>();
+    sides[side].set(caseId, found);
+    return found;
+  };
+  const countRounds = (caseId: string) =>
+    Math.max(0, findGreatest([...open('base', caseId).keys(), ...open('head', caseId).keys()]));
+  return {
+    watch: (side, within) => ({
+      hasRoomForTraces: () => within.hasRoomForTraces(),
+      addTrace: async (...trace) => await within.addTrace(...trace),
+      collect: () => within.collect(),
+      addIteration: (suiteId, iteration, counted) => {
+        within.addIteration(suiteId, iteration, counted);
+        const { caseId, outcome } = counted;
+        const number = iteration.iterationNumber;
+        if (number !== null) open(side, caseId).set(number, outcome === 'unscored' ? '-' : outcome.charAt(0));
+      },
+    }),
+    addCached: (caseId, from) => {
+      const marks = from.numbers.map((number) => from.cached[number - 1]);
+      if (marks.includes(undefined)) return false;
+      for (const number of from.numbers) open('base', caseId).set(number, from.cached[number - 1] ?? '-');
+      cached.set(caseId, (cached.get(caseId) ?? 0) + from.numbers.length);
+      return true;
+    },
+    next: (caseId) => countRounds(caseId) + 1,
+    list: (cases) =>
+      cases.map(({ id }) => {
+        const numbers = countTo(countRounds(id));
+        const read = (side: Side) => numbers.map((number) => open(side, id).get(number) ?? '-').join('');
+        return { id, base: read('base'), head: read('head'), cached: cached.get(id) ?? 0 };
+      }),
+  };
+}
+
+/** Lists the numbers from 1 to `count`. */
+export function countTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+/**
+ * Opens a coin whose throws the seed decides, an integer of 32 bits: the generator mulberry32 of T. Ettinger, of which each throw is the
+ * highest bit.
+ */
+export function openCoin(seed: number): () => boolean {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) < 0;
+  };
+}

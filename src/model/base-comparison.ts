@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { rateChangeSchema } from './comparison.ts';
+import { count, countsSchema, fraction } from './quantities.ts';
+
+/** The result of an iteration of one side in a round; `-` where it has none. */
+const marks = z.string().regex(/^[pf-]*$/);
+
+const pairedCaseSchema = z.object({
+  id: z.string(),
+  base: marks.describe('By round: `p` passed, `f` failed, `-` without a result.'),
+  head: marks.describe('The same iterations of the change, those included that ran for the comparison alone.'),
+  cached: count.describe('How many of those of the base an earlier job has run.'),
+});
+
+/** The iterations of one case on both sides, round by round. */
+export type PairedCase = z.infer<typeof pairedCaseSchema>;
+
+const aboutBase = {
+  label: z.string().describe('What the base is, for people.'),
+  commit: z.string().nullable().describe('Null where the base is known only by how its server starts.'),
+  seed: count.describe('Decided which side ran first in each round.'),
+  problem: z.string().nullable().describe('Why nothing is compared; null where something is.'),
+};
+
+/** What was measured of the base in the same job as the results of a suite. */
+export const baseResultsSchema = z.object({
+  ...aboutBase,
+  cases: z.array(pairedCaseSchema),
+  newCases: z.array(z.string()).describe('Ids of the cases that the base does not have; they run on the change alone.'),
+});
+export type BaseResults = z.infer<typeof baseResultsSchema>;
+
+const caseComparisonSchema = z.object({
+  suiteId: z.string(),
+  id: z.string(),
+  title: z.string(),
+  base: countsSchema.describe('Over the pairs.'),
+  head: countsSchema.describe('Over the pairs.'),
+  broken: count.describe('Pairs that passed in the base and failed in the change.'),
+  fixed: count.describe('Pairs that failed in the base and passed in the change.'),
+  isWorse: z.boolean().describe('Whether the pairs establish that the case is worse than in the base.'),
+});
+export type BaseCaseComparison = z.infer<typeof caseComparisonSchema>;
+
+/** The change held against its base, both run in one job, case by case. */
+export const baseComparisonSchema = z.object({
+  ...aboutBase,
+  isDecisive: z.boolean().describe('Whether the verdict depends on it; a stored baseline goes first.'),
+  confidence: fraction.describe('Of the cases that are named worse, at least this share is expected to be.'),
+  maximumRegressions: count,
+  maximumRateDrop: fraction.nullable(),
+  isWorse: z.boolean().describe('Whether the pairs of all cases together establish that the change is worse.'),
+  newCases: count,
+  unpaired: count.describe('Cases of both sides without a pair of results.'),
+  rates: z
+    .array(rateChangeSchema.extend({ isWorse: z.boolean().describe('Whether the pairs of the suite establish it.') }))
+    .describe('Of each suite, over the pairs.'),
+  cases: z.array(caseComparisonSchema).describe('Every case with a pair, the worse ones first.'),
+});
+export type BaseComparison = z.infer<typeof baseComparisonSchema>;

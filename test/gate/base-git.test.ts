@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { worktreePrefix } from '../../src/gate/plan/plan-base.ts';
+import { openCheckout } from '../../src/gate/run/base-checkout.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd, encoding: 'utf8' });
+
+const writeCase = (says: string, isNamed = true) => `${isNamed ? 'suite: Words\ncases:\n' : ''}  - title: Says ${says}
+    steps:
+      - toolCall: argv
+      - assert: { toolResultContains: ${says} }
+`;
+
+/** Starts the test server with the words of a file that each commit has its own of. */
+const launcher = `import { readFileSync } from 'node:fs';
+process.argv.push(...readFileSync('words.txt', 'utf8').trim().split(' '));
+await import(${JSON.stringify(stdioServerPath)});
+`;
+
+/** A repository whose branch `main` says `one two`, and whose change says other words. */
+async function createRepository(
+  words: string,
+  { evals = writeCase('one') + writeCase('two', false), baseWords = 'one two' } = {},
+) {
+  const workspace = await createWorkspace({
+    'x.evals.yaml': writeCase('one') + writeCase('two', false),
+    'server.mjs': launcher,
+    'words.txt': baseWords,
+    'setup.mjs': "import { appendFileSync } from 'node:fs';\nappendFileSync('words.txt', ' two');\n",
+  });
+  const { path } = workspace;
+  git(path, 'init', '-q', '-b', 'main');
+  git(path, 'add', '.');
+  git(path, 'commit', '-q', '-m', 'One');
+  git(path, 'switch', '-q', '-c', 'change');
+  await writeFile(join(path, 'words.txt'), words);
+  await writeFile(join(path, 'x.evals.yaml'), evals);
+  git(path, 'commit', '-q', '-a', '--allow-empty', '-m', 'Two');
+  return workspace;
+}
+
+async function compare(workspace: Workspace, inputs: GateInputs = {}, signal = new AbortController().signal) {
+  const environment = { TMPDIR: workspace.path };
+  const result = await runEmbeddedGate(
+    workspace,
+    {
+      'server-command': `${process.execPath} server.mjs`,
+      base: 'git',
+      'base-ref': 'main',
+      'min-pass-rate': '30%',
+      ...inputs,
+    },
+    { environment, signal },
+  );
+  expect(git(workspace.path, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
+  const directory = result.plan.base?.checkout?.directory ?? null;
+  expect(directory !== null && existsSync(directory)).toBe(false);
+  return result;
+}
+
+// Several gates in one test take a while on a machine that is busy.
+describe('base: git', { timeout: 300_000 }, () => {
+  it('checks the merge base out, sets it up, compares with it, and leaves nothing', async () => {
+    await using workspace = await createRepository('one', {
+      evals: writeCase('one') + writeCase('two', false) + writeCase('new', false),
+      baseWords: 'one',
+    });
+    const setup = `${process.execPath} setup.mjs`;
+    const { report, exitCode } = await compare(workspace, { 'base-setup': setup });
+    const { baseComparison } = report;
+    expect(baseComparison?.problem).toBeNull();
+    expect(baseComparison?.commit).toBe(git(workspace.path, 'rev-parse', 'main').trim());
+    expect(baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ title }) => title)).toEqual(['Says two']);
+    expect(baseComparison?.newCases).toBe(1);
+    expect(exitCode).toBe(1);
+  });
+
+  it('takes results of the same commit from its cache, and starts no server of the base then', async () => {
+    await using workspace = await createRepository('one two');
+    const inputs = { base: 'git\ncache=kept', 'base-setup': `${process.execPath} -e 0` };
+    const first = await compare(workspace, inputs);
+    expect(first.report.results[0]?.base?.cases.map(({ cached }) => cached)).toEqual([0, 0]);
+    const second = await compare(workspace, { ...inputs });
+    expect(second.report.results[0]?.base?.cases.map(({ base, cached }) => [base, cached])).toEqual([
+      ['p', 1],
+      ['p', 1],
+    ]);
+    expect(second.infos.join('\n')).not.toContain('checked out');
+    const [name = ''] = readdirSync(join(workspace.path, 'kept'));
+    await writeFile(join(workspace.path, 'kept', name), '{"kind": "something else"}');
+    const third = await compare(workspace, inputs);
+    expect(third.warnings.join('\n')).toContain('holds no results of this base');
+    expect(third.report.results[0]?.base?.cases.map(({ cached }) => cached)).toEqual([0, 0]);
+    expect(await readFile(join(workspace.path, 'kept', name), 'utf8')).toContain('mcp-eval-ci base results');
+    expect([first, second, third].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  });
+
+  it('leaves the comparison out when the setup fails, with the command and the exit code', async () => {
+    await using workspace = await createRepository('one');
+    const { report, exitCode } = await compare(workspace, {
+      'base-setup': `${process.execPath} -e process.exit(7)`,
+    });
+    expect(report.baseComparison?.problem).toContain('process.exit(7)` failed: exit code 7.');
+    expect(exitCode).toBe(0);
+  });
+
+  it('leaves nothing when it is cancelled while the base is set up', async () => {
+    await using workspace = await createRepository('one two');
+    const started = join(workspace.path, 'started');
+    const setup = join(workspace.path, 'wait.mjs');
+    await writeFile(
+      setup,
+      `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(started)}, '');\nsetInterval(() => {}, 1000);\n`,
+    );
+    const cancel = new AbortController();
+    const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel.signal);
+    await expect.poll(() => existsSync(started), { timeout: 250_000 }).toBe(true);
+    cancel.abort();
+    const { report } = await comparing;
+    expect(report.verdict.outcome).toBe('inconclusive');
+  });
+
+  it('leaves the comparison out where git does not know the branch', async () => {
+    await using workspace = await createRepository('one two');
+    const { report, exitCode } = await compare(workspace, { 'base-ref': 'elsewhere' });
+    expect(report.baseComparison?.problem).toContain('The commit of elsewhere is not here.');
+    expect(exitCode).toBe(0);
+  });
+
+  it('refuses a command that names the checkout of the change by an absolute path', async () => {
+    await using workspace = await createRepository('one two');
+    const command = `${process.execPath} ${join(workspace.path, 'server.mjs')}`;
+    await expect(compare(workspace, { 'server-command': command })).rejects.toThrow('absolute path');
+  });
+});
+
+describe('openCheckout', { timeout: 300_000 }, () => {
+  it('removes the worktrees of gates that were killed, and no other one', async () => {
+    await using workspace = await createRepository('one two');
+    const { path: repository } = workspace;
+    const worktrees = join(repository, 'elsewhere');
+    await mkdir(worktrees);
+    // No process has so high an id.
+    const names = { abandoned: `${worktreePrefix}4194999-a`, used: `${worktreePrefix}${process.pid}-b`, other: 'own' };
+    for (const name of Object.values(names))
+      git(repository, 'worktree', 'add', '-q', '--detach', join(worktrees, name));
+    const commit = git(repository, 'rev-parse', 'main').trim();
+    const directory = join(worktrees, `${worktreePrefix}${process.pid}-c`);
+    const { signal } = new AbortController();
+    {
+      await using _checkout = await openCheckout({ commit, repository, directory }, { logger: silentLogger, signal });
+      expect(await readFile(join(directory, 'words.txt'), 'utf8')).toBe('one two');
+    }
+    expect(readdirSync(worktrees).toSorted()).toEqual([names.used, names.other].toSorted());
+    expect(git(repository, 'worktree', 'list')).not.toContain(names.abandoned);
+  });
+
+  it('leaves nothing when it is cancelled', async () => {
+    await using workspace = await createRepository('one two');
+    const { path: repository } = workspace;
+    const directory = join(repository, `${worktreePrefix}${process.pid}-d`);
+    const commit = git(repository, 'rev-parse', 'main').trim();
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(openCheckout({ commit, repository, directory }, { logger: silentLogger, signal })).rejects.toThrow(
+      'stopped',
+    );
+    expect(existsSync(directory)).toBe(false);
+  });
+});
