@@ -73,7 +73,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['hono', ['embedded']],
   ['leven', ['suite', 'gate', 'cli']],
   ['p-map', ['embedded']],
-  ['re2js', ['engine', 'models', 'suite']],
+  ['re2js', ['engine', 'models', 'suite', 'surface']],
   ['shlex', ['server']],
   ['undici', ['http', 'mcp', 'engine', 'tunnel', 'github']],
   ['ws', ['tunnel', 'embedded']],
