@@ -25,6 +25,7 @@ import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addSurfaceCommand } from './surface.ts';
 import { addSyncCommands } from './sync.ts';
 import { addToolsCommand } from './tools.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -68,6 +69,7 @@ Exit codes:
     addPlanRunsCommand,
     addDoctorCommand,
     addToolsCommand,
+    addSurfaceCommand,
     addServeCommand,
     addTunnelCommand,
     addApiCommand,

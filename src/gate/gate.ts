@@ -6,6 +6,7 @@ import { generator } from '../base/version.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, ServerReport, Trend } from '../model/report.ts';
+import type { SurfaceReport } from '../model/surface-report.ts';
 import { buildReport } from '../report/build.ts';
 import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
@@ -17,7 +18,7 @@ import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from '.
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
-import type { TakenSnapshot } from './run/snapshots.ts';
+import { noteSnapshots, type TakenSnapshot } from './run/snapshots.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
@@ -28,6 +29,7 @@ import { describeUnrun, type RanSuite, type SuiteRunContext } from './run/run-su
 import { createServerWitnesses, createTestServers, noteFindings, type TestServers } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
+import { leaveUnread, readJobSurface } from './run/read-surface.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retryFailed } from './run/retry-failed.ts';
 
@@ -102,11 +104,12 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const ran = await runSuites(plan, { ...context, lifetime, today });
   const { server, otherServers, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } =
     ran;
-  const { snapshots } = ran;
+  const { snapshots, surface } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
+    surface,
   );
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
@@ -130,6 +133,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
         ...judgement,
         notes,
         stopsJob,
+        surface,
       },
       context.redactor,
     ),
@@ -137,13 +141,6 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, snapshots, exitCode };
-}
-
-/** What a gate took over says nothing about the change. */
-function noteSnapshots(snapshots: readonly TakenSnapshot[]): string[] {
-  if (snapshots.length === 0) return [];
-  const names = snapshots.map(({ file, isNew }) => `${file} (${isNew ? 'new' : 'changed'})`).join(', ');
-  return [`The gate took these snapshots from the results instead of comparing with them: ${names}.`];
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -175,6 +172,7 @@ async function runSuites(
   kept: KeptResults | null;
   recordings: MadeRecording[];
   snapshots: TakenSnapshot[];
+  surface: SurfaceReport | undefined;
 }> {
   const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
@@ -188,6 +186,7 @@ async function runSuites(
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
+  let surface = leaveUnread(plan.surface);
   let isOver = false;
   let answerNotes: string[] = [];
   let findings: string[] = [];
@@ -208,6 +207,7 @@ async function runSuites(
     traceLog = traces;
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
     await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
+    surface = await readJobSurface(plan.surface, servers.listTargets(), { clock, signal: lifetime.cancelRun });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
@@ -261,6 +261,7 @@ async function runSuites(
     kept,
     recordings,
     snapshots,
+    surface,
   };
 }
 

@@ -7,6 +7,7 @@ import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
 import { roundsReportSchema } from './rounds.ts';
+import { surfaceReportSchema } from './surface-report.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
@@ -196,6 +197,11 @@ export const reportSchema = z.object({
   comparison: comparisonSchema
     .nullable()
     .describe('Against the baseline; null where none was given, or none was found.'),
+  surface: surfaceReportSchema
+    .exactOptional()
+    .describe(
+      'The tool surface of the server, compared with the one that it promised; absent where it is not compared.',
+    ),
   models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),

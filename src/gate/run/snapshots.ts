@@ -42,3 +42,10 @@ function isSame(before: string | undefined, after: string): boolean {
   const [one, other] = [tryParseJson(before), tryParseJson(after)];
   return before === after || (one !== undefined && other !== undefined && isJsonEqual(one, other));
 }
+
+/** What a gate took over says nothing about the change. */
+export function noteSnapshots(snapshots: readonly TakenSnapshot[]): string[] {
+  if (snapshots.length === 0) return [];
+  const names = snapshots.map(({ file, isNew }) => `${file} (${isNew ? 'new' : 'changed'})`).join(', ');
+  return [`The gate took these snapshots from the results instead of comparing with them: ${names}.`];
+}
