@@ -10,6 +10,7 @@ import { movedOptions } from '../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
+import { buildSurfaceJsonSchema } from '../src/model/surface.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
@@ -40,6 +41,7 @@ const generated = new Map<string, string>([
   ['schemas/labels.schema.json', `${JSON.stringify(buildLabelsJsonSchema(), null, 2)}\n`],
   ['schemas/policy.schema.json', `${JSON.stringify(buildPolicyJsonSchema(), null, 2)}\n`],
   ['schemas/report.schema.json', `${JSON.stringify(buildReportJsonSchema(), null, 2)}\n`],
+  ['schemas/surface.schema.json', `${JSON.stringify(buildSurfaceJsonSchema(), null, 2)}\n`],
   ['src/report/html/page-assets.ts', await renderPageAssets()],
   ['src/engine/schema-worker-source.ts', await renderSchemaWorker()],
   ['src/browser/probe-source.ts', await renderWidgetProbe()],

@@ -87,6 +87,7 @@ const entryPoints = {
     './schemas/labels.schema.json',
     './schemas/policy.schema.json',
     './schemas/report.schema.json',
+    './schemas/surface.schema.json',
     './package.json',
   ],
   bin: ['mcp-eval-ci'],

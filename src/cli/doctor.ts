@@ -3,27 +3,16 @@ import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { examineServer, planDoctor } from '../gate/doctor.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
 import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
 
-const names = new Set([
-  'server-command',
-  'server-url',
-  'server-headers',
-  'server-oauth',
-  'server-oauth-secret',
-  'server-env',
-  'server-cwd',
-  'server-ready-timeout',
-]);
-
 /** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
 export function addDoctorCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => names.has(name));
+  const options = listServerOptions();
   const command = program
     .command('doctor')
     .description('Find out, step by step, whether an MCP server is ready for evals. Runs none.');

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { OptionDescription } from '../gate/options.ts';
+import { listOptions, type OptionDescription } from '../gate/options.ts';
 import { movedOptions } from '../gate/options/moved.ts';
 
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
@@ -9,6 +9,23 @@ const secretVariables: Readonly<Record<string, readonly string[]>> = {
   'server-oauth-secret': ['MCP_EVAL_SERVER_OAUTH_SECRET'],
   'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],
 };
+
+/** Options that say how one server is started or reached. */
+const serverOptionNames: ReadonlySet<string> = new Set([
+  'server-command',
+  'server-url',
+  'server-headers',
+  'server-oauth',
+  'server-oauth-secret',
+  'server-env',
+  'server-cwd',
+  'server-ready-timeout',
+]);
+
+/** Lists the options of a command that starts or reaches a server and runs no evals, with `others` that it has in addition. */
+export function listServerOptions(...others: string[]): OptionDescription[] {
+  return listOptions().filter(({ name }) => serverOptionNames.has(name) || others.includes(name));
+}
 
 /** Adds options of the gate to a command, as flags of the same names; also those that have moved, so that each can say where. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {

@@ -26,6 +26,7 @@ import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addSurfaceCommand } from './surface.ts';
 import { addSyncCommands } from './sync.ts';
 import { addToolsCommand } from './tools.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -69,6 +70,7 @@ Exit codes:
     addPlanRunsCommand,
     addDoctorCommand,
     addToolsCommand,
+    addSurfaceCommand,
     addServeCommand,
     addTunnelCommand,
     addApiCommand,

@@ -3,33 +3,23 @@ import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, listOptions, parseTunnelOptions } from '../gate/options.ts';
+import { listKnownSecrets, parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
-import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
-
-const names = new Set([
-  'server-command',
-  'server-url',
-  'server-headers',
-  'server-oauth',
-  'server-oauth-secret',
-  'server-env',
-  'server-cwd',
-  'mcp-config',
-  'mcp-server',
-  'server-ready-timeout',
-  'isolation',
-  'service',
-  'base-url',
-  'api-key',
-  'project',
-  'server-name',
-]);
 
 /** Adds `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
 export function addTunnelCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => names.has(name));
+  const options = listServerOptions(
+    'mcp-config',
+    'mcp-server',
+    'isolation',
+    'service',
+    'base-url',
+    'api-key',
+    'project',
+    'server-name',
+  );
   const command = program
     .command('tunnel')
     .description('Let a hosted service reach an MCP server of this machine, until it is stopped.');

@@ -6,6 +6,7 @@ import { generator } from '../base/version.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, ServerReport, Trend } from '../model/report.ts';
+import type { SurfaceReport } from '../model/surface-report.ts';
 import { buildReport } from '../report/build.ts';
 import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
@@ -37,6 +38,7 @@ import type { RanSuite } from './run/run-suite.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
+import { leaveUnread, readJobSurface } from './run/read-surface.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retrySuites } from './run/retry-failed.ts';
 
@@ -111,11 +113,12 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const ran = await runSuites(plan, { ...context, lifetime, today });
   const { server, otherServers, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } =
     ran;
-  const { snapshots } = ran;
+  const { snapshots, surface } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
+    surface,
   );
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
@@ -139,6 +142,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
         ...judgement,
         notes,
         stopsJob,
+        surface,
       },
       context.redactor,
     ),
@@ -177,6 +181,7 @@ async function runSuites(
   kept: KeptResults | null;
   recordings: MadeRecording[];
   snapshots: TakenSnapshot[];
+  surface: SurfaceReport | undefined;
 }> {
   const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
@@ -190,6 +195,7 @@ async function runSuites(
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
+  let surface = leaveUnread(plan.surface);
   let isOver = false;
   let answerNotes: string[] = [];
   let findings: string[] = [];
@@ -216,6 +222,7 @@ async function runSuites(
     scope = { service, teardown };
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
     await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
+    surface = await readJobSurface(plan.surface, servers.listTargets(), { clock, signal: lifetime.cancelRun });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
@@ -275,6 +282,7 @@ async function runSuites(
     kept,
     recordings,
     snapshots,
+    surface,
   };
 }
 

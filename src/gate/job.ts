@@ -166,7 +166,8 @@ async function publishGate(
   }
   await publishSnapshots(result.snapshots, plan, { logger, redactor });
   if (plan.annotations && sinks.onAnnotations !== undefined) {
-    const locations = report.cases.map(({ location }) => location);
+    const changes = report.surface?.configurations.flatMap((each) => each.changes) ?? [];
+    const locations = [...report.cases, ...changes].map(({ location }) => location);
     const existing = await findExistingFiles(locations, plan.cwd);
     sinks.onAnnotations(planAnnotations(report, { fileExists: (file) => existing.has(file) }));
   }

@@ -3,13 +3,9 @@ import { baselineSchema } from './comparison.ts';
 import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
 import { confidencePopulations } from './rounds.ts';
-import type { Sourced } from './source.ts';
+import { type Sourced, sourced } from './source.ts';
+import { surfacePolicySchema, type SurfaceRules } from './surface-policy.ts';
 import { reasonSchema } from './verdict.ts';
-
-/** A rule and where it was made: `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
-function sourced<T extends z.ZodType>(value: T) {
-  return z.object({ value, source: z.string() });
-}
 
 /** A rule on a tag, a model or a case: a case by its id or title as written, by its id alone once the plan has resolved it. */
 function named<T extends z.ZodType>(value: T) {
@@ -129,6 +125,9 @@ export const gatePolicySchema = z.object({
   currency: sourced(currencySchema).describe('Of the prices.'),
   baseline: baselineSchema.nullable().describe('What the results are compared with; null where nothing is.'),
   lowered: z.array(reasonSchema).describe('Where the change lowers what its base protects.'),
+  surface: surfacePolicySchema
+    .exactOptional()
+    .describe('What changes of the tool surface mean; absent where the surface is not compared.'),
 });
 
 /** Everything that a gate is judged by. With the results, it decides the verdict. */
@@ -155,6 +154,8 @@ export interface GateRules {
   probation: Sourced<number> | null;
   /** Whether a run is cancelled as soon as nothing outstanding can change its verdict. */
   stopEarly: Sourced<boolean> | null;
+  /** What changes of the tool surface mean; null where the file says nothing. */
+  surface: SurfaceRules | null;
 }
 
 /** Where no policy file says anything about the gate. */
@@ -165,6 +166,7 @@ export const noGateRules: GateRules = {
   currency: null,
   probation: null,
   stopEarly: null,
+  surface: null,
 };
 
 /** What a policy file says: about the gate, about every suite, and about single ones by id or name. */

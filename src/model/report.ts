@@ -8,6 +8,7 @@ import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
 import { roundsReportSchema } from './rounds.ts';
+import { surfaceReportSchema } from './surface-report.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
@@ -201,6 +202,11 @@ export const reportSchema = z.object({
     .nullable()
     .default(null)
     .describe('Against the base that ran in the same job; null where none was asked for.'),
+  surface: surfaceReportSchema
+    .exactOptional()
+    .describe(
+      'The tool surface of the server, compared with the one that it promised; absent where it is not compared.',
+    ),
   models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),

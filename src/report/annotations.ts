@@ -1,6 +1,7 @@
 import { clipLines, formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
+import type { SurfaceChange } from '../model/surface-report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { describeFlaky } from './rounds.ts';
@@ -20,6 +21,7 @@ export interface Annotation {
 
 /** GitHub keeps ten annotations of a level per step and drops the rest unsaid; one of them is the verdict. */
 const maxCaseAnnotations = 9;
+const maxSurfaceAnnotations = 5;
 /** The runner cuts at 4,096 characters; this leaves room for the redactor to lengthen a text. */
 const maxMessageLength = 4000;
 const maxTitleLength = 200;
@@ -36,9 +38,11 @@ export function planAnnotations(
   report: Report,
   options: { fileExists?: (path: string) => boolean; maxCases?: number } = {},
 ): Annotation[] {
-  const maxCases = options.maxCases ?? maxCaseAnnotations;
   const { outcome } = report.verdict;
-  if (outcome === 'passed') return [];
+  const fileExists = options.fileExists ?? (() => true);
+  const surface = annotateSurface(report, fileExists);
+  const maxCases = (options.maxCases ?? maxCaseAnnotations) - surface.length;
+  if (outcome === 'passed') return surface;
   // A shard does not decide about the gate; where it is merged, its failures are errors.
   const level: Annotation['level'] = report.stopsJob && report.shard === null ? 'error' : 'warning';
   const verdict: Annotation = {
@@ -46,7 +50,7 @@ export function planAnnotations(
     title: describeVerdict(report),
     message: cleanMessage([...listReasons(report), ...[describePart(report) ?? []].flat()].join('\n')),
   };
-  if (outcome === 'inconclusive') return [verdict];
+  if (outcome === 'inconclusive') return [verdict, ...surface];
   const failed = listFailedCases(report);
   const shown = failed.length > maxCases ? failed.slice(0, maxCases - 1) : failed;
   const hidden = failed.length - shown.length;
@@ -57,9 +61,34 @@ export function planAnnotations(
   };
   return [
     verdict,
-    ...shown.map((testCase) => ({ ...annotateCase(testCase, options.fileExists ?? (() => true)), level })),
+    ...surface,
+    ...shown.map((testCase) => ({ ...annotateCase(testCase, fileExists), level })),
     ...(hidden > 0 ? [rest] : []),
   ];
+}
+
+/** What the policy does not simply allow, worst first, at the line of the item in the surface file. */
+function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: string) => boolean): Annotation[] {
+  if (surface === undefined || policy.surface === undefined) return [];
+  const { surface: effects } = policy;
+  const changes = surface.configurations.flatMap((each) => each.changes);
+  return changes
+    .filter(({ severity }) => effects[severity].value !== 'allow')
+    .slice(0, maxSurfaceAnnotations)
+    .map((change) => ({
+      level: effects[change.severity].value === 'fail' && shard === null ? 'error' : 'warning',
+      title: cleanTitle(`${change.severity}: ${change.message}`),
+      message: cleanMessage(`${change.id}\n${change.reason}`),
+      ...locateChange(change, fileExists),
+    }));
+}
+
+function locateChange(
+  { location }: SurfaceChange,
+  fileExists: (path: string) => boolean,
+): Pick<Annotation, 'file' | 'startLine'> {
+  if (location === null || !isInWorkspace(location.file) || !fileExists(location.file)) return {};
+  return { file: location.file, startLine: location.line };
 }
 
 /** Cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */

@@ -22,6 +22,7 @@ import type { RoundsReport } from '../model/rounds.ts';
 import type { Sourced } from '../model/source.ts';
 import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
+import type { SurfaceReport } from '../model/surface-report.ts';
 import { joinUsage } from '../model/usage.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
 
@@ -42,6 +43,8 @@ export interface ReportInput {
   comparison?: Comparison | null;
   baseComparison?: BaseComparison | null;
   trend?: Trend | null;
+  /** Undefined where it is not compared. */
+  surface?: SurfaceReport | undefined;
   /** Null where no model took part. */
   models?: ModelsReport | null;
   /** What a reader should know in addition to the verdict. */
@@ -106,6 +109,7 @@ export function buildReport(input: ReportInput): Report {
     baseComparison: structuredClone(input.baseComparison ?? null),
     models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
+    ...(input.surface !== undefined && { surface: structuredClone(input.surface) }),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
     policy: structuredClone(input.policy),

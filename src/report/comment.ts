@@ -8,6 +8,7 @@ import { renderCodeSpan, renderLink, renderLocation, renderProse } from './escap
 import { listModelBlocks } from './models.ts';
 import { describeRoundsDecision } from './rounds.ts';
 import { renderReasons } from './reasons.ts';
+import { listSurfaceLines } from './surface.ts';
 import {
   adviseInconclusive,
   describeFlags,
@@ -53,6 +54,7 @@ const maxTitleLength = 100;
 const maxReasonLength = 300;
 const maxNotes = 3;
 const maxMatrixRows = 10;
+const maxSurfaceRows = 10;
 
 /**
  * Renders the comment on a pull request in Markdown, to be read in ten seconds on a telephone: the verdict and its reason,
@@ -82,6 +84,9 @@ function renderBody(report: Report, detail: DetailLevel, options: CommentOptions
     ...listSuites(report, detail, options),
     ...listModelBlocks(report, { maxRows: Math.min(detail.maxCases, maxMatrixRows) }),
     ...(report.baseComparison === null ? [] : [describeBase(report.baseComparison)]),
+    ...(report.surface === undefined
+      ? []
+      : listSurfaceLines(report.surface, { maxRows: Math.min(detail.maxCases, maxSurfaceRows) })),
     ...listBaseline(report),
     ...listNotes(report),
     '---',

@@ -10,6 +10,7 @@ import { countOmittedFailures, groupFailures, type PrintedOutput } from './failu
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
 import { listModelBlocks } from './models.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
+import { listSurfaceBlocks } from './surface.ts';
 import { listTrendBlocks } from './trend.ts';
 import { renderReasons } from './reasons.ts';
 import {
@@ -107,6 +108,12 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
     ...(report.comparison === null
       ? []
       : listComparisonBlocks(report.comparison, { maxRows: Math.min(page.maxRows, maxComparedRows) })),
+    ...(report.surface === undefined
+      ? []
+      : listSurfaceBlocks(report.surface, {
+          maxRows: Math.min(page.maxRows, maxComparedRows),
+          linkLine: page.linkLine,
+        })),
     ...listTrendBlocks(report, { hasTable: page.maxDetails > 0 }),
     '---',
     [

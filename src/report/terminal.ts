@@ -31,6 +31,7 @@ import {
   listSpending,
 } from './models.ts';
 import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
+import { renderSurfaceText } from './surface.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateReason, truncateText } from './truncate.ts';
 
@@ -67,6 +68,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
     ...listModels(report, { columns, paint }),
     ...listBase(report, { columns, paint }),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
+    ...(report.surface === undefined ? [] : ['', renderSurfaceText(report.surface, options).trimEnd()]),
     ...listTrend(report, { columns, paint }),
     '',
     describeTotals(report),

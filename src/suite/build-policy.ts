@@ -1,5 +1,6 @@
 import type { Sourced } from '../model/source.ts';
 import { emptyPolicyLayer, type GateRules, type NamedRule, type PolicyLayer } from '../model/policy.ts';
+import type { SurfaceRules } from '../model/surface-policy.ts';
 import type { WrittenGateRules, WrittenPolicy } from './policy-schema.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
@@ -64,6 +65,20 @@ export function buildGateRules(written: WrittenGateRules, document: SourceDocume
     currency: place('currency', written.currency),
     probation: place('probation', written.probation),
     stopEarly: place('stopEarly', written.stopEarly),
+    surface: written.surface === undefined ? null : buildSurfaceRules(written.surface, document),
+  };
+}
+
+function buildSurfaceRules(written: NonNullable<WrittenGateRules['surface']>, document: SourceDocument): SurfaceRules {
+  const place = <T>(key: keyof SurfaceRules, value: T | undefined): Sourced<T> | null =>
+    value === undefined ? null : { value, source: locateText(document, ['surface', key]) };
+  return {
+    breaking: place('breaking', written.breaking),
+    review: place('review', written.review),
+    additive: place('additive', written.additive),
+    cosmetic: place('cosmetic', written.cosmetic),
+    findings: place('findings', written.findings),
+    maximumBytes: place('maximumBytes', written.maximumBytes),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
+import { surfaceEffects } from '../model/surface-policy.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { confidencePopulations } from '../model/rounds.ts';
 import { ageInDays, modelPattern, passRate, pointDrop, text, timeout, withIssueCode } from './scalar-schemas.ts';
@@ -177,6 +178,27 @@ export const suitePolicySchema = z
   })
   .meta({ id: 'policy' });
 
+const surfaceEffect = (description: string) => surfaceEffects.exactOptional().meta({ description });
+
+const surfaceSchema = z
+  .strictObject({
+    breaking: surfaceEffect('Changes with which what worked may fail. Default: fail.'),
+    review: surfaceEffect('Changes that a person has to decide, such as another description. Default: warn.'),
+    additive: surfaceEffect('Changes that only allow more. Default: allow.'),
+    cosmetic: surfaceEffect('Changes on which nothing depends. Default: allow.'),
+    findings: surfaceEffect('What the lint finds, whether it is new or not. Default: warn.'),
+    maximumBytes: z
+      .int()
+      .min(0)
+      .max(1e9)
+      .exactOptional()
+      .meta({
+        description: 'What a model may have to read of the tools: names, descriptions and input schemas, in bytes.',
+        examples: [40_000],
+      }),
+  })
+  .meta({ id: 'surface', description: 'What changes of the tool surface mean for the verdict.' });
+
 /** What a policy file says about the gate as a whole. */
 const gateShape = {
   maximumRegressions: z
@@ -208,6 +230,7 @@ const gateShape = {
     .boolean()
     .exactOptional()
     .meta({ description: 'Cancel a run as soon as nothing outstanding can change its verdict. Default: false.' }),
+  surface: surfaceSchema.exactOptional(),
 };
 
 /** A policy file: what holds for the gate, for every suite, and for single ones. */

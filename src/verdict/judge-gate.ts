@@ -3,10 +3,12 @@ import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { ModelsReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
+import type { SurfaceReport } from '../model/surface-report.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { compareWithBase, listBaseRegressions } from './compare-base.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
+import { judgeSurface } from './judge-surface.ts';
 import { joinRuns } from './join-runs.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
 import { summarizeModels } from './summarize-models.ts';
@@ -37,7 +39,11 @@ export interface GateJudgement {
  * Judges a gate from what was measured and what was required. Pure: the same two always come to the same verdict, when the gate has run,
  * when its report is judged again, and when it is joined from shards. The results of a suite can be in several runs.
  */
-export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy): GateJudgement {
+export function judgeGate(
+  results: readonly SuiteResults[],
+  policy: GatePolicy,
+  surface?: SurfaceReport,
+): GateJudgement {
   const measured = [...Map.groupBy(results, ({ suiteId }) => suiteId).values()].flatMap((parts) => {
     const [first] = parts;
     const requirements = policy.suites.find(({ suiteId }) => suiteId === first?.suiteId);
@@ -51,12 +57,13 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
     ...(comparison === null ? [] : listRegressions(comparison)),
     ...(baseComparison === null ? [] : listBaseRegressions(baseComparison)),
   ];
-  const reasons = [...assignReasons(policy.lowered, measured), ...regressions];
+  const judged = surface === undefined || policy.surface === undefined ? null : judgeSurface(surface, policy.surface);
+  const reasons = [...assignReasons([...policy.lowered, ...(judged?.reasons ?? [])], measured), ...regressions];
   const { today } = policy;
   const suites = measured.map(({ results, parts, requirements }) => {
     const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);
-    const judged = assessSuite(results, { policy: { requirements, today }, findings, parts, pricing: policy });
-    return { results, parts, requirements, ...judged };
+    const assessed = assessSuite(results, { policy: { requirements, today }, findings, parts, pricing: policy });
+    return { results, parts, requirements, ...assessed };
   });
   return {
     suites,
@@ -64,8 +71,16 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
     comparison,
     baseComparison,
     models: summarizeModels(measured, policy),
-    exit: decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
+    exit: addWarnings(
+      decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
+      judged?.warnings ?? [],
+    ),
   };
+}
+
+/** A warning of the surface is a note of the report, too. */
+function addWarnings(exit: ExitDecision, warnings: readonly string[]): ExitDecision {
+  return { ...exit, notes: [...exit.notes, ...warnings], warnings: [...exit.warnings, ...warnings] };
 }
 
 /** What was measured of a suite, and what it is judged by. */

@@ -23,7 +23,7 @@ import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './completeness.ts';
 import { reportRounds } from './plan-rounds.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
-import { isProtection } from './reason-rules.ts';
+import { isOpen, isProtection } from './reason-rules.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
 import { assessStopped, listStoppedGaps, decideEarly } from './early.ts';
 
@@ -97,8 +97,8 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   const hasModels = results.cases.some(({ usage }) => usage !== null);
   const rounds = reportRounds(results, policy, hasModels ? computeCost(results.cases, pricing.prices).amount : null);
   if (gaps.length > 0) {
-    const isOpen = isSettled || !canBeDecided(parts, gaps);
-    const decided = isOpen ? [] : assessDecided(results, policy).filter(isUnmet);
+    const isUndecided = isSettled || !canBeDecided(parts, gaps);
+    const decided = isUndecided ? [] : assessDecided(results, policy).filter(isUnmet);
     return {
       ...describeCounted(results, counted, { requirements: demands, repeats: null }),
       rounds,
@@ -198,8 +198,8 @@ function describeCounted(
 function combine(assessments: readonly Assessment[], findings: readonly VerdictReason[]): Verdict {
   const list = (state: Assessment['state']): VerdictReason[] =>
     assessments.filter((assessment) => assessment.isDecisive && assessment.state === state).map(toReason);
-  const unmet = putProtectionsFirst([...list('not-met'), ...findings]);
-  const undecided = list('unknown');
+  const unmet = putProtectionsFirst([...list('not-met'), ...findings.filter((finding) => !isOpen(finding))]);
+  const undecided = [...list('unknown'), ...findings.filter(isOpen)];
   if (unmet.length > 0) return { outcome: 'failed', reasons: [...unmet, ...undecided] };
   if (undecided.length > 0) return { outcome: 'inconclusive', reasons: undecided };
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };

@@ -9,6 +9,7 @@ import {
   type Pricing,
 } from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
+import type { SurfaceReport } from '../model/surface-report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
 import { firstOfEach } from './merge-policies.ts';
 import { digestReports } from './shard-digest.ts';
@@ -29,6 +30,8 @@ export interface JoinedShards {
   durationMs: number;
   server: ServerReport | null;
   otherServers: ServerReport[];
+  /** Of the first shard that read it; undefined where none compares it. */
+  surface: SurfaceReport | undefined;
 }
 
 type SuitePart = GatePolicy['suites'][number];
@@ -65,7 +68,9 @@ export function joinShards(
     [...seen.values()].map(({ requirements }) => requirements),
   );
   const results = members.flatMap(({ report }) => readResults(report));
-  return { joined: { results, policy, ...joinTimes(members), ...findServers(members) }, problems };
+  const surfaces = members.flatMap(({ report }) => report.surface ?? []);
+  const surface = surfaces.find(({ unread }) => unread === null) ?? surfaces[0];
+  return { joined: { results, policy, surface, ...joinTimes(members), ...findServers(members) }, problems };
 }
 
 /** What the shards so far say of a suite. */
@@ -216,6 +221,7 @@ function joinRequirements(first: SuitePart, second: SuitePart): SuitePart {
 function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): GatePolicy {
   const policies = members.map(({ report }) => report.policy);
   const lowered = policies.flatMap((policy) => policy.lowered);
+  const surface = policies.find((policy) => policy.surface !== undefined)?.surface;
   return {
     today: policies.map(({ today }) => today).toSorted()[0] ?? '',
     suites,
@@ -223,6 +229,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
     maximumRateDrop: policies[0]?.maximumRateDrop ?? null,
     ...(policies[0] === undefined ? applyPricingDefaults(noGateRules) : pickPricing(policies[0])),
     baseline: null,
+    ...(surface !== undefined && { surface }),
     lowered: firstOfEach(lowered, ({ code, message }) => `${code} ${message}`),
   };
 }

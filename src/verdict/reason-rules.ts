@@ -8,8 +8,8 @@ export type ReasonRule =
   /** A requirement was judged: it is met, or it is not. Such a reason makes no verdict inconclusive. */
   | { kind: 'judged' }
   /**
-   * The change lowers what the base requires. That was established before anything ran, so no missing result and no other policy takes
-   * it away.
+   * The change lowers what the base requires, or breaks the surface that the server promised. That is established without any case, so no
+   * missing result takes it away.
    */
   | { kind: 'protected' }
   /** The results are complete, and leave a requirement open. */
@@ -42,6 +42,9 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'requirement-lowered': lowered,
   'quarantine-widened': lowered,
   'baseline-lowered': lowered,
+  // What the server shows was read from itself, and no result of a case changes that.
+  'surface-changed': lowered,
+  'surface-too-large': lowered,
 
   // The interval of the rate holds the minimum: the only result that is open statistically.
   'minimum-unsettled': { kind: 'open', rule: 'onInconclusive' },
@@ -49,6 +52,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'only-probation': { kind: 'gap', rule: 'onInconclusive', areFailuresSound: true },
   // A requirement without a result is a result that is missing, not one that is close.
   'demand-unjudged': { kind: 'open', rule: 'onNothingRun' },
+  'surface-unread': { kind: 'open', rule: 'onNothingRun' },
 
   // An iteration has no result, or was not read. The others were read, and what is missing is counted.
   'results-unknown': soundGap,
@@ -84,7 +88,12 @@ export function areFailuresSound(gaps: ReadonlyArray<{ code: ReasonCode }>): boo
   });
 }
 
-/** Whether a reason says that the change lowers what the base requires. */
+/** Whether a reason says that a requirement is open. */
+export function isOpen({ code }: { code: ReasonCode }): boolean {
+  return reasonRules[code].kind === 'open';
+}
+
+/** Whether a reason is established without any case. */
 export function isProtection({ code }: { code: ReasonCode }): boolean {
   return reasonRules[code].kind === 'protected';
 }

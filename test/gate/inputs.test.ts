@@ -26,9 +26,9 @@ describe('the inputs of the action', () => {
   it('are few', () => {
     expect(names.length).toBeLessThanOrEqual(42);
     const added = names.filter((name) =>
-      /^sandbox|^report-to$|^comment-id$|^recordings$|^server-(?:headers|oauth)|^mcp-|^base(?:$|-server|-setup)/.test(
-        name,
-      ),
+      /^sandbox|^report-to$|^comment-id$|^recordings$|^surface$|^server-(?:headers|oauth)|^mcp-|^base(?:$|-server|-setup)/.test(
+          name,
+        ),
     );
     expect(names.length - added.length).toBeLessThanOrEqual(28);
   });

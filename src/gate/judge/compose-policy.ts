@@ -7,11 +7,11 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, protectionFindings },
+    plan: { limits, protectionFindings, surface },
     baseline,
     today,
   }: {
-    plan: Pick<GatePlan, 'limits' | 'protectionFindings'>;
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface'>;
     baseline: PlannedBaseline | null;
     today: string;
   },
@@ -22,5 +22,6 @@ export function composePolicy(
     ...limits,
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
+    ...(surface !== null && { surface: surface.policy }),
   };
 }

@@ -2,6 +2,7 @@ import { generator } from '../../base/version.ts';
 import { buildTrend } from '../../history/lookup.ts';
 import { applyPolicyDefaults, applyPricingDefaults, type GatePolicy } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
+import { applySurfaceDefaults } from '../../model/surface-policy.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
@@ -24,20 +25,20 @@ export interface Rejudgement {
 export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
   const results = readResults(report);
   // What it says of its own verdict may not be true of the new one.
-  const outdated = new Set(judgeGate(results, report.policy).exit.notes);
+  const outdated = new Set(judgeGate(results, report.policy, report.surface).exit.notes);
   const notes = report.notes.filter((note) => !outdated.has(note));
   return judgeAgain(results, replaceRules(report.policy, results, rules), { ...report, notes });
 }
 
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
 export function judgeShards(
-  { results, policy, rules, startedAt, durationMs, server, revision }: PlannedMerge,
+  { results, policy, rules, surface, startedAt, durationMs, server, revision }: PlannedMerge,
   { baseline, history, protectionFindings, policyNotes }: MergingGate,
 ): Rejudgement {
   const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
   const replaced = replaceRules(policy, results, { ...rules, baseline, lowered: protectionFindings });
   const notes = [...policyNotes, ...listRevisionDifferences(results)];
-  return judgeAgain(results, replaced, { startedAt, durationMs, generator, revision, server, trend, notes });
+  return judgeAgain(results, replaced, { startedAt, durationMs, generator, revision, server, trend, notes, surface });
 }
 
 type MergingGate = Pick<GatePlan, 'baseline' | 'history' | 'protectionFindings' | 'policyNotes'>;
@@ -47,7 +48,7 @@ function judgeAgain(
   policy: GatePolicy,
   rest: Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy' | 'stopsJob'>,
 ): Rejudgement {
-  const { exit, ...judgement } = judgeGate(results, policy);
+  const { exit, ...judgement } = judgeGate(results, policy, rest.surface);
   const notes = [...(rest.notes ?? []), ...exit.notes];
   const report = buildReport({ ...rest, policy, ...judgement, notes, stopsJob: exit.exitCode !== 0 });
   return { report, exit };
@@ -81,6 +82,7 @@ function replaceRules(
     maximumRegressions: file?.gate.maximumRegressions ?? policy.maximumRegressions,
     maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,
     ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
+    ...(policy.surface !== undefined && { surface: applySurfaceDefaults(file?.gate.surface ?? null, policy.surface) }),
     baseline: baseline?.baseline ?? policy.baseline,
     lowered: firstOfEach([...policy.lowered, ...lowered], ({ code, message }) => `${code} ${message}`),
   };

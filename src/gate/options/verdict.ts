@@ -17,6 +17,14 @@ export const verdictOptions = {
       'The path of a policy file in YAML or JSON: rules for all suites and for single ones, quarantine and budgets.',
     default: '',
   }),
+  surface: option(optionalText, {
+    group: 'The verdict',
+    hint: '<file>',
+    brief: 'Compare the tool surface with this file.',
+    description:
+      'A file of `mcp-eval-ci surface`: the tools, prompts and resources that the server promises. The policy says what changes mean.',
+    default: '',
+  }),
   policyRef: option(choice('policy ref', ['head', 'base']), {
     group: 'The verdict',
     hint: '<head|base>',

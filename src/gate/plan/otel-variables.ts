@@ -3,6 +3,7 @@ import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, readProxySettings } from '../../http/proxy.ts';
 import { type CollectorAddress, parseCollectorUrl } from '../../otlp/collector.ts';
+import type { GateOptions } from '../options/schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -138,4 +139,17 @@ export function planCollector(
     appendAll(issues, error.issues);
     return null;
   }
+}
+
+/** What is traced, and where the traces go; the resource is null where there are none. */
+export function planTraces(
+  { merge, reportFormats }: Pick<GateOptions, 'merge' | 'reportFormats'>,
+  { environment, notes }: { environment: Environment; notes: string[] },
+  issues: ConfigurationIssue[],
+): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
+  const isWritten = reportFormats.includes('otlp');
+  // Where reports are joined nothing runs.
+  if (merge.length > 0) return { collector: null, resource: null };
+  const collector = planCollector(environment, { notes, issues });
+  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
 }

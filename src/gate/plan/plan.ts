@@ -16,7 +16,7 @@ import { planBase, type PlannedBase } from './plan-base.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
+import { type PlannedCollector, planTraces } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
@@ -38,6 +38,7 @@ import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
+import { planSurface, type PlannedSurface } from './plan-surface.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -80,6 +81,8 @@ export interface GatePlan extends PlannedPast {
   models: PlannedModels | null;
   /** What `toMatchFile` compares with; null where no case asks for it. */
   snapshots: PlannedSnapshots | null;
+  /** Null where the surface of the server is not compared. */
+  surface: PlannedSurface | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
   upload: PlannedUpload | null;
   isDryRun: boolean;
@@ -161,6 +164,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   const snapshots = await planSnapshots(suites, { ...context, notes }, issues);
+  const surface = await planSurface(options, { ...context, rules }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -194,6 +198,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     upload,
     models,
     snapshots,
+    surface,
     isDryRun: options.dryRun,
     notes,
     remarks,
@@ -226,19 +231,6 @@ async function planComment(
   const { comment, checkRun, issue } = options.reportTo;
   if (comment === null && !checkRun && !issue) return null;
   return await planGitHub(options, context);
-}
-
-/** What is traced, and where the traces go; the resource is null where there are none. */
-function planTraces(
-  { merge, reportFormats }: GateOptions,
-  { environment, notes }: PlanContext & { notes: string[] },
-  issues: ConfigurationIssue[],
-): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
-  const isWritten = reportFormats.includes('otlp');
-  // Where reports are joined nothing runs.
-  if (merge.length > 0) return { collector: null, resource: null };
-  const collector = planCollector(environment, { notes, issues });
-  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
 }
 
 function planUploading(

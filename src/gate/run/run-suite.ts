@@ -2,7 +2,6 @@ import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
-import type { Iteration } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';

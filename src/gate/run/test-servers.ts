@@ -5,12 +5,14 @@ import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/pr
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
+import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { nameOneOfServers } from '../plan/ci-job.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
+import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { openServerAccess, registerServer, type ServerScope, startServer } from './job-server.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
@@ -24,6 +26,8 @@ export interface TestServers {
    * @throws {ServerStartError} when one does not answer, or not in a revision that is asked for
    */
   open(service: ConnectedService, scope: ServerScope): Promise<void>;
+  /** Each server once, as the first of its revisions, to read its surface. */
+  listTargets(): SurfaceTarget[];
   /** In the order of the options; empty where a suite of the service runs on the servers saved in it. */
   find(planned: PlannedSuite): RegisteredServer[];
   /** What is known of them so far; empty where none was started or named. */
@@ -138,6 +142,14 @@ export function createTestServers(
         }
       }
     },
+    listTargets: () =>
+      plan.servers.flatMap((planned) => {
+        const [first] = started.filter((entry) => entry.planned === planned);
+        if (first === undefined) return [];
+        const { running, access } = first;
+        const target = { url: running.url, protocol: running.protocol, access };
+        return [{ configuration: planned.name ?? defaultConfiguration, target }];
+      }),
     find: (planned) =>
       readChoices(planned).flatMap(({ value }) => findByChoice(value).flatMap(({ registered }) => registered ?? [])),
     report: () =>

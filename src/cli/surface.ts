@@ -1,0 +1,141 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
+import { systemClock } from '../base/time.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
+import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
+import { readPolicyOption } from '../gate/plan/plan-policy.ts';
+import { readSurfaceFile } from '../gate/plan/surface-part.ts';
+import { planSurfaceServers, readServerSurfaces } from '../gate/surface.ts';
+import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
+import { applySurfaceDefaults, type SurfacePolicy } from '../model/surface-policy.ts';
+import { renderSurfaceText } from '../report/surface.ts';
+import { renderSurfaceFile } from '../surface/file.ts';
+import { reportSurfaces } from '../surface/report.ts';
+import { judgeSurface } from '../verdict/judge-surface.ts';
+import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+import { addFormatOption, readFormat } from './output-format.ts';
+
+/** Adds `surface`: writes what a server shows into a file, or compares it with the file. */
+export function addSurfaceCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listServerOptions('mcp-config', 'mcp-server', 'policy');
+  const command = program
+    .command('surface')
+    .description(
+      'Compare the tools, prompts and resources of an MCP server with a file, or write that file. Runs no evals.',
+    );
+  addGateOptions(command, options);
+  const add = (flags: string, text: string) =>
+    command.addOption(new Option(flags, text).helpGroup('The surface file:'));
+  add('--file <path>', 'The surface file, which belongs in git.');
+  add('--check', 'Compare the server with the file, and exit 1 for a change that the policy fails. The default.');
+  add('--update', 'Write what the server shows into the file, and print what changed.');
+  add('--configuration <name>', 'What the file calls the server. A server of --mcp-config has its own name. [default]');
+  addFormatOption(command);
+  command
+    .addHelpText(
+      'after',
+      `
+Exit codes:
+  0 unchanged, changes that the policy allows, or written · 1 a change that the policy fails
+  2 configuration or usage · 3 the server was not reached
+
+Examples:
+  $ mcp-eval-ci surface --server-command "node build/index.js" --file surface.json --update
+  $ mcp-eval-ci surface --server-command "node build/index.js" --file surface.json --check`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      const { env: environment, stderr, stdout } = process;
+      const logger = createTerminalLogger({
+        write: (text) => stderr.write(text),
+        redactor,
+        color: stderr.hasColors?.() ?? false,
+        isQuiet: false,
+        isVerbose: false,
+      });
+      const texts = readGateFlags(flags, environment, options);
+      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const cwd = process.cwd();
+      const parsed = parseDoctorOptions(texts);
+      const { path, isUpdate, configuration } = readSurfaceFlags(flags);
+      const { servers, notes } = await planSurfaceServers(parsed, { cwd, environment });
+      const policy = await readSurfacePolicy(parsed.policy, cwd);
+      const known = await readSurfaceFile(path, cwd);
+      if (known === null && !isUpdate)
+        throw refuse(path, 'does not exist; write it with `--update`', 'missing-surface-file');
+      for (const note of notes) logger.warning(note);
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      const context = { clock: systemClock, logger, redactor, signal, environment };
+      const found = redactDeep(await readServerSurfaces(servers, { ...context, name: configuration }), redactor);
+      // A configuration that is written for the first time has no changes.
+      const configurations = { ...(isUpdate && found), ...known?.file.configurations };
+      const report = reportSurfaces(found, { against: path, configurations, text: known?.text ?? null });
+      const { reasons, warnings } = judgeSurface(report, policy);
+      if (isUpdate) {
+        const file = {
+          ...known?.file,
+          version: surfaceFileVersion,
+          configurations: { ...configurations, ...found },
+        } as const;
+        const text = renderSurfaceFile(file);
+        await mkdir(dirname(resolve(cwd, path)), { recursive: true });
+        if (text !== known?.text) await writeFile(resolve(cwd, path), text);
+        logger.info(text === known?.text ? `${path} is up to date.` : `Wrote ${path}.`);
+      } else {
+        for (const warning of warnings) logger.warning(warning);
+        for (const { message } of reasons) logger.error(message);
+      }
+      const isFailed = !isUpdate && reasons.length > 0;
+      stdout.write(
+        readFormat(flags) === 'json'
+          ? `${JSON.stringify({ ...report, reasons, warnings, written: isUpdate }, null, 2)}\n`
+          : redactor.redact(renderSurfaceText(report, { color: stdout.hasColors?.() ?? false })),
+      );
+      setExitCode(isFailed ? 1 : 0);
+    });
+}
+
+function refuse(path: string, message: string, code: string): ConfigurationError {
+  return new ConfigurationError([{ file: path, code, message }]);
+}
+
+/** @throws {ConfigurationError} where the flags contradict each other */
+function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
+  path: string;
+  isUpdate: boolean;
+  configuration: string;
+} {
+  const { file, update, check, configuration } = flags;
+  const issues: ConfigurationIssue[] = [];
+  if (typeof file !== 'string' || file.trim() === '') {
+    issues.push({
+      input: 'file',
+      code: 'missing-file',
+      message: 'names no surface file; give `--file`, such as surface.json',
+    });
+  }
+  if (update === true && check === true) {
+    issues.push({
+      input: 'update',
+      code: 'update-and-check',
+      message: 'writes the file that `--check` compares with; give one of them',
+    });
+  }
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  return {
+    path: typeof file === 'string' ? file : '',
+    isUpdate: update === true,
+    configuration: typeof configuration === 'string' && configuration !== '' ? configuration : defaultConfiguration,
+  };
+}
+
+/** @throws {ConfigurationError} where the policy file is not valid */
+async function readSurfacePolicy(option: Parameters<typeof readPolicyOption>[0], cwd: string): Promise<SurfacePolicy> {
+  const issues: ConfigurationIssue[] = [];
+  const policy = await readPolicyOption(option, cwd, issues);
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  return applySurfaceDefaults(policy?.gate.surface ?? null);
+}

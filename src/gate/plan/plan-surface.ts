@@ -1,0 +1,46 @@
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
+import type { GateRules } from '../../model/policy.ts';
+import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
+import type { SurfaceFile } from '../../model/surface.ts';
+import type { GateOptions } from '../options/schema.ts';
+
+/** What the surface of the server is compared with, and what changes mean. */
+export interface PlannedSurface {
+  /** The path of the file, as it is written. */
+  against: string;
+  configurations: SurfaceFile['configurations'];
+  /** Of the file. */
+  text: string;
+  policy: SurfacePolicy;
+}
+
+/** Reads the surface file, where one is given; null where none is. What is wrong goes to `issues`. */
+export async function planSurface(
+  { surface: path, merge, serverCommand, serverUrl, mcpConfig }: GateOptions,
+  { cwd, rules }: { cwd: string; rules: GateRules },
+  issues: ConfigurationIssue[],
+): Promise<PlannedSurface | null> {
+  if (path === null || merge.length > 0) return null;
+  if (serverCommand === null && serverUrl === null && mcpConfig === null) {
+    const message =
+      'is about a server of this job, and the options name none; give `server-command`, `server-url` or `mcp-config`';
+    issues.push({ input: 'surface', code: 'surface-without-server', message });
+    return null;
+  }
+  // Loaded lazily: most gates compare no surface.
+  const { readSurfaceFile } = await import('./surface-part.ts');
+  try {
+    const known = await readSurfaceFile(path, cwd);
+    if (known !== null) {
+      const { configurations } = known.file;
+      return { against: path, configurations, text: known.text, policy: applySurfaceDefaults(rules.surface) };
+    }
+    const message = `${JSON.stringify(path)} does not exist; write it with \`mcp-eval-ci surface --update\``;
+    issues.push({ input: 'surface', code: 'missing-surface-file', message });
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    appendAll(issues, error.issues);
+  }
+  return null;
+}

@@ -1,0 +1,58 @@
+import { ConfigurationError, type ConfigurationIssue, ServerStartError } from '../base/errors.ts';
+import type { Surface, SurfaceFile } from '../model/surface.ts';
+import type { GateOptions } from './options/schema.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
+import { planServers } from './plan/plan-servers.ts';
+import { readTarget } from './plan/surface-part.ts';
+import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
+
+/** Settles which servers a command reads the surface of. @throws {ConfigurationError} with everything that is wrong */
+export async function planSurfaceServers(
+  options: GateOptions,
+  context: { cwd: string; environment: ReachContext['environment'] },
+): Promise<{ servers: PlannedServer[]; notes: string[] }> {
+  const issues: ConfigurationIssue[] = [];
+  const notes: string[] = [];
+  const { servers } = await planServers(options, { ...context, notes }, issues);
+  if (servers.length === 0 && issues.length === 0) {
+    issues.push({
+      input: 'server-command',
+      code: 'missing-server',
+      message: 'names no server; give `server-command`, `server-url` or `mcp-config`',
+    });
+  }
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  return { servers, notes };
+}
+
+/**
+ * Starts or reaches each server, reads its surface and stops it. A server without a name has the configuration `name`.
+ *
+ * @throws {ServerStartError} | {NetworkError} when a server does not answer, or not with its lists
+ * @throws the signal's reason once it aborts
+ */
+export async function readServerSurfaces(
+  servers: readonly PlannedServer[],
+  { name, ...context }: ReachContext & { name: string },
+): Promise<SurfaceFile['configurations']> {
+  const found: SurfaceFile['configurations'] = {};
+  for (const server of servers) found[server.name ?? name] = await readPlannedServer(server, context);
+  return found;
+}
+
+async function readPlannedServer(server: PlannedServer, context: ReachContext): Promise<Surface> {
+  const access = await openPlannedAccess(server, context);
+  const { readyTimeoutMs: timeoutMs, command, url } = server;
+  try {
+    if (command === null && url !== null) {
+      return await readTarget({ url, protocol: 'auto', access }, { ...context, timeoutMs });
+    }
+    await using running = await startPlannedServer(server, access, context);
+    return await readTarget({ url: running.url, protocol: running.protocol, access }, { ...context, timeoutMs });
+  } catch (error) {
+    if (error instanceof ServerStartError && error.stderrTail.length > 0) {
+      context.logger.group('Last lines of the server’s stderr', error.stderrTail);
+    }
+    throw error;
+  }
+}

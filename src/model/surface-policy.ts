@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { count } from './quantities.ts';
+import { sourced, type Sourced } from './source.ts';
+import type { SurfaceSeverity } from './surface-report.ts';
+
+/** What a kind of change, or a finding, means for the verdict: it fails, it is a warning, or it is only shown. */
+export const surfaceEffects = z.enum(['fail', 'warn', 'allow']);
+export type SurfaceEffect = z.infer<typeof surfaceEffects>;
+
+const effect = sourced(surfaceEffects);
+
+export const surfacePolicySchema = z.object({
+  breaking: effect,
+  review: effect,
+  additive: effect,
+  cosmetic: effect,
+  findings: effect.describe('What findings mean, whether they are new or not.'),
+  maximumBytes: sourced(count).nullable().describe('What the tools of a server may take of the context of a model.'),
+});
+
+/** What changes of the surface mean for the verdict. */
+export type SurfacePolicy = z.infer<typeof surfacePolicySchema>;
+
+/** What a policy file says about it; null where it says nothing. */
+export type SurfaceRules = { [Rule in keyof SurfacePolicy]: SurfacePolicy[Rule] | null };
+
+const defaults: Record<SurfaceSeverity | 'findings', SurfaceEffect> = {
+  breaking: 'fail',
+  review: 'warn',
+  additive: 'allow',
+  cosmetic: 'allow',
+  findings: 'warn',
+};
+
+/** Fills in the defaults, or what held before. */
+export function applySurfaceDefaults(rules: SurfaceRules | null, earlier?: SurfacePolicy): SurfacePolicy {
+  const fill = (key: keyof typeof defaults): Sourced<SurfaceEffect> =>
+    rules?.[key] ?? earlier?.[key] ?? { value: defaults[key], source: 'default' };
+  return {
+    breaking: fill('breaking'),
+    review: fill('review'),
+    additive: fill('additive'),
+    cosmetic: fill('cosmetic'),
+    findings: fill('findings'),
+    maximumBytes: rules?.maximumBytes ?? earlier?.maximumBytes ?? null,
+  };
+}

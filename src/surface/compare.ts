@@ -1,0 +1,286 @@
+import { isJsonEqual, isRecord } from '../base/json.ts';
+import type { Surface, SurfacePrompt, SurfaceTool } from '../model/surface.ts';
+import { type SurfaceChange, surfaceSeverities } from '../model/surface-report.ts';
+import { judgeAnnotation, judgeSchemaChange, judgeTaskSupport, type Ruling, rulings, type Side } from './rules.ts';
+import { joinPath } from './schema/compare-objects.ts';
+import { compareSchemas } from './schema/compare.ts';
+import { compareNotes } from './schema/notes.ts';
+
+/** A change of a surface, and the item that it is about. */
+export interface FoundChange extends Omit<SurfaceChange, 'location'> {
+  /** Null for the server itself. */
+  item: { list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates'; name: string } | null;
+}
+
+type Item = FoundChange['item'];
+
+/** What a change is, before its severity is known. */
+interface Fact {
+  id: string;
+  item: Item;
+  message: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+/** Texts before and after are cut, to be printed. */
+const maxTextLength = 2000;
+
+/**
+ * Lists what changed between two surfaces of one server, worst first. The same two surfaces always have the same changes, with the same
+ * ids; two that are equal have none.
+ */
+export function compareSurfaces(before: Surface, after: Surface): FoundChange[] {
+  const changes = [
+    ...compareServer(before, after),
+    ...compareItems('tools', [before.tools, after.tools], compareTools),
+    ...compareItems('prompts', [before.prompts, after.prompts], comparePrompts),
+    ...compareItems('resources', [before.resources, after.resources], compareResources),
+    ...compareItems('resourceTemplates', [before.resourceTemplates, after.resourceTemplates], compareResources),
+  ];
+  const rank = ({ severity }: FoundChange) => surfaceSeverities.indexOf(severity);
+  return changes.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function decide({ before, after, ...fact }: Fact, ruling: Ruling): FoundChange {
+  return { ...fact, ...ruling, before: printValue(before), after: printValue(after) };
+}
+
+function printValue(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
+}
+
+function compareServer(before: Surface, after: Surface): FoundChange[] {
+  const changes: FoundChange[] = [];
+  const add = (fact: Omit<Fact, 'item'>, ruling: Ruling) => changes.push(decide({ ...fact, item: null }, ruling));
+  if (before.instructions !== after.instructions) {
+    const message = 'The instructions of the server changed';
+    const texts = { before: before.instructions, after: after.instructions };
+    add({ id: 'server.instructionsChanged', message, ...texts }, rulings.instructions);
+  }
+  for (const { path, from, to } of listDifferences(before.capabilities, after.capabilities)) {
+    const [verb, ruling] = describeDifference(from, to);
+    const message = `The capability ${path} ${verb === 'Changed' ? 'changed' : `was ${verb.toLowerCase()}`}`;
+    add({ id: `server.capabilities.${path}${verb}`, message, before: from, after: to }, ruling);
+  }
+  return changes;
+}
+
+/** `false` says what the absence of a capability says. */
+function describeDifference(from: unknown, to: unknown): ['Added' | 'Removed' | 'Changed', Ruling] {
+  const [isOn, stays] = [from, to].map((value) => value !== undefined && value !== false);
+  if (isOn === true && stays === false) return ['Removed', rulings.capabilityRemoved];
+  if (isOn === false && stays === true) return ['Added', rulings.capabilityAdded];
+  if (isOn === false) return ['Changed', { ...rulings.capabilityChanged, severity: 'cosmetic' }];
+  return ['Changed', rulings.capabilityChanged];
+}
+
+/** The members in which two objects differ, as deep as both are objects. */
+function listDifferences(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  path = '',
+): Array<{ path: string; from: unknown; to: unknown }> {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  return keys.flatMap((key) => {
+    const [from, to] = [before[key], after[key]];
+    if (isJsonEqual(from, to)) return [];
+    const inner = joinPath(path, key);
+    return isRecord(from) && isRecord(to) ? listDifferences(from, to, inner) : [{ path: inner, from, to }];
+  });
+}
+
+const listNames = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourceTemplates: 'template' } as const;
+const words = { tools: 'tool', prompts: 'prompt', resources: 'resource', resourceTemplates: 'resource template' };
+
+type ListName = keyof typeof listNames;
+type AnyItem = { name: string; uri?: string; uriTemplate?: string };
+
+function readKey({ name, uri, uriTemplate }: AnyItem): string {
+  return uri ?? uriTemplate ?? name;
+}
+
+/** Compares the items of a list by what identifies them. */
+function compareItems<T extends AnyItem>(
+  list: ListName,
+  [before, after]: [readonly T[], readonly T[]],
+  compare: (before: T, after: T, about: About) => FoundChange[],
+): FoundChange[] {
+  const [from, to] = [before, after].map((items) => new Map(items.map((item) => [readKey(item), item])));
+  if (from === undefined || to === undefined) return [];
+  return [...new Set([...from.keys(), ...to.keys()])].toSorted().flatMap((name) => {
+    const about = { id: joinPath(listNames[list], name), item: { list, name }, what: `${words[list]} ${name}` };
+    const [own, other] = [from.get(name), to.get(name)];
+    if (own !== undefined && other !== undefined) return compare(own, other, about);
+    const [verb, ruling] =
+      own === undefined ? (['added', rulings.added] as const) : (['removed', rulings.removed] as const);
+    return [decide({ id: `${about.id}.${verb}`, item: about.item, message: `The ${about.what} was ${verb}` }, ruling)];
+  });
+}
+
+interface About {
+  id: string;
+  item: Item;
+  what: string;
+}
+
+/** Compares the texts and the metadata that items of every kind have. */
+function compareCommon(
+  before: { title?: string; description?: string; _meta?: Record<string, unknown> },
+  after: typeof before,
+  { id, item, what }: About,
+): FoundChange[] {
+  const changes: FoundChange[] = [];
+  if (before.title !== after.title) {
+    const message = `The title of the ${what} changed`;
+    changes.push(
+      decide({ id: `${id}.titleChanged`, item, message, before: before.title, after: after.title }, rulings.title),
+    );
+  }
+  if (before.description !== after.description) {
+    const message = `The description of the ${what} changed`;
+    const texts = { before: before.description, after: after.description };
+    changes.push(decide({ id: `${id}.descriptionChanged`, item, message, ...texts }, rulings.description));
+  }
+  for (const { path, from, to } of listDifferences(before._meta ?? {}, after._meta ?? {})) {
+    const message = `The metadata ${path} of the ${what} changed`;
+    changes.push(decide({ id: `${id}.meta.${path}Changed`, item, message, before: from, after: to }, rulings.meta));
+  }
+  return changes;
+}
+
+function compareTools(before: SurfaceTool, after: SurfaceTool, about: About): FoundChange[] {
+  const { id, item, what } = about;
+  const annotations = listDifferences(before.annotations ?? {}, after.annotations ?? {}).map(({ path, from, to }) => {
+    const message = `The annotation ${path} of the ${what} changed`;
+    const fact = { id: `${id}.annotations.${path}Changed`, item, message, before: from, after: to };
+    return decide(fact, judgeAnnotation(path, from, to));
+  });
+  const [support, newSupport] = [before, after].map(({ execution }) => execution?.['taskSupport'] ?? 'forbidden');
+  const fact = { id: `${id}.taskSupportChanged`, item, before: support, after: newSupport };
+  const tasks =
+    support === newSupport
+      ? []
+      : [
+          decide(
+            { ...fact, message: `The ${what} runs as a task in another way` },
+            judgeTaskSupport(support, newSupport),
+          ),
+        ];
+  return [
+    ...compareCommon(before, after, about),
+    ...compareParts('input', [before.inputSchema, after.inputSchema], about),
+    ...compareOutputs(before.outputSchema, after.outputSchema, about),
+    ...annotations,
+    ...tasks,
+  ];
+}
+
+function compareOutputs(before: unknown, after: unknown, about: About): FoundChange[] {
+  const { id, item, what } = about;
+  if (before !== undefined && after !== undefined) return compareParts('output', [before, after], about);
+  if (before === after) return [];
+  const isAdded = before === undefined;
+  const message = `The output schema of the ${what} was ${isAdded ? 'added' : 'removed'}`;
+  const ruling = isAdded ? rulings.outputAdded : rulings.outputRemoved;
+  return [decide({ id: `${id}.output.${isAdded ? 'added' : 'removed'}`, item, message }, ruling)];
+}
+
+/** Compares a schema of a tool: its values, then what people and models read of it. */
+function compareParts(side: Side, [before, after]: [unknown, unknown], { id, item, what }: About): FoundChange[] {
+  if (isJsonEqual(before, after)) return [];
+  const name = (path: string, kind: string) => `${id}.${side}.${path === '' ? '' : `${path}.`}${kind}`;
+  const where = (path: string) =>
+    path === '' ? `The ${side} of the ${what}` : `${path} in the ${side} of the ${what}`;
+  const values = compareSchemas(before, after).map((change) => {
+    const { path, kind, before: from, after: to } = change;
+    const message = `${where(path)}: ${describeKind(kind, change)}`;
+    return decide({ id: name(path, kind), item, message, before: from, after: to }, judgeSchemaChange(change, side));
+  });
+  const notes = compareNotes(before, after).map(({ path, keyword, before: from, after: to }) => {
+    const fact = {
+      id: name(path, `${keyword}Changed`),
+      item,
+      message: `${where(path)}: the ${keyword} changed`,
+      before: from,
+      after: to,
+    };
+    const known: Partial<Record<string, Ruling>> = { title: rulings.title, description: rulings.description };
+    return decide(fact, known[keyword] ?? rulings.note);
+  });
+  if (values.length + notes.length > 0) return [...values, ...notes];
+  return [
+    decide(
+      { id: name('', 'rewritten'), item, message: `${where('')}: the schema is written differently` },
+      rulings.written,
+    ),
+  ];
+}
+
+/** `typeNarrowed`, as words: `type narrowed from string to integer`. */
+function describeKind(kind: string, { before, after }: { before: string | null; after: string | null }): string {
+  const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  if (before !== null && after !== null) return `${words} from ${before} to ${after}`;
+  return before === null && after === null ? words : `${words}: ${before ?? after}`;
+}
+
+function comparePrompts(before: SurfacePrompt, after: SurfacePrompt, about: About): FoundChange[] {
+  const { id, item, what } = about;
+  const [from, to] = [before, after].map(({ arguments: args }) => new Map(args.map((each) => [each.name, each])));
+  const names = [...new Set([...(from?.keys() ?? []), ...(to?.keys() ?? [])])].toSorted();
+  const changes = names.flatMap((name): FoundChange[] => {
+    const [own, other] = [from?.get(name), to?.get(name)];
+    const inner = { id: joinPath(`${id}.argument`, name), item, what: `argument ${name} of the ${what}` };
+    const tell = (verb: string, ruling: Ruling) =>
+      decide(
+        {
+          id: `${inner.id}.${verb}`,
+          item,
+          message: `The ${inner.what} ${verb === 'added' || verb === 'removed' ? `was ${verb}` : verb.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`,
+        },
+        ruling,
+      );
+    if (own === undefined) return [tell('added', other?.required === true ? rulings.argumentRequired : rulings.added)];
+    if (other === undefined) return [tell('removed', rulings.removed)];
+    const isSame = own.required === other.required;
+    const requirement = other.required
+      ? tell('becameRequired', rulings.argumentRequired)
+      : tell('becameOptional', rulings.argumentOptional);
+    return [...(isSame ? [] : [requirement]), ...compareCommon(own, other, inner)];
+  });
+  return [...compareCommon(before, after, about), ...changes];
+}
+
+interface ResourceTexts {
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  annotations?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+}
+
+function compareResources(before: ResourceTexts, after: ResourceTexts, about: About): FoundChange[] {
+  const { id, item, what } = about;
+  const changes: FoundChange[] = [];
+  const add = (kind: string, fact: Pick<Fact, 'message' | 'before' | 'after'>, ruling: Ruling) =>
+    changes.push(decide({ id: `${id}.${kind}`, item, ...fact }, ruling));
+  if (before.name !== after.name) {
+    add(
+      'nameChanged',
+      { message: `The name of the ${what} changed`, before: before.name, after: after.name },
+      rulings.title,
+    );
+  }
+  if (before.mimeType !== after.mimeType) {
+    const texts = { before: before.mimeType, after: after.mimeType };
+    add('mimeTypeChanged', { message: `The media type of the ${what} changed`, ...texts }, rulings.mimeType);
+  }
+  for (const { path, from, to } of listDifferences(before.annotations ?? {}, after.annotations ?? {})) {
+    const fact = { message: `The annotation ${path} of the ${what} changed`, before: from, after: to };
+    add(`annotations.${path}Changed`, fact, rulings.annotation);
+  }
+  return [...changes, ...compareCommon(before, after, about)];
+}

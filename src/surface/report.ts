@@ -1,0 +1,72 @@
+import { formatCount } from '../base/text.ts';
+import { defaultConfiguration, type Surface, type SurfaceFile } from '../model/surface.ts';
+import type { ConfigurationSurface, SurfaceChange, SurfaceReport } from '../model/surface-report.ts';
+import { compareSurfaces, type FoundChange } from './compare.ts';
+import { lintSurface } from './lint.ts';
+import { compareSizes, measureSurface } from './size.ts';
+
+/** What the surfaces of servers are compared with, by configuration. */
+export interface ExpectedSurfaces {
+  /** The path of the surface file, or `base`. */
+  against: string;
+  configurations: SurfaceFile['configurations'];
+  /** The text of the file, in which changes are located; null where there is none. */
+  text: string | null;
+}
+
+/** Compares the surfaces of the server, by configuration, with what is expected of them. A configuration that is not expected is new. */
+export function reportSurfaces(found: SurfaceFile['configurations'], expected: ExpectedSurfaces): SurfaceReport {
+  const { against, configurations, text } = expected;
+  const file = text === null ? null : { path: against, lines: text.split('\n') };
+  return {
+    against,
+    unread: null,
+    configurations: Object.entries(found).map(([name, surface]): ConfigurationSurface => {
+      const before = configurations[name] ?? null;
+      const isNamed = Object.keys(found).length > 1 || name !== defaultConfiguration;
+      const changes = before === null ? [reportNew(name, surface)] : compareSurfaces(before, surface);
+      return {
+        name,
+        bytes: measureSurface(surface),
+        bytesBefore: before === null ? null : measureSurface(before),
+        tools: compareSizes(before, surface),
+        changes: changes.map((change) => locateChange(change, { file, configuration: name, isNamed })),
+        findings: lintSurface(surface),
+      };
+    }),
+  };
+}
+
+function reportNew(name: string, { tools }: Surface): FoundChange {
+  return {
+    id: 'server.added',
+    item: null,
+    severity: 'review',
+    rule: 'configuration-added',
+    reason: 'Nothing promised what it shows.',
+    message: `The configuration ${name} with ${formatCount(tools.length, 'tool')} is not in the file`,
+    before: null,
+    after: null,
+  };
+}
+
+interface Place {
+  file: { path: string; lines: readonly string[] } | null;
+  configuration: string;
+  isNamed: boolean;
+}
+
+/** Says where the item stands in the file, or would stand: at its name, at its list, or at its configuration. */
+function locateChange({ item, ...change }: FoundChange, { file, configuration, isNamed }: Place): SurfaceChange {
+  const id = isNamed ? `${configuration}.${change.id}` : change.id;
+  if (file === null) return { ...change, id, location: null };
+  const find = (line: string, from: number) => {
+    const index = file.lines.findIndex((each, at) => at >= from && each.trim().replace(/,$/, '') === line);
+    return index < 0 ? null : index;
+  };
+  const start = find(`${JSON.stringify(configuration)}: {`, 0) ?? 0;
+  const list = item === null ? null : find(`"${item.list}": [`, start);
+  const keys = { tools: 'name', prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' };
+  const own = item === null || list === null ? null : find(`"${keys[item.list]}": ${JSON.stringify(item.name)}`, list);
+  return { ...change, id, location: { file: file.path, line: (own ?? list ?? start) + 1 } };
+}

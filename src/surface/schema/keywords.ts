@@ -1,0 +1,209 @@
+import { isJsonEqual, isRecord } from '../../base/json.ts';
+
+/** A JSON Schema: `true`, `false` or an object. What a server calls one may be anything else. */
+export type Schema = unknown;
+
+/** What references lead into, and how many more schemas of it are looked at: references can make few schemas endlessly many. */
+export interface SchemaDocument {
+  schema: Schema;
+  left: number;
+}
+
+/** A schema and the document that it is part of. */
+export interface Located {
+  schema: Schema;
+  root: SchemaDocument;
+}
+
+/** More than any server's schema has, and few enough to be looked at within a second. */
+const maxSchemas = 5_000;
+
+/** A schema as the document that its references lead into. */
+export function openDocument(schema: Schema): Located {
+  return { schema, root: { schema, left: maxSchemas } };
+}
+
+/** Keywords that say nothing about which values are valid, and that people, models or programs read. */
+export const noteKeywords: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+]);
+
+/** Keywords that say nothing about the values here: references lead to what stands in some of them. */
+const silentKeywords: ReadonlySet<string> = new Set(['$comment', '$schema', '$id', 'id', '$defs', 'definitions']);
+
+/** The rules for values of one type (JSON Schema 2020-12, Validation, section 6), which values of other types meet. */
+export const keywordTypes: ReadonlyMap<string, 'number' | 'string' | 'array' | 'object'> = new Map([
+  ['minimum', 'number'],
+  ['maximum', 'number'],
+  ['exclusiveMinimum', 'number'],
+  ['exclusiveMaximum', 'number'],
+  ['multipleOf', 'number'],
+  ['minLength', 'string'],
+  ['maxLength', 'string'],
+  ['pattern', 'string'],
+  ['format', 'string'],
+  ['items', 'array'],
+  ['prefixItems', 'array'],
+  ['minItems', 'array'],
+  ['maxItems', 'array'],
+  ['uniqueItems', 'array'],
+  ['contains', 'array'],
+  ['minContains', 'array'],
+  ['maxContains', 'array'],
+  ['properties', 'object'],
+  ['required', 'object'],
+  ['additionalProperties', 'object'],
+  ['patternProperties', 'object'],
+  ['propertyNames', 'object'],
+  ['minProperties', 'object'],
+  ['maxProperties', 'object'],
+  ['dependentRequired', 'object'],
+  ['dependentSchemas', 'object'],
+  ['dependencies', 'object'],
+]);
+
+/** Rules for values of every type. */
+export const generalKeywords: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else']);
+
+/** Keywords that say which types there are, or lead to other schemas for the same value. */
+const structureKeywords: ReadonlySet<string> = new Set(['type', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf']);
+
+/** Keywords that depend on more than their own value, or that revisions of JSON Schema read in different ways. */
+const hardKeywords: ReadonlySet<string> = new Set([
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  '$dynamicRef',
+  '$dynamicAnchor',
+  '$recursiveRef',
+  '$recursiveAnchor',
+  '$anchor',
+  'additionalItems',
+]);
+
+/** Whether no revision of JSON Schema gives the keyword a meaning that is known here. Validators ignore it. */
+export function isUnknownKeyword(keyword: string): boolean {
+  return !(
+    noteKeywords.has(keyword) ||
+    silentKeywords.has(keyword) ||
+    keywordTypes.has(keyword) ||
+    generalKeywords.has(keyword) ||
+    structureKeywords.has(keyword) ||
+    hardKeywords.has(keyword)
+  );
+}
+
+/** Keywords that revisions before 2020-12 do not know, or read in another way. */
+const laterKeywords: ReadonlySet<string> = new Set([
+  'prefixItems',
+  'dependentRequired',
+  'dependentSchemas',
+  'minContains',
+  'maxContains',
+]);
+
+/** MCP reads a schema without `$schema` as one of 2020-12. */
+function isLatestDialect({ schema }: SchemaDocument): boolean {
+  const dialect = isRecord(schema) ? schema['$schema'] : undefined;
+  return dialect === undefined || (typeof dialect === 'string' && dialect.includes('2020-12'));
+}
+
+/** Whether what the keywords of this object mean together cannot be told from each of them alone. */
+export function isHard(schema: Record<string, unknown>, root: SchemaDocument): boolean {
+  if (Object.keys(schema).some((keyword) => hardKeywords.has(keyword))) return true;
+  if (Array.isArray(schema['items'])) return true;
+  if (typeof schema['exclusiveMinimum'] === 'boolean' || typeof schema['exclusiveMaximum'] === 'boolean') return true;
+  // A schema with a base URI of its own resolves references against that.
+  if (schema !== root.schema && typeof schema['$id'] === 'string') return true;
+  if (isLatestDialect(root)) return false;
+  const keywords = listRules(schema);
+  if (keywords.includes('$ref') && keywords.length > 1) return true;
+  return keywords.some((keyword) => laterKeywords.has(keyword));
+}
+
+/** The keywords that decide which values are valid. */
+export function listRules(schema: Record<string, unknown>): string[] {
+  return Object.keys(schema).filter(
+    (keyword) =>
+      keywordTypes.has(keyword) ||
+      generalKeywords.has(keyword) ||
+      structureKeywords.has(keyword) ||
+      hardKeywords.has(keyword),
+  );
+}
+
+/**
+ * The schema that a `$ref` leads to within its document; undefined for any other one. A reference may lead to a schema only where the
+ * document has no base URIs.
+ */
+export function resolveReference(reference: unknown, { schema: root }: SchemaDocument): Schema {
+  if (reference === '#') return root;
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  let found: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    const key = decodePointer(part);
+    if (key === null) return undefined;
+    if (Array.isArray(found)) found = found[Number(key)];
+    else if (isRecord(found) && Object.hasOwn(found, key)) found = found[key];
+    else return undefined;
+  }
+  return found;
+}
+
+function decodePointer(part: string): string | null {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return null;
+  }
+}
+
+/** Whether two schemas allow the same values because they are written the same, notes apart. */
+export function isSameText(a: Located, b: Located): boolean {
+  const [before, after] = [removeNotes(a.schema), removeNotes(b.schema)];
+  if (!isJsonEqual(before, after)) return false;
+  if (isLatestDialect(a.root) !== isLatestDialect(b.root)) return false;
+  return !hasReference(before) || isJsonEqual(removeNotes(a.root.schema), removeNotes(b.root.schema));
+}
+
+/** Keywords whose value is a mapping of schemas, in which a key is no keyword. */
+const mappings: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+  '$defs',
+  'definitions',
+]);
+const literals: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
+
+function removeNotes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(removeNotes);
+  if (!isRecord(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !noteKeywords.has(keyword) && keyword !== '$comment' && !isUnknownKeyword(keyword))
+      .map(([keyword, value]) => {
+        if (literals.has(keyword)) return [keyword, value];
+        if (!mappings.has(keyword) || !isRecord(value)) return [keyword, removeNotes(value)];
+        return [keyword, Object.fromEntries(Object.entries(value).map(([key, part]) => [key, removeNotes(part)]))];
+      }),
+  );
+}
+
+function hasReference(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasReference);
+  if (!isRecord(value)) return false;
+  return (
+    Object.keys(value).some((key) => /^\$(?:ref|dynamicRef|recursiveRef)$/.test(key)) ||
+    Object.values(value).some(hasReference)
+  );
+}
