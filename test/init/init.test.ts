@@ -124,11 +124,11 @@ describe('init', () => {
     const survey = await surveyServer(session, {
       clock: systemClock,
       signal,
-      safeTools: new Set(['echo', 'crash', after]),
-      isKnown: (_kind, name) => ![before, 'echo', 'crash', after].includes(name),
+      safeTools: new Set(['pid', 'crash', after]),
+      isKnown: (_kind, name) => ![before, 'pid', 'crash', after].includes(name),
     });
     expect(survey.tools?.map(({ name, trial }) => [name, trial.kind])).toEqual([
-      ['echo', 'answered'],
+      ['pid', 'answered'],
       [before, 'unsafe'],
       ['crash', 'refused'],
       [after, 'answered'],
