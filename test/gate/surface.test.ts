@@ -24,7 +24,7 @@ const add: FixtureTool = { description: 'Adds.', call: () => text('added') };
 const evals = 'suite: notes\ncases:\n  - title: Adds\n    steps:\n      - toolCall: add\n';
 
 /** Runs a gate with the surface of one server against a server with other tools. */
-async function runChanged(changed: Record<string, FixtureTool>, { policy = '', options = {} as object } = {}) {
+async function runChanged(changed: Record<string, FixtureTool>, { policy = '', options = {} } = {}) {
   await using server = await startFixtureMcpServer({ search: createSearch(), add });
   const { signal } = new AbortController();
   const target = { url: server.url, serverName: 'fixture', protocol: 'auto' as const };
