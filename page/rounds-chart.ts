@@ -7,7 +7,7 @@ import { create, createSvg, quote } from './dom.ts';
 const width = 600;
 const height = 170;
 const frame = { left: 58, right: 16, top: 14, bottom: 24 };
-/** More lines than these could not be told apart. */
+/** More lines than these look alike. */
 const maxLines = 6;
 
 const stateWords: Record<RoundsRequirement['state'], string> = {

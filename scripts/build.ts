@@ -28,9 +28,15 @@ const gateName = 'gate.js';
 const sharedChunks = [
   { name: 'gate', test: /\/lib\/action\/stages\.js$/, priority: 4 },
   { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats|jose)\//, priority: 3 },
-  { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/tunnel\//, priority: 2 },
+  { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/(?:tunnel\/|gate\/run\/job-tunnel\.js$)/, priority: 2 },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
   { name: 'online', test: /\/lib\/(?:github\/client|gate\/publish\/upload-results)\.js$/, priority: 1 },
+  // What is compared with the base of a pull request: policy, results, tool surface.
+  {
+    name: 'base',
+    test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base))\.js$/,
+    priority: 1,
+  },
   {
     name: 'models',
     test: /\/lib\/models\/(?!anthropic|compatible)|\/lib\/gate\/(?:plan\/plan|run\/open)-models\.js$|\/(?:plan-judges|load-decoys|calibration)\.js$|publish-recordings\.js$|\/@ai-sdk\/provider(?:-utils)?\//,

@@ -11,7 +11,6 @@ import { buildReport } from '../report/build.ts';
 import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate, type MeasuredSuite } from '../verdict/judge-gate.ts';
-import { openBaseSide } from './run/base-side.ts';
 import { type ConnectedService, connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import {
@@ -31,8 +30,8 @@ import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
+import { openBase } from './run/open-base.ts';
 import { runPlannedSuite } from './run/run-rounds.ts';
-import { runWithBase } from './run/run-with-base.ts';
 import { describeUnrun } from './run/planned-results.ts';
 import type { RanSuite } from './run/run-suite.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './run/test-servers.ts';
@@ -202,8 +201,7 @@ async function runSuites(
   try {
     let scope: { service: ConnectedService; teardown: Teardown } | null = null;
     const job = { plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses };
-    const getScope = () => scope;
-    await using base = plan.base === null ? null : await openBaseSide(plan.base, { ...job, getScope });
+    await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
     await base?.prepare();
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
@@ -231,14 +229,13 @@ async function runSuites(
     }
     const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const pairing = { cases: countCases(plan.suites), confirms: baseline === null };
     const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
       const context = { ...suiteContext, servers: servers.find(planned) };
       const suite =
         base === null || planned.kind === 'stored'
           ? await runPlannedSuite(planned, { ...context, stopsEarly })
-          : await runWithBase(planned, { base, ...pairing }, context);
+          : await base.run(planned, { cases: countCases(plan.suites), confirms: baseline === null }, context);
       ran.push(suite);
       suites.push(suite);
     }

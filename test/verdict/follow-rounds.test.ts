@@ -56,7 +56,8 @@ describe('followRounds', () => {
   });
 
   it('fails without a doubt where the known cases leave too little, and passes where they leave nothing', () => {
-    const known = (letters: string) => letters.split('').map((byRound) => ({ byRound, isDeterministic: true as const }));
+    const known = (letters: string) =>
+      letters.split('').map((byRound) => ({ byRound, isDeterministic: true as const }));
     expect(followRounds([...known('fff'), ...repeat(2, 'p')], rule).state).toBe('failed');
     expect(followRounds([...known('pppp'), { byRound: 'f' }], rule).state).toBe('passed');
     expect(followRounds(known('pf'), rule).state).toBe('counted');

@@ -4,7 +4,6 @@ import { join, relative, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { getOwnPid } from '../../server/process-tree.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { hasBase } from '../options/base.ts';
 import { findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
@@ -58,7 +57,7 @@ interface BaseContext {
 }
 
 /**
- * Settles the base that runs in the same job; null where none does. A base that git cannot find is no issue: it leaves the comparison
+ * Settles the base that runs in the same job, of which the options say something; null where there is nothing to compare with. A base that git cannot find is no issue: it leaves the comparison
  * out. What is wrong with the options goes to `issues`.
  */
 export async function planBase(
@@ -66,7 +65,6 @@ export async function planBase(
   context: BaseContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBase | null> {
-  if (!hasBase(options)) return null;
   const { base, baseServerCommand, baseServerCwd, baseSetup } = options;
   const own = {
     setup: baseSetup,

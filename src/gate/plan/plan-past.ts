@@ -12,7 +12,6 @@ import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
-import { listBaselineLosses, listHistoryLosses, readProtectedFile } from './protect-past.ts';
 import { readReportText } from './read-report.ts';
 
 /** What the results are compared with. */
@@ -84,6 +83,7 @@ async function readBaseText(
   const inside = join(source, 'report.json');
   const isDirectory = context.base.tree.list([inside]).length > 0;
   const path = isDirectory ? inside : source;
+  const { listBaselineLosses, readProtectedFile } = await import('./protect-past.ts');
   const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
   return text;
 }
@@ -128,6 +128,7 @@ async function chooseHistory(
   own: string,
   context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
 ): Promise<string> {
+  const { listHistoryLosses, readProtectedFile } = await import('./protect-past.ts');
   const { text } = await readProtectedFile({ path: label, own, listLosses: listHistoryLosses }, context);
   return text ?? '';
 }

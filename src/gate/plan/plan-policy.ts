@@ -22,7 +22,7 @@ import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
 import { listNames, nameCase } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { type BasePolicy, createProtection, openBasePolicy, type ProtectedBase } from './base-policy.ts';
+import type { ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
@@ -51,20 +51,18 @@ export async function loadPolicy(
 ): Promise<LoadedPolicy> {
   const notes: string[] = [];
   const remarks: string[] = [];
-  let base: BasePolicy | null = null;
-  if (options.policyRef === 'base') {
-    base = await openBasePolicy({ ...context, token: options.githubToken }, { notes, remarks, issues });
-  }
+  // Lazy, like all that compares with a base.
+  const protecting = options.policyRef === 'base' ? await import('./base-policy.ts') : null;
+  const sources = { ...context, token: options.githubToken };
+  const base = (await protecting?.openBasePolicy(sources, { notes, remarks, issues })) ?? null;
   const path = typeof options.policy === 'string' ? options.policy : null;
   const own = await readPolicyOption(options.policy, context.cwd, issues);
   // A policy that a program passes is in no branch, so that no change can lower it.
   const inBase = base === null || path === null ? null : await base.readFile(path);
   const before = path === null ? own : inBase;
   const file = inBase ?? own;
-  let protection: ProtectedBase | null = null;
-  if (base !== null) {
-    protection = createProtection(base, { before, after: own, notes });
-  }
+  const protection =
+    protecting === null || base === null ? null : protecting.createProtection(base, { before, after: own, notes });
   const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
   const inputs = readInputs(options);
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));

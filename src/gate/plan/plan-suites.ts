@@ -16,7 +16,6 @@ import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
 import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
-import { listChangedRecordings } from './changed-recordings.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
@@ -108,6 +107,7 @@ async function planFileSuites(
   if (findings.length > 0) return [];
   await policy.readBaseSuites(suites);
   if (policy.base !== null && profile.name === 'embedded') {
+    const { listChangedRecordings } = await import('./changed-recordings.ts');
     appendAll(policy.notes, await listChangedRecordings(suites, policy.base, cwd));
   }
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };

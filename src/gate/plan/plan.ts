@@ -12,7 +12,8 @@ import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, readCiJob } from './ci-job.ts';
-import { planBase, type PlannedBase } from './plan-base.ts';
+import type { PlannedBase } from './plan-base.ts';
+import { hasBase } from '../options/base.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -141,7 +142,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   const { remarks } = policy;
-  const base = await planBase(options, { ...context, ci, servers, variables, remarks }, issues);
+  const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
+  const base = (await planBase?.(options, { ...context, ci, servers, variables, remarks }, issues)) ?? null;
   for (const server of [...servers, ...(base?.servers ?? [])]) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, surroundings, issues);

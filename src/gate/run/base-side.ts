@@ -35,7 +35,7 @@ export interface BaseSide extends AsyncDisposable {
   listNew(planned: FileSuite): string[];
 }
 
-interface BaseContext {
+export interface BaseContext {
   plan: Pick<GatePlan, 'suites' | 'service' | 'isolation' | 'timeoutMs'>;
   lifetime: RunLifetime;
   clock: Clock;

@@ -19,7 +19,7 @@ import { noIterationLog } from './trace-log.ts';
 const maxConfirmingRounds = 25;
 
 /** How a suite is run next to its base. */
-interface BasePairing {
+export interface BasePairing {
   base: BaseSide;
   /** How many cases of all suites are compared. */
   cases: number;

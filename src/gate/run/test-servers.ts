@@ -144,7 +144,7 @@ export function createTestServers(
     },
     listTargets: () =>
       plan.servers.flatMap((planned) => {
-        const [first] = started.filter((entry) => entry.planned === planned);
+        const first = started.find((entry) => entry.planned === planned);
         if (first === undefined) return [];
         const { running, access } = first;
         const target = { url: running.url, protocol: running.protocol, access };

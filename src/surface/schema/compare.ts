@@ -133,7 +133,7 @@ function compareAlternatives(
   }
 }
 
-/** A property by whose value all alternatives of both sides are told apart. */
+/** A property by whose value all alternatives of both sides are distinguished. */
 function findLabel(from: readonly Alternative[], to: readonly Alternative[]): string | null {
   const tellsApart = (name: string, all: readonly Alternative[]) => {
     const labels = all.map(listLabels);

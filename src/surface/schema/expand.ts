@@ -211,7 +211,7 @@ function readLabel(a: Alternative, b: Alternative): { a: unknown; b: unknown } |
   return null;
 }
 
-/** The one value of each required property that has only one, which tells kinds of objects apart. */
+/** The one value of each required property that has only one, which distinguishes kinds of objects. */
 export function listLabels({ type, rules: { properties, required } }: Alternative): Map<string, unknown> {
   if (type !== 'object' || !isRecord(properties) || !Array.isArray(required)) return new Map();
   return new Map(

@@ -3,7 +3,7 @@ import { isJsonEqual, isRecord } from '../../base/json.ts';
 /** A JSON Schema: `true`, `false` or an object. What a server calls one may be anything else. */
 export type Schema = unknown;
 
-/** What references lead into, and how many more schemas of it are looked at: references can make few schemas endlessly many. */
+/** What references lead into, and how many more schemas of it are checked: references can make few schemas endlessly many. */
 export interface SchemaDocument {
   schema: Schema;
   left: number;
@@ -15,7 +15,7 @@ export interface Located {
   root: SchemaDocument;
 }
 
-/** More than any server's schema has, and few enough to be looked at within a second. */
+/** More than any server's schema has, and few enough to be checked within a second. */
 const maxSchemas = 5_000;
 
 /** A schema as the document that its references lead into. */
@@ -116,7 +116,7 @@ function isLatestDialect({ schema }: SchemaDocument): boolean {
   return dialect === undefined || (typeof dialect === 'string' && dialect.includes('2020-12'));
 }
 
-/** Whether what the keywords of this object mean together cannot be told from each of them alone. */
+/** Whether what the keywords of this object mean together does not follow from each of them alone. */
 export function isHard(schema: Record<string, unknown>, root: SchemaDocument): boolean {
   if (Object.keys(schema).some((keyword) => hardKeywords.has(keyword))) return true;
   if (Array.isArray(schema['items'])) return true;

@@ -18,7 +18,7 @@ describe('findRefusal', () => {
     ['within what the clocks leave open', 26_000, true],
     ['before it', 18_000, false],
     ['after it', 27_000, false],
-  ])('tells by the clock of the service whether it came %s', (_when, atMs, isFound) => {
+  ])('decides by the clock of the service whether it came %s', (_when, atMs, isFound) => {
     const refusal = at(atMs);
     expect(findRefusal(iteration, [refusal], { run, launch })).toBe(isFound ? refusal : null);
   });
