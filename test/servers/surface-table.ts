@@ -2,7 +2,7 @@
  * Compares the surfaces of servers with themselves, in processes of their own and in both eras of MCP, and prints a table. Nothing may
  * have changed, and between the eras only capabilities may.
  *
- *     node test/servers/surface-table.ts "memory=mcp-server-memory" "time=uvx mcp-server-time"
+ *     npm run test:surfaces -- "memory=mcp-server-memory" "time=uvx mcp-server-time"
  */
 import { silentLogger } from '../../src/base/logger.ts';
 import { systemClock } from '../../src/base/time.ts';

@@ -22,7 +22,7 @@ describe('a surface file', () => {
   it.each([
     ['{', 'surface.json:1:1: is not JSON; write it again with `--update` (bad-surface-file)'],
     [
-      '{\n<<<<<<< ours\n',
+      '{\n<<<<<<< HEAD\n',
       'surface.json:2:1: has an unresolved merge conflict; write it again with `--update` (bad-surface-file)',
     ],
     [

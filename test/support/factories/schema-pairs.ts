@@ -144,7 +144,7 @@ function createJoined(random: Random, depth: number): Record<string, unknown> {
 }
 
 /** A schema of at most so many levels. */
-export function createSchema(random: Random, depth: number): Record<string, unknown> {
+function createSchema(random: Random, depth: number): Record<string, unknown> {
   if (depth <= 0) return createScalar(random);
   return pick(random, [
     () => createScalar(random),
