@@ -85,7 +85,7 @@ function describeScope({ cases, minimum }: RateScope, { range, confidence, known
   }
   const rate = past.reduce((sum, each) => sum + each.rate, 0) / past.length;
   const iterations = estimateIterations(rate, { minimum: remaining, confidence, ran: 0, step: varying });
-  const at = `at the ${formatPassRate(rate)} of recent gates`;
+  const at = `at the recent pass rate of ${formatPassRate(rate)}`;
   if (iterations === null) {
     return [`${at} the rate is so close to the minimum that no number of iterations settles it`, ...hopeless].join(
       '; ',

@@ -47,7 +47,7 @@ describe('the plan of runs', () => {
     const [head, own] = await describeSuite(`${range}policy: { minimumPassRate: 60%, confidence: 95% }\n`, 9);
     expect(head).toBe('Coins: 1 to 30 rounds of 4 cases, with 95% confidence (a.evals.yaml:3).');
     const [, rounds, iterations, cost] =
-      /^ {2}the suite, at least 60%: at the 90% of recent gates about (\d+) rounds, (\d+) iterations, ([\d.]+) USD$/.exec(
+      /^ {2}the suite, at least 60%: at the recent pass rate of 90% about (\d+) rounds, (\d+) iterations, ([\d.]+) USD$/.exec(
         own ?? '',
       ) ?? [];
     expect(Number(iterations)).toBe(Number(rounds) * 4);
