@@ -67,6 +67,7 @@ describe('parseGateOptions', () => {
       baseRef: null,
       suite: null,
       suiteScope: 'branch',
+      surface: null,
       cases: [],
       tags: [],
       concurrency: null,

@@ -126,7 +126,7 @@ describe('policy-ref: base', () => {
     });
     const inputs = { 'policy-ref': 'head', 'base-ref': 'main' };
     await expect(planBase({ workspace, environment: {} }, inputs)).rejects.toThrow(
-      'base-ref: has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it (needs-policy-ref)',
+      'base-ref: has no effect with `policy-ref: head`; set `policy-ref: base` or `base: git`, or remove it (needs-policy-ref)',
     );
   });
 
