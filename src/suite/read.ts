@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Suite } from '../model/suite.ts';
 import { buildSuite } from './build.ts';
 import { explainIssues } from './explain-issues.ts';
@@ -36,13 +37,36 @@ function readDocument(document: SourceDocument, earlier: readonly Finding[]): Su
 function parseOwnSuite(file: SourceDocument): { suite: Suite | null; findings: Finding[] } {
   const { document, origins, findings } = expandRows(file);
   if (findings.some(({ code }) => code === 'too-many-cases')) return { suite: null, findings };
-  const parsed = suiteSchema.safeParse(document.value);
-  const built = parsed.success
-    ? buildSuite(parsed.data, document, origins)
-    : { suite: null, findings: explainIssues(suiteSchema, document, parsed.error.issues) };
+  const { data, issues } = parseCases(document.value);
+  const built =
+    data === undefined
+      ? { suite: null, findings: explainIssues(suiteSchema, document, issues) }
+      : buildSuite(data, document, origins);
   // A mistake of a case is one of each of its rows.
   const distinct = new Map([...findings, ...built.findings].map((finding) => [JSON.stringify(finding), finding]));
   return { suite: built.suite, findings: [...distinct.values()] };
+}
+
+/** Zod passes all issues of a list to one call, and the engine takes about a hundred thousand arguments. */
+const casesAtOnce = 10_000;
+
+function parseCases(value: unknown): { data?: z.infer<typeof suiteSchema> | undefined; issues: z.core.$ZodIssue[] } {
+  const cases = readPart(value, 'cases');
+  if (!isRecord(value) || !Array.isArray(cases) || cases.length <= casesAtOnce) {
+    const { data, error } = suiteSchema.safeParse(value);
+    return { data, issues: error?.issues ?? [] };
+  }
+  // A suite of so many cases is refused in any case.
+  const starts = Array.from({ length: Math.ceil(cases.length / casesAtOnce) }, (_, index) => index * casesAtOnce);
+  const issues = starts.flatMap((start) => {
+    const part = suiteSchema.safeParse({ ...value, cases: cases.slice(start, start + casesAtOnce) });
+    return (part.error?.issues ?? []).flatMap((issue) => {
+      const [key, index, ...inner] = issue.path;
+      if (key === 'cases' && typeof index === 'number') return { ...issue, path: [key, start + index, ...inner] };
+      return start === 0 ? issue : [];
+    });
+  });
+  return { issues };
 }
 
 /**

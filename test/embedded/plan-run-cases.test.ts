@@ -91,7 +91,7 @@ describe('checks', () => {
 describe('a case of one tool call', () => {
   it('and nothing else must render a widget, as in the hosted service', () => {
     expect(expand({ steps: [callStep('echo')] }).testCase.steps).toEqual([
-      callStep('echo'),
+      { ...callStep('echo'), serverName: 'alpha' },
       {
         id: 'echo-implicit-widget-rendered',
         kind: 'assert',
@@ -104,7 +104,8 @@ describe('a case of one tool call', () => {
     ['an assertion', [callStep('echo'), assertStep({ type: 'noToolErrors' })]],
     ['another call', [callStep('echo'), callStep('echo')]],
   ])('and %s stays as it is', (_what, steps) => {
-    expect(expand({ steps }).testCase.steps).toEqual(steps);
+    const ofServer = steps.map((step) => (step.kind === 'toolCall' ? { ...step, serverName: 'alpha' } : step));
+    expect(expand({ steps }).testCase.steps).toEqual(ofServer);
   });
 });
 
@@ -171,8 +172,8 @@ describe('the server of a case', () => {
     const steps = [call({ serverName: 'alpha' })];
     const planned = expand({ steps }, { servers: [servers[0], { ...servers[1], alias: 'alpha' }] });
     expect(planned.servers[0].id).toBe('srv_b');
-    // The engine knows servers by their records.
-    expect(planned.testCase.steps[0]).toEqual(call({ serverName: 'beta' }));
+    // The engine knows servers by what the run calls them.
+    expect(planned.testCase.steps[0]).toEqual(call({ serverName: 'alpha' }));
   });
 
   it('is each that a step names, in the order of the run', () => {
