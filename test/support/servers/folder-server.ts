@@ -2,8 +2,8 @@
  * An MCP server on stdio over one folder, which it can share with no other process: `node test/support/servers/folder-server.ts <folder>`.
  * While it lives it has a file there, from its start until a moment after its stdin was closed. Tool `change` answers with an
  * error once another process was there at the same time. Tool `look`, which is declared read-only, answers how many others it
- * has seen; with `wait` it looks until it has seen that many, for ten seconds at most. Speaks JSON-RPC by hand, since it is
- * started often.
+ * has seen. With `wait` it counts only those that are inside such a call as well, until it has seen that many, for ten seconds at most: a
+ * process that the gate has started to list the tools is no iteration. Speaks JSON-RPC by hand, since it is started often.
  */
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,10 +24,22 @@ function isAlive(name: string): boolean {
   }
 }
 
-function lookAround(): void {
+function lookAround(seen: Set<string> = others, suffix = '.process'): void {
   for (const name of readdirSync(folder)) {
-    if (name.endsWith('.process') && name !== own && isAlive(name)) others.add(name);
+    if (name.endsWith(suffix) && name !== `${process.pid}${suffix}` && isAlive(name)) seen.add(name);
   }
+}
+
+/** Looks first, so that none that waits for this one is gone before it is seen. */
+async function countWaiting(wait: number): Promise<number> {
+  const waiting = new Set<string>();
+  lookAround(waiting, '.waiting');
+  writeFileSync(join(folder, `${process.pid}.waiting`), '');
+  for (let spentMs = 0; waiting.size < wait && spentMs < 10_000; spentMs += 20) {
+    await sleep(20);
+    lookAround(waiting, '.waiting');
+  }
+  return waiting.size;
 }
 
 const tools = [
@@ -36,13 +48,10 @@ const tools = [
 ];
 
 async function callTool(name: string, { wait = 0, delayMs = 0, value = 0 }: Arguments) {
-  for (let spentMs = 0; others.size < wait && spentMs < 10_000; spentMs += 20) {
-    await sleep(20);
-    lookAround();
-  }
+  const waiting = wait === 0 ? null : await countWaiting(wait);
   await sleep(delayMs);
   lookAround();
-  if (name === 'look') return { content: [{ type: 'text', text: `saw ${others.size}` }] };
+  if (name === 'look') return { content: [{ type: 'text', text: `saw ${waiting ?? others.size}` }] };
   appendFileSync(join(folder, 'changes'), `${value}\n`);
   const isError = others.size > 0;
   const text = isError ? 'Another process has the folder open.' : 'changed';
@@ -78,5 +87,8 @@ input.on('line', (line) => {
 });
 input.on('close', () => {
   // As a server that writes its state when it ends.
-  setTimeout(() => rmSync(join(folder, own)), 50);
+  setTimeout(() => {
+    rmSync(join(folder, own));
+    rmSync(join(folder, `${process.pid}.waiting`), { force: true });
+  }, 50);
 });
