@@ -3,11 +3,11 @@ import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { examineServer, planDoctor } from '../gate/doctor.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
+import { parseDoctorOptions } from '../gate/options.ts';
 import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
+import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
@@ -29,16 +29,9 @@ Examples:
   $ mcp-eval-ci doctor --server-url http://127.0.0.1:3000/mcp --format json`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stderr, stdout } = process;
-      const logger = createTerminalLogger({
-        write: (text) => stderr.write(text),
-        redactor,
-        color: stderr.hasColors?.() ?? false,
-        isQuiet: false,
-        isVerbose: false,
-      });
-      const texts = readGateFlags(flags, environment, options);
-      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const { env: environment, stdout } = process;
+      const logger = createStderrLogger(redactor);
+      const texts = readSecretFlags(flags, { options, environment, redactor });
       const server = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       const generatedAt = new Date(systemClock.now()).toISOString();

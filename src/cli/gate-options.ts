@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { listOptions, type OptionDescription } from '../gate/options.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { listKnownSecrets, listOptions, type OptionDescription } from '../gate/options.ts';
 import { movedOptions } from '../gate/options/moved.ts';
 
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
@@ -87,4 +88,22 @@ export function readTexts(
       return [name, typeof value === 'string' ? value : ''];
     }),
   );
+}
+
+/** Reads the flags as `readGateFlags` does; every secret among them is redacted from then on. */
+export function readSecretFlags(
+  flags: Readonly<Record<string, unknown>>,
+  {
+    options,
+    environment,
+    redactor,
+  }: {
+    options: readonly OptionDescription[];
+    environment: Readonly<Record<string, string | undefined>>;
+    redactor: Redactor;
+  },
+): Record<string, string> {
+  const texts = readGateFlags(flags, environment, options);
+  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+  return texts;
 }

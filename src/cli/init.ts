@@ -6,7 +6,7 @@ import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import { findProject, type FoundProject, type ServerCandidate } from '../init/find-server.ts';
@@ -15,10 +15,9 @@ import { type ExistingEvals, type InitFiles, readExistingEvals, writeInitFiles }
 import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger, redactText } from './logger.ts';
+import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { createStderrLogger, redactText } from './logger.ts';
 import { type GateProcess, runGate } from './run.ts';
-import { serverOptionNames } from './tools.ts';
 
 interface InitFlags {
   yes?: boolean;
@@ -30,7 +29,7 @@ interface InitFlags {
 
 /** Adds `init`: evals and a workflow for the server of a repository, and their first run. */
 export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listOptions().filter(({ name }) => serverOptionNames.has(name) || name === 'report-dir');
+  const options = listServerOptions('mcp-config', 'mcp-server', 'report-dir');
   const command = program
     .command('init')
     .description('Write evals and a workflow for the MCP server of this repository, and run the evals once.');
@@ -59,22 +58,17 @@ Examples:
   $ mcp-eval-ci init --server-command "node build/index.js" --yes`,
     )
     .action(async (flags: InitFlags & Record<string, unknown>) => {
-      setExitCode(await runInit(flags, readGateFlags(flags, process.env, options), context));
+      const { redactor } = context;
+      const given = readSecretFlags(flags, { options, environment: process.env, redactor });
+      setExitCode(await runInit(flags, given, context));
     });
 }
 
 async function runInit(flags: InitFlags, given: Record<string, string>, context: GateProcess): Promise<number> {
   const { redactor } = context;
-  const { env: environment, stderr } = process;
+  const { env: environment } = process;
   const cwd = process.cwd();
-  const logger = createTerminalLogger({
-    write: (text) => stderr.write(text),
-    redactor,
-    color: stderr.hasColors?.() ?? false,
-    isQuiet: false,
-    isVerbose: false,
-  });
-  for (const secret of listKnownSecrets(given, environment)) redactor.add(secret);
+  const logger = createStderrLogger(redactor);
   const model = flags.model === undefined ? null : flags.model;
   if (model !== null) parseModelName(model);
   const project = await findProject(cwd);

@@ -36,6 +36,18 @@ export function createTerminalLogger(options: TerminalLoggerOptions): Logger {
   };
 }
 
+/** The logger of a command whose result is on stdout. */
+export function createStderrLogger(redactor: Redactor, { isVerbose = false }: { isVerbose?: boolean } = {}): Logger {
+  const { stderr } = process;
+  return createTerminalLogger({
+    write: (text) => stderr.write(text),
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: false,
+    isVerbose,
+  });
+}
+
 /** Takes secrets and whatever commands a terminal out of a text of several lines. */
 export function redactText(text: string, redactor: Redactor): string {
   const lines = redactor.redact(text).split('\n');

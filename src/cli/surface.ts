@@ -5,7 +5,7 @@ import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
+import { parseDoctorOptions } from '../gate/options.ts';
 import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { readSurfaceFile } from '../gate/plan/surface-part.ts';
 import { planSurfaceServers, readServerSurfaces } from '../gate/surface.ts';
@@ -15,8 +15,8 @@ import { renderSurfaceText } from '../report/surface.ts';
 import { renderSurfaceFile } from '../surface/file.ts';
 import { reportSurfaces } from '../surface/report.ts';
 import { judgeSurface } from '../verdict/judge-surface.ts';
-import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
+import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `surface`: writes what a server shows into a file, or compares it with the file. */
@@ -48,16 +48,9 @@ Examples:
   $ mcp-eval-ci surface --server-command "node build/index.js" --file surface.json --check`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stderr, stdout } = process;
-      const logger = createTerminalLogger({
-        write: (text) => stderr.write(text),
-        redactor,
-        color: stderr.hasColors?.() ?? false,
-        isQuiet: false,
-        isVerbose: false,
-      });
-      const texts = readGateFlags(flags, environment, options);
-      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const { env: environment, stdout } = process;
+      const logger = createStderrLogger(redactor);
+      const texts = readSecretFlags(flags, { options, environment, redactor });
       const cwd = process.cwd();
       const parsed = parseDoctorOptions(texts);
       const { path, isUpdate, configuration } = readSurfaceFlags(flags);

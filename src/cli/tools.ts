@@ -1,35 +1,20 @@
 import type { Command } from 'commander';
 import { isRecord } from '../base/json.ts';
-import { redactDeep } from '../base/redaction.ts';
-import type { Redactor } from '../base/redaction.ts';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, listOptions, parseDoctorOptions } from '../gate/options.ts';
+import { parseDoctorOptions } from '../gate/options.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
+import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
-
-/** The options that describe a server. */
-export const serverOptionNames: ReadonlySet<string> = new Set([
-  'server-command',
-  'server-url',
-  'mcp-config',
-  'mcp-server',
-  'server-headers',
-  'server-oauth',
-  'server-oauth-secret',
-  'server-env',
-  'server-cwd',
-  'server-ready-timeout',
-]);
 
 /** Adds `tools`: the tools of a server with their arguments. */
 export function addToolsCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => serverOptionNames.has(name));
+  const options = listServerOptions('mcp-config', 'mcp-server');
   const command = program.command('tools').description('List the tools of an MCP server with their arguments.');
   addGateOptions(command, options);
   addFormatOption(command);
@@ -44,16 +29,9 @@ Examples:
   $ mcp-eval-ci tools --server-url http://127.0.0.1:3000/mcp --format json`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stderr, stdout } = process;
-      const logger = createTerminalLogger({
-        write: (text) => stderr.write(text),
-        redactor,
-        color: stderr.hasColors?.() ?? false,
-        isQuiet: false,
-        isVerbose: false,
-      });
-      const texts = readGateFlags(flags, environment, options);
-      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const { env: environment, stdout } = process;
+      const logger = createStderrLogger(redactor);
+      const texts = readSecretFlags(flags, { options, environment, redactor });
       const server = await planOneServer(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await using reached = await openServerSession(server, {

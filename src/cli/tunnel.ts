@@ -3,10 +3,10 @@ import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listKnownSecrets, parseTunnelOptions } from '../gate/options.ts';
+import { parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
-import { addGateOptions, listServerOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
+import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { createStderrLogger } from './logger.ts';
 
 /** Adds `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
 export function addTunnelCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
@@ -37,16 +37,9 @@ Examples:
   $ mcp-eval-ci tunnel --server-url http://127.0.0.1:3000/mcp --service svc --base-url https://host/api/v1`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stderr, stdout } = process;
-      const logger = createTerminalLogger({
-        write: (text) => stderr.write(text),
-        redactor,
-        color: stderr.hasColors?.() ?? false,
-        isQuiet: false,
-        isVerbose: flags['verbose'] === true,
-      });
-      const texts = readGateFlags(flags, environment, options);
-      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const { env: environment, stdout } = process;
+      const logger = createStderrLogger(redactor, { isVerbose: flags['verbose'] === true });
+      const texts = readSecretFlags(flags, { options, environment, redactor });
       const parsed = parseTunnelOptions(texts);
       const plan = await planTunnel(parsed, { cwd: process.cwd(), environment });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
