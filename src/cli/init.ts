@@ -29,7 +29,7 @@ interface InitFlags {
 
 /** Adds `init`: evals and a workflow for the server of a repository, and their first run. */
 export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listServerOptions('mcp-config', 'mcp-server', 'report-dir');
+  const options = listServerOptions('mcp-config', 'report-dir');
   const command = program
     .command('init')
     .description('Write evals and a workflow for the MCP server of this repository, and run the evals once.');
@@ -94,15 +94,10 @@ async function chooseServer(
   { candidates }: FoundProject,
   takesFirst: boolean,
 ): Promise<ChosenServer> {
-  const {
-    'server-command': command = '',
-    'server-url': url = '',
-    'mcp-config': file = '',
-    'mcp-server': name = '',
-  } = given;
+  const { 'server-command': command = '', 'server-url': url = '', 'mcp-config': config = '' } = given;
   if (command !== '') return { kind: 'command', command };
   if (url !== '') return { kind: 'url', url };
-  if (file !== '') return { kind: 'config', config: { file, name } };
+  if (config !== '') return { kind: 'config', config };
   const [first] = candidates;
   if (takesFirst && first !== undefined) return toChosen(first);
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw refuseGuess(candidates);

@@ -21,7 +21,7 @@ import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `surface`: writes what a server shows into a file, or compares it with the file. */
 export function addSurfaceCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'mcp-server', 'policy');
+  const options = listServerOptions('mcp-config', 'policy');
   const command = program
     .command('surface')
     .description(

@@ -14,7 +14,7 @@ import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `tools`: the tools of a server with their arguments. */
 export function addToolsCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'mcp-server');
+  const options = listServerOptions('mcp-config');
   const command = program.command('tools').description('List the tools of an MCP server with their arguments.');
   addGateOptions(command, options);
   addFormatOption(command);

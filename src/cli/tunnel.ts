@@ -12,7 +12,6 @@ import { createStderrLogger } from './logger.ts';
 export function addTunnelCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions(
     'mcp-config',
-    'mcp-server',
     'isolation',
     'service',
     'base-url',

@@ -38,8 +38,8 @@ export async function planOneServer(
   const { servers } = await planServers(options, { cwd, environment, notes: [] }, issues);
   if (servers.length > 1) {
     const names = servers.map(({ name }) => name).join(', ');
-    const message = `choose one server of the file: ${names}`;
-    issues.push({ input: 'mcp-server', code: 'several-servers', message });
+    const message = `choose one server of the file with \`${options.mcpConfig?.path}#<name>\`: ${names}`;
+    issues.push({ input: 'mcp-config', code: 'several-servers', message });
   }
   const [server] = servers;
   if (server === undefined || issues.length > 0) throw new ConfigurationError(issues);

@@ -11,8 +11,8 @@ export interface ServerCandidate {
   source: string;
   /** The words of the command; null for a server of an `mcp-config`. */
   words: readonly string[] | null;
-  /** The file of clients that lists it, and its name there; null where the words start it. */
-  config: { file: string; name: string } | null;
+  /** The value of `mcp-config` that names it in a file of clients; null where the words start it. */
+  config: string | null;
   ecosystem: Ecosystem;
 }
 
@@ -70,7 +70,7 @@ async function findConfigured({ read }: Context): Promise<FoundProject> {
   const candidates = servers.map((name) => ({
     source: `${configFile}, ${name}`,
     words: null,
-    config: { file: configFile, name },
+    config: `${configFile}#${name}`,
     ecosystem: 'none' as const,
   }));
   return { candidates, steps: [] };

@@ -1,4 +1,4 @@
-import type { BuildStep, ServerCandidate } from './find-server.ts';
+import type { BuildStep } from './find-server.ts';
 
 /** Where GitHub looks for workflows. */
 export const workflowPath = '.github/workflows/evals.yml';
@@ -7,7 +7,7 @@ export const workflowPath = '.github/workflows/evals.yml';
 export type ChosenServer =
   | { kind: 'command'; command: string }
   | { kind: 'url'; url: string }
-  | { kind: 'config'; config: NonNullable<ServerCandidate['config']> };
+  | { kind: 'config'; config: string };
 
 /** The action by the placeholder of the documentation; the person who copies the workflow knows where the action comes from. */
 const action = 'your-org/mcp-eval-ci@v1';
@@ -79,15 +79,12 @@ export function listServerInputs(server: ChosenServer): Array<[name: string, val
     case 'url':
       return [['server-url', server.url]];
     case 'config':
-      return [
-        ['mcp-config', server.config.file],
-        ['mcp-server', server.config.name],
-      ];
+      return [['mcp-config', server.config]];
   }
 }
 
 /** A plain scalar where YAML reads it as the same text and nothing else. */
 function quote(value: string): string {
-  const isPlain = /^[\w./@][\w./@:=+ -]*$/.test(value) && !/: | #|:$|\s$/.test(value) && !/^[\d.]+$/.test(value);
+  const isPlain = /^[\w./@][\w./@:=+# -]*$/.test(value) && !/: | #|:$|\s$/.test(value) && !/^[\d.]+$/.test(value);
   return isPlain ? value : `'${value.replaceAll("'", "''")}'`;
 }

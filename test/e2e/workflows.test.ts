@@ -100,7 +100,7 @@ describe('the workflow that init writes', () => {
   it.each([
     { kind: 'command', command: `node "my server.js" --name 'a: b' # c` } as const,
     { kind: 'url', url: 'https://example.com/mcp?a=b#c' } as const,
-    { kind: 'config', config: { file: '.mcp.json', name: '1' } } as const,
+    { kind: 'config', config: '.mcp.json#1' } as const,
   ])('is valid for a $kind, and hands it over as it is', async (server) => {
     const text = renderWorkflow({ server, steps, evals: 'evals/*.evals.yaml', surface: null });
     expect(await validator.validateWorkflow(text)).toEqual([]);

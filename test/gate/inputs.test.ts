@@ -24,7 +24,7 @@ describe('the inputs of the action', () => {
   const names = Object.keys(readAction('').inputs);
 
   it('are few', () => {
-    expect(names.length).toBeLessThanOrEqual(43);
+    expect(names.length).toBeLessThanOrEqual(42);
     const added = names.filter((name) =>
       /^sandbox|^report-to$|^comment-id$|^recordings$|^surface$|^server-(?:headers|oauth)|^mcp-|^base(?:$|-server|-setup)/.test(
         name,

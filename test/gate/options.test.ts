@@ -85,7 +85,6 @@ describe('parseGateOptions', () => {
       serverReadyTimeout: 60_000,
       isolation: 'iteration',
       mcpConfig: null,
-      mcpServer: [],
       sandbox: 'auto',
       sandboxNetwork: 'on',
       sandboxWrite: [],

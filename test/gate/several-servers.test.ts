@@ -139,7 +139,7 @@ cases:
         server: memory
 `;
     await using workspace = await openWorkspace(evals);
-    const result = await run(workspace, { 'mcp-server': 'memory, everything' });
+    const result = await run(workspace, { 'mcp-config': '.mcp.json#memory, everything' });
     expect(listOutcomes(result)).toEqual({
       'Asks both': 'passed',
       'Expects another text': 'failed',
@@ -153,7 +153,7 @@ cases:
     await using workspace = await openWorkspace(
       'suite: One\ncases:\n  - title: Sum\n    steps:\n      - toolCall: get-sum\n        arguments: { a: 1, b: 2 }\n      - assert: { toolResultContains: "3" }\n',
     );
-    const { report, exitCode } = await run(workspace, { 'mcp-server': 'everything' });
+    const { report, exitCode } = await run(workspace, { 'mcp-config': '.mcp.json#everything' });
     expect(report.server).toMatchObject({ label: 'everything' });
     expect(report.otherServers).toEqual([]);
     expect(exitCode).toBe(0);
@@ -181,7 +181,7 @@ cases:
     await using tunnelled = await openWorkspace(
       together.slice(0, together.indexOf('      - toolCall: create_entities')),
     );
-    const { exitCode } = await run(tunnelled, { tunnel: 'always', 'mcp-server': 'files, everything' });
+    const { exitCode } = await run(tunnelled, { tunnel: 'always', 'mcp-config': '.mcp.json#files,everything' });
     expect(exitCode).toBe(0);
   });
 

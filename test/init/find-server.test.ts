@@ -7,7 +7,7 @@ async function find(files: Record<string, string>) {
   await using workspace = await createWorkspace(files);
   const { candidates, steps } = await findProject(workspace.path);
   return {
-    commands: candidates.map(({ words, config }) => words?.join(' ') ?? `${config?.file}: ${config?.name}`),
+    commands: candidates.map(({ words, config }) => words?.join(' ') ?? config),
     steps: steps.map(({ run }) => run),
   };
 }
@@ -85,7 +85,7 @@ describe('the server of a repository', () => {
     [
       'the servers of clients first',
       { '.mcp.json': '{ "mcpServers": { "own": { "command": "node" } } }', ...manifest({ bin: 'a.js' }) },
-      { commands: ['.mcp.json: own', 'node a.js'], steps: ['npm install'] },
+      { commands: ['.mcp.json#own', 'node a.js'], steps: ['npm install'] },
     ],
   ])('is %s', async (_what, files, found) => {
     expect(await find(files)).toEqual(found);

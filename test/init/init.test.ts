@@ -239,8 +239,8 @@ describe('the workflow of init', () => {
     });
     expect(url).toContain('          server-url: https://example.com/mcp\n');
     expect(url).not.toContain('setup-node');
-    const config = { file: '.mcp.json', name: 'own' };
+    const config = '.mcp.json#own';
     const clients = renderWorkflow({ server: { kind: 'config', config }, steps: [], evals: 'a.yaml', surface: null });
-    expect(clients).toContain('          mcp-config: .mcp.json\n          mcp-server: own\n');
+    expect(clients).toContain('          mcp-config: .mcp.json#own\n');
   });
 });

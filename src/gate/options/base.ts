@@ -97,7 +97,7 @@ export function findBaseIssues(
     shard: unknown;
     serverCommand: string | null;
     serverUrl: string | null;
-    mcpConfig: string | null;
+    mcpConfig: unknown;
   },
 ): ConfigurationIssue[] {
   const { base: given, baseServerCommand, baseServerCwd, baseSetup, suite, shard, mcpConfig } = options;

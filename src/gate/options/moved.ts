@@ -82,6 +82,12 @@ export const movedOptions: readonly MovedOption[] = [
     explain: () => 'is a report format; add `iterations`, as in `report-formats: html, iterations` (docs/reports.md)',
   },
   {
+    name: 'mcp-server',
+    hint: '<name>',
+    explain: (text) =>
+      `is part of \`mcp-config\` now, as in \`mcp-config: .mcp.json#${quoteShort(text, 'notes')}\` (docs/servers.md)`,
+  },
+  {
     name: 'job-index',
     hint: '<n>',
     explain: () =>

@@ -9,7 +9,7 @@ export const idleWithoutCommand = 'has no effect without `server-command`; remov
 
 /** Finds what the options say of the server that cannot be meant together, and a server that is missing. */
 export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
-  const { serverCommand, serverUrl, serverCwd, mcpConfig, mcpServer, suite, environment } = options;
+  const { serverCommand, serverUrl, serverCwd, mcpConfig, suite, environment } = options;
   const issues: ConfigurationIssue[] = [];
   const hasServer = serverCommand !== null || serverUrl !== null || mcpConfig !== null;
   if (!hasServer && suite === null) {
@@ -25,9 +25,6 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
   }
   appendAll(issues, mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options));
-  if (mcpConfig === null && mcpServer.length > 0) {
-    issues.push(issue('mcp-server', 'needs-mcp-config', 'names servers of a file; say which with `mcp-config`'));
-  }
   if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
     // The URL may hold a key, so it is not quoted.
     issues.push(

@@ -1,16 +1,33 @@
+import { z } from 'zod';
 import {
   choice,
   duration,
   environment,
   flag,
+  issue,
   lines,
   option,
   optionalProtocol,
   optionalSecret,
   optionalText,
-  words,
 } from './values.ts';
 import { headers, oauthClient } from './server-access.ts';
+
+/** A file in which clients of MCP list their servers, and which of them are meant. */
+export interface McpConfigOption {
+  path: string;
+  /** The names after `#`; empty for all servers of the file. */
+  names: readonly string[];
+}
+
+const mcpConfig = optionalText.transform((text, context): McpConfigOption | null => {
+  if (text === null) return null;
+  const [, path = text, list] = /^(.+)#(.*)$/.exec(text) ?? [];
+  const names = [...new Set((list ?? '').split(',').map((name) => name.trim()))].filter((name) => name !== '');
+  if (list === undefined || names.length > 0) return { path, names };
+  context.addIssue(issue(`${JSON.stringify(text)} names no server after \`#\`; write one such as ${path}#notes`));
+  return z.NEVER;
+});
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -29,21 +46,12 @@ export const serverOptions = {
       'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
     default: '',
   }),
-  mcpConfig: option(optionalText, {
+  mcpConfig: option(mcpConfig, {
     group: 'The server under test',
-    hint: '<path>',
-    brief: 'Read how to start or reach the server from this file, such as .mcp.json.',
+    hint: '<path[#names]>',
+    brief: 'Read how to start or reach the servers from this file: .mcp.json, .mcp.json#notes.',
     description:
-      'A file such as `.mcp.json` with `mcpServers`, as clients of MCP read it. It excludes `server-command`, `server-url` and `server-cwd`.',
-    default: '',
-  }),
-  mcpServer: option(words, {
-    group: 'The server under test',
-    hint: '<name>',
-    brief: 'Test only this server of that file; may be given again.',
-    isList: true,
-    description:
-      'The servers of `mcp-config` to test, by name, separated by commas or line breaks. Default: all of them.',
+      'A file with `mcpServers`, as clients of MCP read it, such as `.mcp.json`; `.mcp.json#notes,search` chooses servers. It excludes `server-command`, `server-url` and `server-cwd`.',
     default: '',
   }),
   serverHeaders: option(headers, {

@@ -78,7 +78,7 @@ export function readMcpConfig(
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const describe = (name: string) => `${file} has no server ${JSON.stringify(name)}${suggestNearest(name, known)}`;
-    return fail(unknown.map((name) => ({ input: 'mcp-server', code: 'unknown-server', message: describe(name) })));
+    return fail(unknown.map((name) => ({ input: 'mcp-config', code: 'unknown-server', message: describe(name) })));
   }
   const chosen = known.filter((name) => names.length === 0 || names.includes(name));
   const readings = chosen.map((name) =>

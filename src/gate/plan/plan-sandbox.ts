@@ -51,7 +51,7 @@ export async function planSandbox(
   // A policy that a program passes is in no file.
   const policyPath = typeof policy === 'string' ? policy : null;
   const past = [
-    mcpConfig,
+    mcpConfig?.path ?? null,
     policyPath,
     historyPath,
     baseline !== null && historySource.test(baseline) ? null : baseline,

@@ -5,6 +5,7 @@ import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { McpConfigOption } from '../options/server-under-test.ts';
 import type { ElevatedEvent } from './ci-job.ts';
 import { type FindVariable, readMcpConfig } from './mcp-config.ts';
 import { listAccessSecrets } from './plan-access.ts';
@@ -42,7 +43,7 @@ export async function planServers(
 
 /** Reads the servers of a file. A pull request may have written it, so that it gets no variable that `server-env` does not pass on. */
 async function planConfiguredServers(
-  path: string,
+  { path, names }: McpConfigOption,
   options: GateOptions,
   context: ServerSources & { variables: ReadonlyMap<string, Secret> },
   issues: ConfigurationIssue[],
@@ -55,7 +56,7 @@ async function planConfiguredServers(
   };
   const text = await readConfigText(path, context.cwd, issues);
   if (text === null) return [];
-  const { servers, findings, warnings } = readMcpConfig(text, { file: path, names: options.mcpServer, findVariable });
+  const { servers, findings, warnings } = readMcpConfig(text, { file: path, names, findVariable });
   appendAll(issues, findings);
   appendAll(context.notes, warnings);
   const passedSecrets = listVariableSecrets(context.variables, options.serverEnv);

@@ -67,7 +67,7 @@ describe('a server of `mcp-config`', () => {
 
   it('is chosen by its name, and the others need none of their variables', async () => {
     const config = '{ "mcpServers": { "a": { "command": "a", "env": { "X": "${UNSET}" } }, "b": { "command": "b" } } }';
-    const { plan: made, workspace } = await plan(config, { 'mcp-server': 'b' });
+    const { plan: made, workspace } = await plan(config, { 'mcp-config': 'tools/.mcp.json#b' });
     await using _workspace = workspace;
     expect(made.servers[0]).toMatchObject({ name: 'b', command: 'b' });
   });
@@ -210,23 +210,26 @@ describe('a mistake in `mcp-config`', () => {
   });
 
   it.each([
-    [{ 'mcp-server': 'notse' }, 'mcp-server: tools/.mcp.json has no server "notse"; did you mean `notes`?'],
+    [
+      { 'mcp-config': 'tools/.mcp.json#notse' },
+      'mcp-config: tools/.mcp.json has no server "notse"; did you mean `notes`?',
+    ],
     [
       { 'server-command': 'x', 'server-cwd': '.' },
       'mcp-config: says how the servers are started and reached; leave out `server-command`, `server-cwd`, or the file',
     ],
     [
-      { 'mcp-config': '', 'server-command': 'x', 'mcp-server': 'a' },
-      'mcp-server: names servers of a file; say which with `mcp-config`',
+      { 'mcp-config': 'tools/.mcp.json#, ' },
+      'mcp-config: "tools/.mcp.json#," names no server after `#`; write one such as tools/.mcp.json#notes',
     ],
     [{ 'mcp-config': 'none.json' }, /^mcp-config: "none.json" cannot be read: ENOENT/],
     [
-      { sandbox: 'required', 'mcp-server': 'web' },
+      { sandbox: 'required', 'mcp-config': 'tools/.mcp.json#web' },
       /^sandbox: is `required`, and the gate cannot isolate the server `web`/,
     ],
   ])('in the options is one finding: %j', async (inputs, expected) => {
     const config = '{ "mcpServers": { "notes": { "command": "x" }, "web": { "url": "http://127.0.0.1:9/mcp" } } }';
-    const issues = await findIssues(config, { 'mcp-server': 'notes', ...inputs });
+    const issues = await findIssues(config, { 'mcp-config': 'tools/.mcp.json#notes', ...inputs });
     expect(issues).toEqual([expect.stringMatching(expected)]);
   });
 
