@@ -51,11 +51,18 @@ describe('the architecture', () => {
     );
   });
 
-  it('has a room for every runtime dependency', () => {
+  it('has few files of at most 30 lines, since each is one more place to look', () => {
+    const small = sources.filter(({ text }) => text.split('\n').length - 1 <= 30).map((file) => file.path);
+    expect(small.length, small.join('\n')).toBeLessThanOrEqual(45);
+  });
+
+  it('has a room for every runtime dependency, and docs/architecture.md says why it is there', () => {
     const { dependencies } = z
       .object({ dependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')));
     expect(Object.keys(dependencies).filter((name) => !packageRooms.has(name))).toEqual([]);
+    const page = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
+    expect(Object.keys(dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 });
 

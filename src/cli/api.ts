@@ -9,7 +9,6 @@ import { listOperations } from '../service/operations/table.ts';
 import { parseAs } from '../service/parse.ts';
 import { requireProject } from '../service/project.ts';
 import { findNearest } from '../suite/findings.ts';
-import { hideSecrets } from './api-answer.ts';
 import { nameFlag, readFields } from './api-fields.ts';
 import { renderOperationHelp, renderOperationList } from './api-help.ts';
 import { readGateFlags } from './gate-options.ts';
@@ -128,4 +127,24 @@ async function* callFromFlags(
 function hasProject(words: readonly string[]): boolean {
   const names = [nameFlag('projectId'), '--projectId'];
   return words.some((word) => names.some((name) => word === name || word.startsWith(`${name}=`)));
+}
+
+const hidden = '***';
+
+/** An answer without its secrets: the fields that the operation names, wherever they are, and the value of `k` in URLs. */
+export function hideSecrets(answer: unknown, { secrets = [] }: Pick<Operation, 'secrets'>): unknown {
+  if (typeof answer === 'string') return hideUrlKeys(answer);
+  if (Array.isArray(answer)) return answer.map((item) => hideSecrets(item, { secrets }));
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [
+      name,
+      secrets.includes(name) && value !== null && value !== undefined ? hidden : hideSecrets(value, { secrets }),
+    ]),
+  );
+}
+
+/** The public URL of a tunnel lets every caller that knows its `k` call the server. */
+function hideUrlKeys(text: string): string {
+  return text.replaceAll(/([?&]k=)[^&#\s"'<>]+/g, `$1${hidden}`);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
-import type { CommandServers } from '../embedded/command-servers.ts';
+import type { CommandServers } from '../embedded/server-reach.ts';
 import { anyProtocol } from '../model/protocol.ts';
 import { openServer } from '../server/open.ts';
 import type { RunningServer } from '../server/running-server.ts';

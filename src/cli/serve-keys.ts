@@ -9,7 +9,6 @@ import type { AcceptedKey } from '../embedded/callers.ts';
 import { explainIssues } from '../suite/explain-issues.ts';
 import { type Finding, sortFindings } from '../suite/findings.ts';
 import { parseSource, type SourceDocument } from '../suite/source-document.ts';
-import { isBearerToken } from './bearer-token.ts';
 
 const name = z.string().trim().min(1);
 
@@ -108,4 +107,9 @@ function explainBadKey(key: unknown): string | null {
   if (typeof key !== 'string') return '`key` must be text; put quotes around it';
   if (!isBearerToken(key)) return '`key` may have letters, digits and - . _ ~ + / without blanks';
   return key.length < shortestKey ? `\`key\` must have at least ${shortestKey} characters` : null;
+}
+
+/** Whether an HTTP header can carry the text as a bearer token (RFC 6750 §2.1). */
+export function isBearerToken(text: string): boolean {
+  return /^[\w.~+/-]+=*$/.test(text);
 }

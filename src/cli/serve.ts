@@ -6,11 +6,11 @@ import { findChromium } from '../browser/find-chromium.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import type { ChatboxContent } from '../embedded/chats/chatboxes.ts';
-import type { CommandServers } from '../embedded/command-servers.ts';
+import type { CommandServers } from '../embedded/server-reach.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { contractLimits } from '../service/limits.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { isBearerToken } from './bearer-token.ts';
+import { isBearerToken } from './serve-keys.ts';
 import { createTerminalLogger } from './logger.ts';
 import { readKeyFile } from './serve-keys.ts';
 

@@ -1,3 +1,7 @@
+import type { Hono } from 'hono';
+import { buildOpenApi } from '../service/openapi.ts';
+import { requireLoopbackHost } from './access.ts';
+import type { ApiEnv } from './callers.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ContainerEngines } from '../server/container-engine.ts';
 import type { InventoryFactory } from './app.ts';
@@ -10,7 +14,6 @@ import { serveChatboxes, serveChatSessions } from './routes/chats.ts';
 import type { Plugin, PluginVersion } from './plugins/inventory.ts';
 import { readPlugins } from './plugins/read-plugins.ts';
 import { serveCatalogs } from './routes/catalogs.ts';
-import { serveDescription } from './routes/description.ts';
 import { serveEnvironments } from './routes/environments.ts';
 import { serveHosts } from './routes/hosts.ts';
 import { serveImages } from './routes/images.ts';
@@ -115,4 +118,16 @@ function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: L
   logger.warning(
     `The version ${folder} of the plugin ${JSON.stringify(pluginName)} ${problem}; environments cannot pin it.`,
   );
+}
+
+const path = '/openapi.json';
+
+/** The description of the API, for who has no key yet. */
+export function serveDescription(routes: Hono<ApiEnv>): void {
+  let description: string | undefined;
+  routes.use(path, requireLoopbackHost());
+  routes.get(path, (c) => {
+    description ??= JSON.stringify(buildOpenApi());
+    return c.body(description, 200, { 'content-type': 'application/json' });
+  });
 }

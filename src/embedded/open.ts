@@ -15,7 +15,7 @@ import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { contractLimits, type ServiceLimits } from '../service/limits.ts';
 import { apiPath, createApp, type InventoryFactory } from './app.ts';
 import { type AcceptedKey, localCaller } from './callers.ts';
-import type { CommandServers } from './command-servers.ts';
+import type { CommandServers } from './server-reach.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';

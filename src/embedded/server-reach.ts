@@ -2,7 +2,6 @@ import { ServerStartError } from '../base/errors.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { readRefusalStatus } from '../mcp/faults.ts';
 import { currentCaller } from './callers.ts';
-import type { CommandServers } from './command-servers.ts';
 import type { ServerReach } from './connect.ts';
 import { ApiError, notSupported } from './envelope.ts';
 import type { TokenBook } from './oauth-tokens.ts';
@@ -70,4 +69,15 @@ async function startCommand(server: ServerRecord, commands: CommandServers | nul
     const end = code === null ? '' : ` It exited with code ${code}.`;
     throw new ApiError('SERVER_UNREACHABLE', `${label} did not start from its command.${end}`, { cause: error });
   }
+}
+
+/** Starts the commands of server records, and keeps what it started until it is disposed. */
+export interface CommandServers extends AsyncDisposable {
+  /**
+   * Resolves with the URL at which the server answers; each session there has a process of its own.
+   *
+   * @throws {ServerStartError} where it does not start
+   * @throws {ConfigurationError} where its command cannot be read
+   */
+  open(server: ServerRecord): Promise<string>;
 }

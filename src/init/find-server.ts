@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { parse as parseToml } from 'smol-toml';
 import { readTextFile } from '../base/files.ts';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { compareText } from '../suite/findings.ts';
-import { readTomlTable } from './toml-table.ts';
 
 /** One way to start the server of a repository. */
 export interface ServerCandidate {
@@ -117,7 +117,8 @@ function readNodeCommand(mcp: unknown): string[][] {
 async function findPython({ files, read }: Context): Promise<FoundProject> {
   const text = await read('pyproject.toml');
   if (text === null) return nothing;
-  const scripts = [...readTomlTable(text, 'project.scripts').keys()];
+  const { project } = readToml(text);
+  const scripts = isRecord(project) && isRecord(project['scripts']) ? Object.keys(project['scripts']) : [];
   const isLocked = files.has('uv.lock');
   const start = (name: string) => (isLocked ? ['uv', 'run', name] : [`.venv/bin/${name}`]);
   const runs = isLocked ? ['pipx install uv', 'uv sync'] : ['python3 -m venv .venv', '.venv/bin/pip install .'];
@@ -130,6 +131,15 @@ async function findPython({ files, read }: Context): Promise<FoundProject> {
     })),
     steps: runs.map((run) => ({ ecosystem: 'python', run })),
   };
+}
+
+/** A file that is not TOML names nothing. */
+function readToml(text: string): Record<string, unknown> {
+  try {
+    return parseToml(text);
+  } catch {
+    return {};
+  }
 }
 
 async function findGo({ directory, files, read }: Context): Promise<FoundProject> {
@@ -155,11 +165,9 @@ async function findGo({ directory, files, read }: Context): Promise<FoundProject
 async function findRust({ files, read }: Context): Promise<FoundProject> {
   const text = await read('Cargo.toml');
   if (text === null) return nothing;
-  const named = [...text.matchAll(/^\[\[bin\]\]\s*$([^[]*)/gm)].flatMap(
-    ([, table = '']) => readTomlTable(`[bin]\n${table}`, 'bin').get('name') ?? [],
-  );
-  const fallback = readTomlTable(text, 'package').get('name');
-  const names = named.length > 0 ? named : fallback === undefined ? [] : [fallback];
+  const { bin, package: own } = readToml(text);
+  const named = Array.isArray(bin) ? bin.flatMap(readName) : [];
+  const names = named.length > 0 ? named : readName(own);
   const build = files.has('Cargo.lock') ? 'cargo build --release --locked' : 'cargo build --release';
   return {
     candidates: preferServers(names).map((name) => ({
@@ -170,6 +178,10 @@ async function findRust({ files, read }: Context): Promise<FoundProject> {
     })),
     steps: names.length === 0 ? [] : [{ ecosystem: 'rust', run: build }],
   };
+}
+
+function readName(table: unknown): string[] {
+  return isRecord(table) && typeof table['name'] === 'string' ? [table['name']] : [];
 }
 
 const image = 'mcp-server-under-test';

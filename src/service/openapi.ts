@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { generator } from '../base/version.ts';
-import { pathAliases } from './operations/aliases.ts';
 import { describeSchema, type JsonSchema, listFields } from './operations/fields.ts';
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/table.ts';
@@ -152,3 +151,19 @@ function describeRefusals(): Record<string, Record<string, unknown>> {
     ]),
   );
 }
+
+/** Other paths of the same operations: what is short for a path, and what one vendor calls differently. */
+export const pathAliases: ReadonlyArray<{ alias: string; path: string; operations: readonly string[] }> = [
+  {
+    alias: '/eval-runs',
+    path: '/projects/{projectId}/eval-runs',
+    operations: [
+      'createEvalRun',
+      'getEvalRun',
+      'cancelEvalRun',
+      'listEvalRunIterations',
+      'getEvalRunSteps',
+      'getEvalIterationTrace',
+    ],
+  },
+];

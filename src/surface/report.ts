@@ -1,9 +1,8 @@
 import { formatCount } from '../base/text.ts';
-import { defaultConfiguration, type Surface, type SurfaceFile } from '../model/surface.ts';
-import type { ConfigurationSurface, SurfaceChange, SurfaceReport } from '../model/surface-report.ts';
+import { defaultConfiguration, type Surface, type SurfaceFile, type SurfaceTool } from '../model/surface.ts';
+import type { ConfigurationSurface, SurfaceChange, SurfaceReport, ToolSize } from '../model/surface-report.ts';
 import { compareSurfaces, type FoundChange } from './compare.ts';
 import { lintSurface } from './lint.ts';
-import { compareSizes, measureSurface } from './size.ts';
 
 /** What the surfaces of servers are compared with, by configuration. */
 export interface ExpectedSurfaces {
@@ -69,4 +68,22 @@ function locateChange({ item, ...change }: FoundChange, { file, configuration, i
   const keys = { tools: 'name', prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' };
   const own = item === null || list === null ? null : find(`"${keys[item.list]}": ${JSON.stringify(item.name)}`, list);
   return { ...change, id, location: { file: file.path, line: (own ?? list ?? start) + 1 } };
+}
+
+/** What a model reads of a tool, in bytes of UTF-8: its name, description and input schema, as JSON without spaces. */
+export function measureTool({ name, description, inputSchema }: SurfaceTool): number {
+  return Buffer.byteLength(JSON.stringify({ name, description, inputSchema }));
+}
+
+/** What a model reads of all tools, in bytes of UTF-8. */
+export function measureSurface({ tools }: Surface): number {
+  return tools.reduce((sum, tool) => sum + measureTool(tool), 0);
+}
+
+/** Measures the tools, largest first, each next to what it was. */
+export function compareSizes(before: Surface | null, after: Surface): ToolSize[] {
+  const sizes = new Map(before?.tools.map((tool) => [tool.name, measureTool(tool)]) ?? []);
+  return after.tools
+    .map((tool) => ({ name: tool.name, bytes: measureTool(tool), bytesBefore: sizes.get(tool.name) ?? null }))
+    .toSorted((a, b) => b.bytes - a.bytes);
 }

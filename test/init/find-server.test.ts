@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { findProject } from '../../src/init/find-server.ts';
-import { readTomlTable } from '../../src/init/toml-table.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 async function find(files: Record<string, string>) {
@@ -83,6 +82,21 @@ describe('the server of a repository', () => {
       { commands: ['node a.js', 'docker run --interactive --rm mcp-server-under-test'], steps: ['npm install'] },
     ],
     [
+      'a script of an inline table',
+      { 'pyproject.toml': "project = { scripts = { x-mcp = 'x:serve' } }\n", 'uv.lock': '' },
+      { commands: ['uv run x-mcp'], steps: ['pipx install uv', 'uv sync'] },
+    ],
+    [
+      'no script of a broken pyproject.toml',
+      { 'pyproject.toml': '[project.scripts]\nx = ' },
+      { commands: [], steps: ['python3 -m venv .venv', '.venv/bin/pip install .'] },
+    ],
+    [
+      'no script where scripts are no table',
+      { 'pyproject.toml': '[project]\nscripts = 3\n', 'uv.lock': '' },
+      { commands: [], steps: ['pipx install uv', 'uv sync'] },
+    ],
+    [
       'the servers of clients first',
       { '.mcp.json': '{ "mcpServers": { "own": { "command": "node" } } }', ...manifest({ bin: 'a.js' }) },
       { commands: ['.mcp.json#own', 'node a.js'], steps: ['npm install'] },
@@ -99,17 +113,5 @@ describe('the server of a repository', () => {
     ['a broken .mcp.json', { '.mcp.json': 'mcpServers' }],
   ])('is not guessed from %s', async (_what, files) => {
     expect(await find(files)).toEqual({ commands: [], steps: [] });
-  });
-});
-
-describe('a table of TOML', () => {
-  it('ends at the next table, and leaves out what is no text', () => {
-    const text = '[a]\nx = "1"\ny = 2\nz = ["3"]\nq = "say \\"hi\\"" # end\n[[a.b]]\nx = "4"\n[ a.c ]\nx = "5"\n';
-    expect([...readTomlTable(text, 'a')]).toEqual([
-      ['x', '1'],
-      ['q', 'say "hi"'],
-    ]);
-    expect([...readTomlTable(text, 'a.c')]).toEqual([['x', '5']]);
-    expect([...readTomlTable(text, 'b')]).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import type { Surface } from '../../src/model/surface.ts';
 import { compareSurfaces } from '../../src/surface/compare.ts';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { readSurface } from '../../src/surface/read.ts';
-import { measureSurface } from '../../src/surface/size.ts';
+import { measureSurface } from '../../src/surface/report.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 
 type Revision = '2025-11-25' | '2026-07-28';

@@ -76,6 +76,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['p-map', ['embedded']],
   ['re2js', ['engine', 'models', 'suite', 'surface']],
   ['shlex', ['server']],
+  ['smol-toml', ['init']],
   ['undici', ['http', 'mcp', 'engine', 'tunnel', 'github']],
   ['ws', ['tunnel', 'embedded']],
   ['yaml', ['suite']],

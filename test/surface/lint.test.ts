@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
-import { compareSizes, measureTool } from '../../src/surface/size.ts';
+import { compareSizes, measureTool } from '../../src/surface/report.ts';
 
 const empty = { capabilities: {}, instructions: null, tools: [], prompts: [], resources: [], resourceTemplates: [] };
 const words = { type: 'string', description: 'What to look for.' };

@@ -2,7 +2,7 @@ import type { RunComparison } from '../../service/operations/run-comparison.ts';
 import type { IterationScores } from '../scores.ts';
 import type { RunRecord } from '../store/runs.ts';
 import { compareCaseScores, compareScorers, countIterations } from './compare-scores.ts';
-import { diffNumbers } from './numeric-diff.ts';
+import { diffNumbers } from './compare-scores.ts';
 
 type ComparedCase = RunComparison['cases'][number];
 

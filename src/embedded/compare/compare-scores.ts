@@ -1,6 +1,5 @@
 import type { RunComparison } from '../../service/operations/run-comparison.ts';
 import type { IterationScores, Score } from '../scores.ts';
-import { diffNumbers } from './numeric-diff.ts';
 
 type Contract = RunComparison['scoreContract'];
 type ScoreDelta = RunComparison['cases'][number]['scoreDeltas'][number];
@@ -99,4 +98,13 @@ function joinScores(scores: readonly Score[]): ScoreDelta['base'] {
   if (status === undefined) return null;
   const decided = listDecided(scores);
   return { status, value: meanOf(scores), passed: decided.length === 0 ? null : decided.every(Boolean) };
+}
+
+export type NumericDiff = RunComparison['metrics']['totalTokens'];
+
+/** Compares two numbers; null is unknown. The percentage of a base of 0 is unknown too. */
+export function diffNumbers(base: number | null, compare: number | null): NumericDiff {
+  const delta = base === null || compare === null ? null : compare - base;
+  const percentDelta = delta === null || base === null || base === 0 ? null : (delta / base) * 100;
+  return { base, compare, delta, percentDelta };
 }

@@ -1,8 +1,8 @@
+import type { ServerChanges, ServerContent } from '../../service/operations/servers.ts';
 import { Hono } from 'hono';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { serverContentSchema, serverOperations } from '../../service/operations/servers.ts';
-import { changeServerContent } from '../bodies/server.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
@@ -101,3 +101,24 @@ function renderServer({ id, projectId, content, createdAt, updatedAt }: ServerRe
     updatedAt,
   };
 }
+
+/** Applies a write to a server record. */
+export function changeServerContent(before: ServerContent, changes: ServerChanges): ServerContent {
+  const { clearClientSecret, clearXaaConfig, ...fields } = changes;
+  const after: ServerContent = { ...before, ...fields };
+  if (clearClientSecret === true) delete after.clientSecret;
+  if (clearXaaConfig === true) {
+    for (const key of xaaKeys) delete after[key];
+  }
+  return after;
+}
+
+const xaaKeys = [
+  'useXaa',
+  'xaaAuthzIssuer',
+  'xaaAllowPathScopedIssuer',
+  'xaaSubject',
+  'xaaEmail',
+  'xaaIdentityAssertionFormat',
+  'xaaClientAuth',
+] as const;

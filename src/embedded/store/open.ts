@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -5,7 +6,6 @@ import { ConfigurationError } from '../../base/errors.ts';
 import { createCaseStore } from './cases.ts';
 import { createDocumentStore } from './documents.ts';
 import { createEndedIterationStore } from './ended-iterations.ts';
-import { createIdempotencyStore } from './idempotency.ts';
 import { createIterationStore } from './iterations.ts';
 import { createPlannedCaseStore } from './planned-cases.ts';
 import { createProjectStore } from './projects.ts';
@@ -82,4 +82,18 @@ function createStoreFile(dataDir: string): string {
 /** SQLITE_BUSY, https://sqlite.org/rescode.html#busy */
 function isLocked(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
+}
+
+const answerRow = z.object({ fingerprint: z.string(), answer: z.string() });
+
+/** What was answered to requests that carried an idempotency key. */
+export function createIdempotencyStore(database: DatabaseSync) {
+  const insert = database.prepare('insert into idempotency_keys values (:scope, :key, :fingerprint, :answer)');
+  const select = database.prepare('select fingerprint, answer from idempotency_keys where scope = ? and key = ?');
+  return {
+    get: (scope: string, key: string) => answerRow.optional().parse(select.get(scope, key)),
+    insert: (entry: { scope: string; key: string; fingerprint: string; answer: string }): void => {
+      insert.run(entry);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { createInventory } from '../../../src/embedded/inventory.ts';
-import { pathAliases } from '../../../src/service/operations/aliases.ts';
+import { pathAliases } from '../../../src/service/openapi.ts';
 import type { Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { drawRequest, type KnownIds, type RandomRequest } from './random-request.ts';
