@@ -15,7 +15,7 @@ const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')
 };
 
 /** Packages that the action does not use. */
-const commandOnly: ReadonlySet<string> = new Set(['commander']);
+const commandOnly: ReadonlySet<string> = new Set(['commander', 'smol-toml']);
 
 /** Absolute paths by which a bundle would tell where it was built. */
 function findMachinePaths(text: string): string[] {
