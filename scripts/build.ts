@@ -28,7 +28,11 @@ const gateName = 'gate.js';
 const sharedChunks = [
   { name: 'gate', test: /\/lib\/action\/stages\.js$/, priority: 4 },
   { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats|jose)\//, priority: 3 },
-  { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/(?:tunnel\/|gate\/run\/job-tunnel\.js$)/, priority: 2 },
+  {
+    name: 'tunnel',
+    test: /\/node_modules\/ws\/|\/lib\/(?:tunnel\/|gate\/run\/(?:job-tunnel|tool-clashes)\.js$)/,
+    priority: 2,
+  },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
   { name: 'online', test: /\/lib\/(?:github\/client|gate\/publish\/upload-results)\.js$/, priority: 1 },
   // What is compared with the base of a pull request: policy, results, tool surface.

@@ -3,6 +3,7 @@ import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget, ProtocolTable } from './connect.ts';
+import { findToolClash } from '../engine/tool-list.ts';
 import { invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { describePlannedCase, hashEvaluation } from './planned-case.ts';
@@ -222,21 +223,15 @@ function startRun(
  */
 function refuseClashes(planned: readonly PlannedCase[], targets: ReadonlyMap<string, ConnectedTarget>): void {
   for (const { testCase, servers } of planned) {
-    const owners = new Map<string, string>();
-    for (const server of servers) {
-      const name = nameRunServer(server);
-      for (const tool of targets.get(server.id)?.readOnlyTools?.keys() ?? []) {
-        const other = owners.get(tool);
-        if (other !== undefined) throw invalid(describeClash(testCase.title, { tool, servers: [other, name] }));
-        owners.set(tool, name);
-      }
-    }
+    const problem = findToolClash(
+      testCase.title,
+      servers.map((server) => ({
+        name: nameRunServer(server),
+        tools: targets.get(server.id)?.readOnlyTools?.keys() ?? [],
+      })),
+    );
+    if (problem !== null) throw invalid(problem);
   }
-}
-
-function describeClash(title: string, { tool, servers }: { tool: string; servers: readonly string[] }): string {
-  const names = servers.map((name) => JSON.stringify(name)).join(' and ');
-  return `Case ${JSON.stringify(title)} uses the servers ${names}, which both list a tool ${JSON.stringify(tool)}; rename it in one, or split the case so that each part uses one of them.`;
 }
 
 /** Null where one of the servers did not list its tools. */

@@ -109,6 +109,27 @@ function describeClash(toolName: string, connections: readonly Connection[]): st
   return `The servers ${names} both list a tool ${printValue(toolName)}, so that a call of it could mean either.`;
 }
 
+/**
+ * Says which of the servers of a case list a tool of the same name; null where no two do. Assertions name a tool without its server, and so
+ * do models.
+ */
+export function findToolClash(
+  title: string,
+  servers: ReadonlyArray<{ name: string; tools: Iterable<string> }>,
+): string | null {
+  const owners = new Map<string, string>();
+  for (const { name, tools } of servers) {
+    for (const tool of tools) {
+      const other = owners.get(tool);
+      if (other !== undefined) {
+        return `Case ${JSON.stringify(title)} uses the servers ${JSON.stringify(other)} and ${JSON.stringify(name)}, which both list a tool ${JSON.stringify(tool)}; rename it in one, or split the case so that each part uses one of them.`;
+      }
+      owners.set(tool, name);
+    }
+  }
+  return null;
+}
+
 async function requestList(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
   const { session, target, signal } = connection;
   const changes = session.toolListChanges;

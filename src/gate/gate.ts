@@ -220,6 +220,11 @@ async function runSuites(
     scope = { service, teardown };
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
     await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
+    if (plan.service.hosted !== null && plan.servers.length > 1) {
+      // Loaded with the first tunnel.
+      const { refuseToolClashes } = await import('./run/tool-clashes.ts');
+      await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
+    }
     surface = await readJobSurface(plan.surface, servers.listTargets(), { clock, signal: lifetime.cancelRun });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {

@@ -14,7 +14,7 @@ const dynamic = 'demo://resource/dynamic';
 const gzip = (outputType: string) =>
   call('gzip-file-as-resource', { name: '{{uuid}}.gz', data: 'data:text/plain,hello', outputType });
 
-/** By tool. The tools that run as tasks, or ask their client for tasks, are in the tests of tasks. */
+/** By tool. */
 export const tools: Readonly<Record<string, readonly Subject[]>> = {
   echo: [
     {
@@ -72,6 +72,13 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       red: { toolResultEquals: 83, path: '/humidity' },
       reason: '/humidity in the result of get-structured-content is 82, expected 83',
     },
+    {
+      // The tool's own schema is of draft-07.
+      steps: [call('get-structured-content', { location: 'Chicago' })],
+      green: { toolResultMatchesSchema: { properties: { temperature: { type: 'integer' } } } },
+      red: { toolResultMatchesSchema: { required: ['wind'] } },
+      reason: 'wind',
+    },
   ],
   'get-sum': [
     {
@@ -102,6 +109,14 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       green: { resourceMimeType: 'application/gzip' },
       red: { resourceMimeType: 'text/plain' },
       reason: 'is application/gzip, expected text/plain',
+    },
+  ],
+  'simulate-research-query': [
+    {
+      steps: [call('simulate-research-query', { topic: 'tea' })],
+      green: { toolResultContains: '# Research Report: tea' },
+      red: { toolResultContains: 'coffee' },
+      reason: 'does not contain "coffee"',
     },
   ],
   'toggle-simulated-logging': [
@@ -141,6 +156,15 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       reason: 'does not contain "User provided"',
     },
   ],
+  'trigger-elicitation-request-async': [
+    {
+      steps: [call('trigger-elicitation-request-async')],
+      client: { elicitation: [{ accept: { name: 'Ada', favoriteColor: 'Green' } }] },
+      green: { toolResultContains: '- Name: Ada' },
+      red: { toolResultContains: '- Favorite Color: Red' },
+      reason: 'does not contain "- Favorite Color: Red"',
+    },
+  ],
   'trigger-long-running-operation': [
     {
       steps: [call('trigger-long-running-operation', { duration: 0.2, steps: 2 })],
@@ -154,6 +178,15 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       steps: [call('trigger-sampling-request', { prompt: 'Greet me' })],
       client: { sampling: [{ text: 'Good morning' }] },
       green: { samplingRequested: 'Greet me' },
+      red: { toolResultContains: 'Good night' },
+      reason: 'does not contain "Good night"',
+    },
+  ],
+  'trigger-sampling-request-async': [
+    {
+      steps: [call('trigger-sampling-request-async', { prompt: 'Greet me' })],
+      client: { sampling: [{ text: 'Good morning' }] },
+      green: { toolResultContains: '"text": "Good morning"' },
       red: { toolResultContains: 'Good night' },
       reason: 'does not contain "Good night"',
     },

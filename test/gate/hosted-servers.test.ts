@@ -138,6 +138,21 @@ describe('a hosted gate with several servers', () => {
     expect(remains).toEqual(nothing);
   });
 
+  it('refuses a case whose servers list a tool of the same name, before the service gets anything to run', async () => {
+    await using service = await openContractService();
+    const servers = { notes: start('note', 'find'), search: start('find') };
+    const clashing =
+      test('Uses one', call('search', 'find')) + test('Uses both', call('notes', 'note'), call('search', 'find'));
+    const { message } = await catchError(run(service, clashing, { servers }));
+    expect(message).toMatch(
+      /^mcp-config: Case "Uses both" uses the servers "notes" and "search", which both list a tool "find"; rename it in one, or split the case/,
+    );
+    expect((await service.project.get('/eval-suites')).body.items).toEqual([]);
+    expect(await listServers(service)).toEqual([]);
+    const apart = test('Uses one', call('search', 'find')) + test('Uses the other', call('notes', 'find'));
+    expect((await run(service, apart, { servers })).exitCode).toBe(0);
+  });
+
   it('has no verdict where one server is dead, names it, and takes the tunnel of the other back', async () => {
     await using service = await openContractService();
     const { report, exitCode, remains } = await run(service, green, { servers: { ...two, search: start('dead') } });
@@ -202,6 +217,10 @@ describe('a hosted gate with several servers', () => {
     const wrong = await catchError(run(service, '', { inputs, servers: { notes: two.notes, find: two.search } }));
     expect(wrong.message).toContain(
       'A step of the suite calls the server "search", and the gate tests "notes" and "find"',
+    );
+    const clashing = await catchError(run(service, '', { inputs, servers: { ...two, notes: start('note', 'find') } }));
+    expect(clashing.message).toContain(
+      'Case "Both" uses the servers "notes" and "search", which both list a tool "find"',
     );
   });
 });

@@ -89,7 +89,8 @@ export async function findStoredSuite(
   throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(suite)}.`);
 }
 
-function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
+/** The cases of a suite that are chosen; all unless `wanted` names some. @throws {ConfigurationError} where it names one that is not there */
+export function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
   if (wanted.length === 0) return stored;
   const listOwn = ({ id, declaredId, title }: WireCase) =>
     [id, declaredId, title].filter((name) => typeof name === 'string');

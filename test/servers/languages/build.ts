@@ -21,8 +21,6 @@ interface Language {
   toolchain: [command: string, argument: string];
   /** What the server is built from. */
   sources: readonly string[];
-  /** Whether the framework guards a server as an OAuth resource with little code. */
-  hasOAuth: boolean;
   /** Builds the server from `source` below `target`, both absolute paths. */
   build: (source: string, target: string) => Promise<void>;
   /** What starts it once it is built, before `stdio` or `http <port>`. */
@@ -36,7 +34,6 @@ const languages = {
     framework: `FastMCP ${fastMcpVersion}`,
     toolchain: ['python3', '--version'],
     sources: ['server.py'],
-    hasOAuth: true,
     build: async (_, target) => void (await installFastMcp(fastMcpVersion, target)),
     start: (source, target) => `${target}/fastmcp-${fastMcpVersion}/bin/python -W ignore ${source}/server.py`,
   },
@@ -44,17 +41,20 @@ const languages = {
     framework: 'the official Go SDK',
     toolchain: ['go', 'version'],
     sources: ['go.mod', 'go.sum', 'main.go'],
-    hasOAuth: true,
-    build: async (source, target) => {
-      await run('go', ['build', '-o', `${target}/notes`, '.'], { cwd: source, timeout });
-    },
+    build: buildGo,
+    start: (_, target) => `${target}/notes`,
+  },
+  'mcp-go': {
+    framework: 'mcp-go',
+    toolchain: ['go', 'version'],
+    sources: ['go.mod', 'go.sum', 'main.go'],
+    build: buildGo,
     start: (_, target) => `${target}/notes`,
   },
   rust: {
     framework: 'rmcp',
     toolchain: ['cargo', '--version'],
     sources: ['Cargo.toml', 'Cargo.lock', 'src/main.rs'],
-    hasOAuth: false,
     build: async (source, target) => {
       const work = `${target}/work`;
       await run('cargo', ['build', '--locked', '--quiet', '--target-dir', work], { cwd: source, timeout });
@@ -75,16 +75,15 @@ export interface LanguageServer {
   /** Whether it is built from the sources as they are. */
   isBuilt: boolean;
   framework: string;
-  hasOAuth: boolean;
   /** What starts it, before `stdio` or `http <port>`. */
   command: string;
 }
 
 /** The server of a language, which has to be built before it starts. */
 export function findLanguageServer(name: LanguageName): LanguageServer {
-  const { framework, hasOAuth, start } = languages[name];
+  const { framework, start } = languages[name];
   const { source, target } = locate(name);
-  return { name, framework, hasOAuth, command: start(source, target), isBuilt: existsSync(`${target}/built`) };
+  return { name, framework, command: start(source, target), isBuilt: existsSync(`${target}/built`) };
 }
 
 /**
@@ -112,6 +111,10 @@ export async function hasToolchain(name: LanguageName): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+async function buildGo(source: string, target: string): Promise<void> {
+  await run('go', ['build', '-o', `${target}/notes`, '.'], { cwd: source, timeout });
 }
 
 /** Servers of other sources are in other folders. */

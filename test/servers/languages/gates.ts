@@ -73,7 +73,6 @@ const revisions = ['2025-11-25', '2026-07-28'] as const;
 /** A gate on a server, and its required outcome. */
 export interface LanguageGate {
   title: string;
-  needsOAuth?: true;
   cases: readonly LanguageCase[];
   /** Inputs for the server; what is given back is disposed after the gate. */
   open: (server: LanguageServer) => Promise<AsyncDisposable & { inputs: GateInputs }>;
@@ -122,7 +121,7 @@ async function listenSomewhere(command: string, environment: readonly string[]):
 const bearer = { 'server-headers': `Authorization: Bearer ${token}` };
 
 /** Every gate runs its cases in both revisions of MCP. */
-const languageGates: readonly LanguageGate[] = [
+export const languageGates: readonly LanguageGate[] = [
   { title: 'stdio, green', cases: passing, open: openStdio, verdict: 'passed' },
   { title: 'stdio, red', cases: [...passing, ...others], open: openStdio, verdict: 'failed' },
   { title: 'HTTP with a token, green', cases: passing, open: openGuarded(bearer), verdict: 'passed' },
@@ -136,25 +135,18 @@ const languageGates: readonly LanguageGate[] = [
   },
   {
     title: 'HTTP with an OAuth client',
-    needsOAuth: true,
     cases: passing,
     open: openOAuth(oauthClient.secret),
     verdict: 'passed',
   },
   {
     title: 'HTTP with an OAuth client whose secret is wrong',
-    needsOAuth: true,
     cases: passing,
     open: openOAuth('wrong-secret-of-this-client'),
     verdict: 'inconclusive',
     mentions: 'invalid_client',
   },
 ];
-
-/** The gates that the server can have. */
-export function listLanguageGates({ hasOAuth }: LanguageServer): LanguageGate[] {
-  return languageGates.filter(({ needsOAuth = false }) => hasOAuth || !needsOAuth);
-}
 
 /** Runs a gate on a server, and lists how its outcome differs from the required one. */
 export async function runLanguageGate(server: LanguageServer, gate: LanguageGate): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { buildLanguageServer, hasToolchain, type LanguageName, languageNames } from './build.ts';
-import { listLanguageGates, runLanguageGate } from './gates.ts';
+import { languageGates, runLanguageGate } from './gates.ts';
 
 /**
  * Builds the servers in these languages and runs their gates, one after the other. A language whose toolchain is absent is skipped
@@ -31,16 +31,15 @@ async function runLanguage(name: LanguageName): Promise<{ met: number; differing
     return { met: 0, differing: 1 };
   }
   console.log(`${name}: the server on ${server.framework} is built (${elapsed()}).`);
-  const gates = listLanguageGates(server);
   let differing = 0;
-  for (const gate of gates) {
+  for (const gate of languageGates) {
     const differences = await runLanguageGate(server, gate).catch((error: unknown) => [`threw ${String(error)}`]);
     if (differences.length > 0) differing += 1;
     console.log(`${differences.length === 0 ? '✓' : '✗'} ${name}, ${gate.title}: ${gate.verdict}`);
     for (const difference of differences) console.log(`    ${difference.slice(0, 500)}`);
   }
-  console.log(`${name}: ${gates.length} gates (${elapsed()}).`);
-  return { met: gates.length - differing, differing };
+  console.log(`${name}: ${languageGates.length} gates (${elapsed()}).`);
+  return { met: languageGates.length - differing, differing };
 }
 
 function isLanguage(name: string): name is LanguageName {

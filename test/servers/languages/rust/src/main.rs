@@ -1,13 +1,16 @@
 //! A server on rmcp: `notes stdio`, or `notes http <port>` with the endpoint /mcp.
 //!
-//! Over HTTP, TOKEN is the only bearer token that it accepts.
+//! Over HTTP, TOKEN is the only bearer token that it accepts; with ISSUER and INTROSPECTION it asks that authorization server instead.
+
+use std::env;
 
 use axum::{
-    Router,
-    extract::Request,
+    Json, Router,
+    extract::{Request, State},
     http::{StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
@@ -98,27 +101,64 @@ impl ServerHandler for Notes {
     }
 }
 
-async fn guard(request: Request, next: Next) -> Response {
-    let Ok(token) = std::env::var("TOKEN") else {
-        return next.run(request).await;
+/// What RFC 7662 answers about a token.
+#[derive(Deserialize)]
+struct Introspected {
+    active: bool,
+}
+
+async fn is_valid(token: &str) -> bool {
+    let Ok(introspection) = env::var("INTROSPECTION") else {
+        return env::var("TOKEN").is_ok_and(|expected| expected == token);
     };
-    let given = request.headers().get(header::AUTHORIZATION);
-    if given.is_some_and(|given| given.as_bytes() == format!("Bearer {token}").as_bytes()) {
+    let asked = reqwest::Client::new().post(introspection).form(&[("token", token)]).send().await;
+    match asked {
+        Ok(response) => response.json::<Introspected>().await.is_ok_and(|found| found.active),
+        Err(_) => false,
+    }
+}
+
+const METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
+
+async fn guard(State(origin): State<String>, request: Request, next: Next) -> Response {
+    let has_issuer = env::var("ISSUER").is_ok();
+    if !has_issuer && env::var("TOKEN").is_err() {
         return next.run(request).await;
     }
-    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response()
+    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if let Some(token) = given.and_then(|value| value.strip_prefix("Bearer ")).map(String::from) {
+        if is_valid(&token).await {
+            return next.run(request).await;
+        }
+    }
+    let challenge = match has_issuer {
+        true => format!("Bearer resource_metadata=\"{origin}{METADATA}\""),
+        false => "Bearer".into(),
+    };
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge)]).into_response()
+}
+
+/// The metadata of RFC 9728, which anyone may read.
+fn route_metadata(origin: &str) -> Router {
+    let Ok(issuer) = env::var("ISSUER") else {
+        return Router::new();
+    };
+    let metadata = json!({ "resource": format!("{origin}/mcp"), "authorization_servers": [issuer] });
+    Router::new().route(METADATA, get(|| async { Json(metadata) }))
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<String> = env::args().skip(1).collect();
     if args == ["stdio"] {
         Notes.serve(stdio()).await?.waiting().await?;
         return Ok(());
     }
     let service: StreamableHttpService<Notes, LocalSessionManager> =
         StreamableHttpService::new(|| Ok(Notes), Default::default(), StreamableHttpServerConfig::default());
-    let router = Router::new().nest_service("/mcp", service).layer(middleware::from_fn(guard));
+    let origin = format!("http://127.0.0.1:{}", args[1]);
+    let guarded = middleware::from_fn_with_state(origin.clone(), guard);
+    let router = Router::new().nest_service("/mcp", service).layer(guarded).merge(route_metadata(&origin));
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", args[1].parse::<u16>()?)).await?;
     Ok(axum::serve(listener, router).await?)
 }
