@@ -23,12 +23,14 @@ const command = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const reporter = new URL('../support/process/heap-reporter.ts', import.meta.url).href;
 const readySchema = z.object({ baseUrl: z.string(), apiKey: z.string() });
 
-/** Bytes of JavaScript in use after a full collection. */
-async function measureHeap(child: ChildProcess): Promise<number> {
+const usageSchema = z.object({ heapBytes: z.number(), cpuMs: z.number() });
+
+/** Bytes of JavaScript in use after a full collection, and the CPU time so far. */
+async function measureUsage(child: ChildProcess): Promise<z.infer<typeof usageSchema>> {
   const answered = once(child, 'message');
   child.send('measure');
-  const [used] = await answered;
-  return z.number().parse(used);
+  const [usage] = await answered;
+  return usageSchema.parse(usage);
 }
 
 it(
@@ -48,14 +50,19 @@ it(
       const { baseUrl, apiKey } = readySchema.parse(JSON.parse(line));
       const load = createLoad(createApiCaller(baseUrl, apiKey), { serverUrl: mcp.url, rate, users });
       const warm = await load.run((seconds * 1000) / 5);
-      const early = await measureHeap(child);
+      const early = await measureUsage(child);
+      const ownCpu = process.cpuUsage();
       const rest = await load.run((seconds * 1000 * 4) / 5);
-      const late = await measureHeap(child);
+      const { user, system } = process.cpuUsage(ownCpu);
+      const late = await measureUsage(child);
       const sent = warm.sent + rest.sent;
       const perSecond = (1000 * sent) / (warm.elapsedMs + rest.elapsedMs);
-      const growth = late / early;
+      const growth = late.heapBytes / early.heapBytes;
+      // What does not depend on how busy the machine is: 5 ms together leave one core for 200 requests a second.
+      const costs = [late.cpuMs - early.cpuMs, (user + system) / 1000].map((ms) => (ms / rest.sent).toFixed(2));
       console.log(
-        `${sent} requests, ${perSecond.toFixed(1)} a second; heap ${early} B early, ${late} B late, ratio ${growth.toFixed(3)}.`,
+        `${sent} requests, ${perSecond.toFixed(1)} a second; CPU of a request: ${costs[0]} ms in serve, ${costs[1]} ms here.`,
+        `Heap ${early.heapBytes} B early, ${late.heapBytes} B late, ratio ${growth.toFixed(3)}.`,
         Object.fromEntries([...load.statuses].toSorted(([a], [b]) => a - b)),
       );
       expect(load.errors).toEqual([]);

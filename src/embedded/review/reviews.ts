@@ -19,7 +19,10 @@ export interface Reviews extends AsyncDisposable {
   getJudges(run: RunRecord): RunJudges;
   /** `available` says whether a model could be asked. */
   getInsights(run: RunRecord, available: boolean): RunInsights;
+  /** Nothing starts once the service stops. */
   startJudges(run: RunRecord, options: { chosen: ChosenModel; threshold: number }): void;
+  /** Records why judges that should have started by themselves did not. */
+  refuseJudges(run: RunRecord, error: { code: string; message: string }): void;
   startInsights(run: RunRecord, options: { chosen: ChosenModel }): void;
 }
 
@@ -79,7 +82,12 @@ export function openReviews({ store, clock, logger }: { store: Store; clock: Clo
         ...createInsights(id),
         ...(!available && { status: 'not_available', reasonCode: 'NO_MODEL' }),
       },
+    refuseJudges: (run, { code, message }) => {
+      const state = { status: 'failed', errorCode: code, summary: message, generatedAt: clock.now() };
+      keepJudges(run, createJudges({ ...state, modelUsed: null, threshold: null }));
+    },
     startJudges: (run, { chosen, threshold }) => {
+      if (ending.signal.aborted) return;
       const state = {
         status: 'pending',
         errorCode: null,

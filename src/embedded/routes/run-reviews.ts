@@ -1,9 +1,11 @@
-import { ConfigurationError } from '../../base/errors.ts';
+import type { z } from 'zod';
+import { ConfigurationError, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
 import { runReviewOperations } from '../../service/operations/run-reviews.ts';
 import { type ModelParts, requireModel } from '../ask-model.ts';
-import { invalid } from '../envelope.ts';
+import { ApiError, invalid } from '../envelope.ts';
 import { requireRun } from '../lookup.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { readModel } from '../plan-run-cases.ts';
@@ -14,9 +16,49 @@ import type { RunRecord } from '../store/runs.ts';
 /** The score from which a case passes, unless the request or the suite says otherwise. */
 const standardThreshold = 0.7;
 
-/** Judges and insights of runs that have ended. Each request asks a model, so that a repeat needs `force`. */
-export function serveRunReviews(serve: ServeOperation, parts: ModelParts & { store: Store; reviews: Reviews }): void {
+type JudgeRequest = z.output<typeof runReviewOperations.judgeEvalRun.body>;
+
+/**
+ * Judges and insights of runs that have ended. Each request asks a model, so that a repeat needs `force`. A suite may have its completed
+ * runs judged without a request.
+ */
+export function serveRunReviews(
+  serve: ServeOperation,
+  parts: ModelParts & { store: Store; reviews: Reviews; logger: Logger },
+): void {
   const { store, reviews } = parts;
+
+  const findJudgeSettings = (run: RunRecord) => store.suites.get(run.projectId, run.suiteId)?.content.judge ?? {};
+
+  /** By the request, else by the settings of the suite. */
+  const startJudges = (run: RunRecord, body: JudgeRequest): void => {
+    const settings = findJudgeSettings(run);
+    const model = body.model ?? settings.model ?? null;
+    const defaultModel = model === null ? parts.defaultModel : readModelName(model);
+    const suiteModel = findSuiteModel(store, run);
+    const chosen = requireModel({ ...parts, defaultModel }, { operation: 'The judge', suiteModel });
+    reviews.startJudges(run, { chosen, threshold: body.threshold ?? settings.threshold ?? standardThreshold });
+  };
+
+  const judgeByItself = (runId: string): void => {
+    const run = store.runs.get(runId);
+    if (run?.status !== 'completed') return;
+    const { enabled, autoRun } = findJudgeSettings(run);
+    if (enabled !== true || autoRun !== true) return;
+    try {
+      startJudges(run, {});
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      reviews.refuseJudges(run, error);
+    }
+  };
+  store.runs.onEnd((runId) => {
+    try {
+      judgeByItself(runId);
+    } catch (error) {
+      parts.logger.error(`The judge of run ${runId} did not start: ${describeError(error)}`);
+    }
+  });
 
   serve(runReviewOperations.judgeEvalRun, ({ ids, body }) => {
     const run = requireEndedRun(store, ids);
@@ -24,15 +66,10 @@ export function serveRunReviews(serve: ServeOperation, parts: ModelParts & { sto
     const receipt = { runId: run.id, projectId: run.projectId, status: 'pending' };
     if (status === 'pending') return receipt;
     if (status === 'completed') requireForce(body.force, 'judged');
-    const settings = store.suites.get(run.projectId, run.suiteId)?.content.judge ?? {};
-    if (settings.enabled === false && body.enable !== true) {
+    if (findJudgeSettings(run).enabled === false && body.enable !== true) {
       throw invalid('enable: The suite has its judge disabled; send true to judge this run all the same');
     }
-    const model = body.model ?? settings.model ?? null;
-    const defaultModel = model === null ? parts.defaultModel : readModelName(model);
-    const suiteModel = findSuiteModel(store, run);
-    const chosen = requireModel({ ...parts, defaultModel }, { operation: 'The judge', suiteModel });
-    reviews.startJudges(run, { chosen, threshold: body.threshold ?? settings.threshold ?? standardThreshold });
+    startJudges(run, body);
     return receipt;
   });
 

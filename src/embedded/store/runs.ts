@@ -120,6 +120,7 @@ export function createRunStore(database: DatabaseSync) {
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
   const selectActive = database.prepare("select id from runs where project_id = ? and status = 'running'");
   const getRow = (row: unknown): RunRecord | undefined => runRow.optional().parse(row);
+  const listeners: Array<(runId: string) => void> = [];
   return {
     get: (id: string) => getRow(selectOne.get(id)),
     getExternal: (projectId: string, externalId: string) => getRow(selectExternal.get(projectId, externalId)),
@@ -156,7 +157,14 @@ export function createRunStore(database: DatabaseSync) {
       setTotal.run(total, id);
     },
     /** Returns whether this call ended it; a run that has ended stays as it ended. */
-    end: (id: string, runEnd: RunEnd): boolean => end.run({ id, ...runEnd }).changes > 0,
+    end: (id: string, runEnd: RunEnd): boolean => {
+      const hasEnded = end.run({ id, ...runEnd }).changes > 0;
+      // Once the transaction is over.
+      if (hasEnded) for (const listener of listeners) queueMicrotask(() => listener(id));
+      return hasEnded;
+    },
+    /** Calls the listener, which must not throw, for each run that this process ends. */
+    onEnd: (listener: (runId: string) => void): void => void listeners.push(listener),
     /** Of the runs that are executed here; for those that are ingested, others say when they end. */
     endAll: (failure: string, now: number): void => {
       endAll.run({ failure, now });

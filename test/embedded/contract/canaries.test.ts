@@ -4,6 +4,7 @@ import { parseChatboxes } from '../../../src/embedded/chats/chatboxes.ts';
 import { configureInventory } from '../../../src/embedded/inventory.ts';
 import { listPathFields } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
+import { answersWithUrl, canaryOf, findCanaries } from '../../support/service/canaries.ts';
 import { inlineTest, openContractService, saveSuite, waitForEnd } from '../../support/service/contract-service.ts';
 import { startFixtureMcpServer, text } from '../../support/servers/fixture-mcp-server.ts';
 
@@ -25,49 +26,6 @@ const bodies: Record<string, unknown> = {
   readResource: { uri: 'test://none' },
   getPrompt: { promptName: 'none' },
 };
-
-/**
- * The rule for `?k=`: the API answers these, and these alone, with the URL of the record as it was saved, so that a client can read it,
- * change it and send it back. Every other answer leaves out the query.
- */
-const answersWithUrl = new Set([
-  'createProjectServer',
-  'updateProjectServer',
-  'listProjectServers',
-  'getProjectServer',
-  'checkOAuth',
-]);
-
-/** A secret whose base64 and percent-encoded forms differ from its plain one. */
-const createCanary = (place: string): string => `canary/${place}+of?secrets`;
-const places = [
-  'header',
-  'client',
-  'env',
-  'argument',
-  'command',
-  'query',
-  'token',
-  'refresh',
-  'grant',
-  'model',
-] as const;
-const canaries = new Map(places.map((place) => [place, createCanary(place)]));
-const canaryOf = (place: (typeof places)[number]): string => createCanary(place);
-
-/** The forms in which a canary could leave; of base64, the part that does not depend on what is around it. */
-function listForms(canary: string): string[] {
-  const encoded = [0, 1, 2].map((before) =>
-    Buffer.from(' '.repeat(before) + canary)
-      .toString('base64')
-      .slice(4, -4),
-  );
-  const forms = [canary, encodeURIComponent(canary), encodeURI(canary), ...encoded];
-  return [...forms, ...encoded.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
-}
-
-const findCanaries = (said: string): string[] =>
-  [...canaries].filter(([, canary]) => listForms(canary).some((form) => said.includes(form))).map(([place]) => place);
 
 it('finds a canary in each form', () => {
   const canary = canaryOf('header');

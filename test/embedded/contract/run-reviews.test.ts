@@ -199,6 +199,45 @@ describe('the reviews of a run', () => {
     expect((await read(opened, runId)).judges.goalCompletion).toMatchObject({ threshold: 0.5 });
   });
 
+  /** Sets the judge of the suite, reports a run to it and gives that run. */
+  const reportToJudge = async (opened: ContractService, runId: string, judge: object) => {
+    const { suiteId } = await read(opened, runId);
+    await opened.project.patch(`/eval-suites/${suiteId}`, { settings: { judge } });
+    const externalRunId = `after ${JSON.stringify(judge)}`;
+    const run = { suiteName: 'Reviewed', externalRunId, results };
+    return String((await opened.project.post('/eval-ingest/report', run)).body.runId);
+  };
+
+  it('judges a run by itself where the suite says so', async () => {
+    const { opened, runId } = await withProvider();
+    const next = await reportToJudge(opened, runId, { enabled: true, autoRun: true, threshold: 0.1 });
+    await waitForReviews(opened, next).toEqual(['completed', 'not_requested']);
+    expect((await read(opened, next)).judges.goalCompletion).toMatchObject({
+      threshold: 0.1,
+      cases: [{ passed: true }, { passed: true }],
+    });
+    expect((await read(opened, runId)).judges.goalCompletion.status).toBeNull();
+  });
+
+  it.each([{ autoRun: true }, { enabled: false, autoRun: true }, { enabled: true, autoRun: false }])(
+    'judges no run by itself with %j',
+    async (judge) => {
+      const { opened, runId } = await withProvider();
+      const next = await reportToJudge(opened, runId, judge);
+      expect((await read(opened, next)).judges.goalCompletion.status).toBeNull();
+    },
+  );
+
+  it('says in the run why it could not be judged by itself', async () => {
+    const { opened, runId } = await open({ models: createScriptedSource([]), defaultModel: null });
+    const next = await reportToJudge(opened, runId, { enabled: true, autoRun: true, model: 'unknown/model' });
+    expect((await read(opened, next)).judges.goalCompletion).toMatchObject({
+      status: 'failed',
+      errorCode: 'FEATURE_NOT_SUPPORTED',
+      summary: expect.stringContaining('UNKNOWN_API_KEY'),
+    });
+  });
+
   it.each(ways)('judgeEvalRun answers 400: the judge of the suite is disabled ($way)', async ({ open: enter }) => {
     const { opened, runId } = await withProvider();
     const send = enter(opened);
