@@ -34,7 +34,12 @@ const sharedChunks = [
     priority: 2,
   },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
-  { name: 'online', test: /\/lib\/(?:github\/client|gate\/publish\/upload-results)\.js$/, priority: 1 },
+  // What speaks to GitHub and to a hosted project once the verdict is there.
+  {
+    name: 'online',
+    test: /\/lib\/(?:github\/client|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
+    priority: 1,
+  },
   // What is compared with the base of a pull request: policy, results, tool surface.
   {
     name: 'base',

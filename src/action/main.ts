@@ -18,7 +18,6 @@ import { createStateWriter, listOutputs, listUnjudgedOutputs, writeOutput } from
 import { gateProcessState, remoteResourcesState } from './post.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
-import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** Runs the gate with the action's inputs, publishes the results, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
@@ -31,7 +30,10 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
     const options = await readGateOptions(texts, { cwd, refused });
     const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
-    if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
+    if (options.publish !== null) {
+      const { publishReport } = await import('../gate/publish/publish-report.ts');
+      return await publishReport(options, { ...context, signal: context.openSignal() });
+    }
     const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
     const { exitCode } = await runJob(options, context, {

@@ -1,20 +1,29 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
-import { ConfigurationError, ServerStartError } from '../base/errors.ts';
+import { ConfigurationError, describeError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Redactor } from '../base/redaction.ts';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
-import { openServerSession, planOneServer } from '../gate/reach-server.ts';
+import { readSurfaceFile, readTarget } from '../gate/plan/surface-part.ts';
+import { openServerSession, planOneServer, type ReachContext, type ReachedSession } from '../gate/reach-server.ts';
 import { findProject, type FoundProject, type ServerCandidate } from '../init/find-server.ts';
 import { type Survey, surveyServer } from '../init/survey.ts';
-import { type ExistingEvals, type InitFiles, readExistingEvals, writeInitFiles } from '../init/write-files.ts';
+import {
+  type ExistingEvals,
+  type InitFiles,
+  nameSurfaceFile,
+  readExistingEvals,
+  writeInitFiles,
+} from '../init/write-files.ts';
 import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
+import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
+import { renderSurfaceFile } from '../surface/file.ts';
 import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
 import { createStderrLogger, redactText } from './logger.ts';
 import { type GateProcess, runGate } from './run.ts';
@@ -27,12 +36,14 @@ interface InitFlags {
   run: boolean;
 }
 
-/** Adds `init`: evals and a workflow for the server of a repository, and their first run. */
+/** Adds `init`: evals, a surface file and a workflow for the server of a repository, and their first run. */
 export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listServerOptions('mcp-config', 'report-dir');
   const command = program
     .command('init')
-    .description('Write evals and a workflow for the MCP server of this repository, and run the evals once.');
+    .description(
+      'Write evals, a surface file and a workflow for the MCP server of this repository, and run the evals once.',
+    );
   addGateOptions(command, options);
   command
     .option('--yes', 'Ask nothing: take the first way that is found to start the server.')
@@ -77,13 +88,32 @@ async function runInit(flags: InitFlags, given: Record<string, string>, context:
   const planned = await planOneServer(parseDoctorOptions(texts), { cwd, environment });
   const evals = await readExistingEvals(flags.evals, cwd);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
-  const survey = await surveyPlanned(planned, { evals, flags, logger, redactor, signal, steps: project.steps });
+  const surfacePath = nameSurfaceFile(flags.evals);
+  const known = await readSurfaceFile(surfacePath, cwd);
+  const { survey, surface } = await surveyPlanned(planned, {
+    evals,
+    flags,
+    logger,
+    redactor,
+    signal,
+    steps: project.steps,
+    readsSurface: known === null,
+  });
   const { steps } = server.kind === 'command' ? project : { steps: [] };
-  const result = await writeInitFiles(survey, { cwd, evals, server, steps, model, surface: null });
+  const result = await writeInitFiles(survey, { cwd, evals, server, steps, model, surface });
   printResult(result, survey, (text) => process.stdout.write(`${redactText(text, redactor)}\n`));
   if (!flags.run) return 0;
   return await runGate(
-    { quiet: false, verbose: false, format: 'text', texts: { ...texts, evals: flags.evals } },
+    {
+      quiet: false,
+      verbose: false,
+      format: 'text',
+      texts: {
+        ...texts,
+        evals: flags.evals,
+        ...((known !== null || surface !== null) && { surface: surfacePath }),
+      },
+    },
     context,
   );
 }
@@ -153,6 +183,7 @@ async function surveyPlanned(
     redactor,
     signal,
     steps,
+    readsSurface,
   }: {
     evals: ExistingEvals;
     flags: InitFlags;
@@ -160,8 +191,9 @@ async function surveyPlanned(
     redactor: Redactor;
     signal: AbortSignal;
     steps: FoundProject['steps'];
+    readsSurface: boolean;
   },
-): Promise<Survey> {
+): Promise<{ survey: Survey; surface: string | null }> {
   const { tools, draftedTools, resources, prompts } = evals.known;
   const safeTools = new Set(flags.safeTool);
   // A draft of a tool that the user now says is safe gets a case that runs.
@@ -170,12 +202,15 @@ async function surveyPlanned(
   const context = { clock: systemClock, logger, redactor, signal, environment: process.env };
   try {
     await using reached = await openServerSession(planned, context);
-    return await surveyServer(reached.session, {
+    // Before the first call, which a server may not survive.
+    const surface = readsSurface ? await renderSurface(planned, reached.target, context) : null;
+    const survey = await surveyServer(reached.session, {
       clock: systemClock,
       signal,
       safeTools,
       isKnown: (kind, name) => known[kind].has(name),
     });
+    return { survey, surface };
   } catch (error) {
     if (!(error instanceof ServerStartError)) throw error;
     if (error.stderrTail.length > 0) logger.group('Last lines of the server’s stderr', error.stderrTail);
@@ -185,12 +220,35 @@ async function surveyPlanned(
   }
 }
 
+/** The text of the surface file; null, after a warning, where the server does not list what it shows. */
+async function renderSurface(
+  { name, readyTimeoutMs: timeoutMs }: PlannedServer,
+  target: ReachedSession['target'],
+  { redactor, logger, ...context }: ReachContext,
+): Promise<string | null> {
+  try {
+    const surface = redactDeep(await readTarget(target, { ...context, timeoutMs }), redactor);
+    return renderSurfaceFile({
+      version: surfaceFileVersion,
+      configurations: { [name ?? defaultConfiguration]: surface },
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    logger.warning(`No surface file is written: ${describeError(error)}`);
+    return null;
+  }
+}
+
 function printResult({ files, cases, manual }: InitFiles, survey: Survey, print: (line: string) => void): void {
   const running = cases.filter(({ reason }) => reason === null);
   const drafts = cases.filter(({ reason }) => reason !== null);
   for (const { path, state } of files) print(`${state.padEnd(9)}  ${path}`);
   print(`${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`);
   for (const { subject, reason } of drafts) print(`  not run: ${subject}: ${reason}`);
+  const [surface, workflow] = [/surface\.json$/, /\.yml$/].map((name) => files.find(({ path }) => name.test(path)));
+  if (surface?.state === 'created' && workflow?.state === 'unchanged') {
+    print(`To compare pull requests with the surface file, add \`surface: ${surface.path}\` to ${workflow.path}.`);
+  }
   if (survey.tools?.some(({ trial }) => trial.kind === 'unsafe') === true) {
     print('To call a tool although it is not declared read-only, run init again with `--safe-tool <name>`.');
   }

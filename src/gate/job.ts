@@ -207,7 +207,7 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     import('./run/job-tunnel.ts'),
     import('../report/html/page.ts'),
     import('../server/open.ts'),
-    ...(github === null ? [] : [import('../github/client.ts')]),
+    ...(github === null ? [] : [import('./publish/publish-github.ts')]),
     ...(upload === null ? [] : [import('./publish/upload-results.ts')]),
   ]);
 }

@@ -55,9 +55,15 @@ export async function readExistingEvals(file: string, cwd: string): Promise<Exis
   return { file, text, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
 }
 
+/** Where the surface file of an evals file belongs: next to it. */
+export function nameSurfaceFile(evals: string): string {
+  return join(dirname(evals), 'surface.json');
+}
+
 /**
- * Writes the cases of a survey into the evals file, and the workflow. Adds what is missing: cases behind those of a file that exists, and a
- * workflow where there is none. Nothing that exists changes otherwise.
+ * Writes the cases of a survey into the evals file, the surface file, and the workflow. Adds what is missing: cases behind those of a file
+ * that exists, and a surface file and a workflow where there is none. Nothing that exists changes otherwise. `surface` is the text of the
+ * surface file; null where the server did not list what it shows.
  */
 export async function writeInitFiles(
   survey: Survey,
@@ -85,11 +91,16 @@ export async function writeInitFiles(
     await writeNew(join(cwd, evals.file), written.text);
     files.push({ path: evals.file, state: written.kind });
   } else files.push({ path: evals.file, state: 'unchanged' });
+  const surfacePath = nameSurfaceFile(evals.file);
+  const hasSurface = (await readIfThere(join(cwd, surfacePath))) !== null;
+  if (!hasSurface && surface !== null) await writeNew(join(cwd, surfacePath), surface);
+  if (hasSurface || surface !== null) files.push({ path: surfacePath, state: hasSurface ? 'unchanged' : 'created' });
+  const known = hasSurface || surface !== null ? surfacePath : null;
   const workflow = join(cwd, workflowPath);
   const isThere = (await readIfThere(workflow)) !== null;
   const pattern = `${dirname(evals.file)}/*.evals.yaml`;
   const matched = evalsName.test(evals.file) && evals.file.endsWith('.yaml') ? pattern : evals.file;
-  if (!isThere) await writeNew(workflow, renderWorkflow({ server, steps, evals: matched, surface }));
+  if (!isThere) await writeNew(workflow, renderWorkflow({ server, steps, evals: matched, surface: known }));
   files.push({ path: workflowPath, state: isThere ? 'unchanged' : 'created' });
   return { files, cases, manual: written.kind === 'manual' ? written.cases : null };
 }

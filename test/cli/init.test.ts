@@ -14,21 +14,36 @@ describe('mcp-eval-ci init', () => {
     await workspace.write('build/index.js', `import(${JSON.stringify(memoryServerPath)});\n`);
     const first = await runCommand(['init', '--yes'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 0 });
-    expect(first.stdout).toContain('created    evals/tools.evals.yaml\ncreated    .github/workflows/evals.yml\n');
+    expect(first.stdout).toContain(
+      'created    evals/tools.evals.yaml\ncreated    evals/surface.json\ncreated    .github/workflows/evals.yml\n',
+    );
     expect(first.stdout).toMatch(/✓ Passed: \d+ of \d+ iterations passed/);
     const workflow = await workspace.read('.github/workflows/evals.yml');
     expect(workflow).toContain('      - run: npm install\n      - run: npm run build\n');
     expect(workflow).toContain('          server-command: node build/index.js\n');
+    expect(workflow).toContain('          surface: evals/surface.json\n');
     const evals = await workspace.read('evals/tools.evals.yaml');
+    const surface = await workspace.read('evals/surface.json');
+    expect(JSON.parse(surface)).toMatchObject({ configurations: { default: { tools: expect.any(Array) } } });
+    // The first run compares with it.
+    const report: unknown = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
+    expect(report).toMatchObject({ surface: { against: 'evals/surface.json', configurations: [{ changes: [] }] } });
     const second = await runCommand(['init', '--yes', '--no-run'], { cwd: workspace.path });
     expect(second).toMatchObject({ exitCode: 0 });
-    expect(second.stdout).toContain('unchanged  evals/tools.evals.yaml\n');
+    expect(second.stdout).toContain('unchanged  evals/tools.evals.yaml\nunchanged  evals/surface.json\n');
+    expect(await workspace.read('evals/surface.json')).toBe(surface);
     expect(await workspace.read('evals/tools.evals.yaml')).toBe(evals);
   });
 
   it.each([
     ['an empty directory', {}, ['--yes'], /no way to start the server was found/],
     ['a package, unasked', { 'package.json': '{ "bin": "a.js" }' }, [], /give `--yes` to start `node a\.js/],
+    [
+      'a directory with a damaged surface file',
+      { 'evals/surface.json': '{' },
+      ['--server-command', 'node a.js'],
+      /evals\/surface\.json.*is not JSON/,
+    ],
     ['a wrong model', {}, ['--server-command', 'node a.js', '--model', 'gpt'], /"gpt" is not a model/],
   ])('exits 2 in %s and writes nothing', async (_where, files, flags, message) => {
     await using workspace = await createWorkspace(files);

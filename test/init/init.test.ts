@@ -45,7 +45,7 @@ async function init(
   workspace: Workspace,
   offered: Record<string, FixtureTool>,
   safeTools: readonly string[] = [],
-  options: FixtureServerOptions = {},
+  { surface = null, ...options }: FixtureServerOptions & { surface?: string | null } = {},
 ) {
   await using server = await startFixtureMcpServer(offered, { name: 'Fixture: {{one}}', ...options });
   const { signal } = new AbortController();
@@ -64,13 +64,23 @@ async function init(
     server: { kind: 'url', url: server.url },
     steps: [],
     model: 'anthropic/claude-haiku-4-5',
-    surface: null,
+    surface,
   });
   const calls = server.events.filter((event) => event.startsWith('call ')).map((event) => event.slice(5));
   return { ...result, calls };
 }
 
 describe('init', () => {
+  it('writes the surface file next to the evals once, and names it in the workflow', async () => {
+    await using workspace = await createWorkspace();
+    const first = await init(workspace, tools, [], { surface: 'first' });
+    expect(first.files[1]).toEqual({ path: 'evals/surface.json', state: 'created' });
+    expect(await workspace.read(workflowPath)).toContain('          surface: evals/surface.json\n');
+    const second = await init(workspace, tools, [], { surface: 'second' });
+    expect(second.files[1]).toEqual({ path: 'evals/surface.json', state: 'unchanged' });
+    expect(await workspace.read('evals/surface.json')).toBe('first');
+  });
+
   it('calls read-only tools alone, and writes a case for each that answered', async () => {
     await using workspace = await createWorkspace();
     const { calls, cases, files } = await init(workspace, tools);

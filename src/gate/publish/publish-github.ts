@@ -2,7 +2,7 @@ import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import { type GitHubClient, openGitHub } from '../../github/client.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
@@ -67,8 +67,6 @@ export async function publishToGitHub(
  */
 export async function openClient(access: GitHubAccess, calls: GitHubCalls): Promise<GitHubClient> {
   const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
-  // Loaded lazily: only some gates speak to GitHub.
-  const { openGitHub } = await import('../../github/client.ts');
   return openGitHub({ ...access, ...calls, deadline });
 }
 

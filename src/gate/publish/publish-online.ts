@@ -11,7 +11,6 @@ import type { GateContext, GateResult } from '../gate.ts';
 import type { PlannedCollector } from '../plan/otel-variables.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { traceLogName } from '../run/trace-log.ts';
-import { publishToGitHub } from './publish-github.ts';
 
 /**
  * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files
@@ -23,6 +22,7 @@ export async function publishOnline(
   sending: Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>,
 ): Promise<void> {
   if (github !== null) {
+    const { publishToGitHub } = await import('./publish-github.ts');
     await publishToGitHub(report, github, sending);
   }
   if (collector !== null && tracePath !== null) {
