@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Properties of which `npm test` makes a quarter of the draws. */
 const properties = [
   'test/base/redaction.test.ts',
+  'test/gate/base-everything.test.ts',
   'test/engine/stale-recordings.property.test.ts',
   'test/suite/sync.property.test.ts',
   'test/verdict/{bounds,early,merge}.test.ts',

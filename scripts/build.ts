@@ -43,7 +43,7 @@ const sharedChunks = [
   // What is compared with the base of a pull request: policy, results, tool surface.
   {
     name: 'base',
-    test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base))\.js$/,
+    test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base|base-partner))\.js$/,
     priority: 1,
   },
   {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -98,6 +99,43 @@ describe('nightly.yml and pull-request.yml', () => {
     expect(third).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
     expect(api.issues).toMatchObject([{ state: 'open', title: 'Evals fail: Everything' }]);
     expect((await workspace.read('eval-history/history.jsonl')).trim().split('\n')).toHaveLength(4);
+  });
+});
+
+describe('base.yml', () => {
+  it('builds the base, passes a change that is as good, and fails one that breaks a tool', async () => {
+    await using workspace = await createWorkspace({
+      'package.json': JSON.stringify({ name: 'server', version: '1.0.0', scripts: { build: 'node make.js' } }),
+      'package-lock.json': JSON.stringify({ name: 'server', version: '1.0.0', lockfileVersion: 3, packages: {} }),
+      'make.js': "require('node:fs').cpSync('source.js', 'build/index.js');\n",
+      'source.js': `import(${JSON.stringify(everythingServerPath)});\n`,
+      'evals/everything.evals.yaml': oneCase,
+      '.gitignore': 'build\neval-base\nmcp-eval-report\n',
+    });
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd: workspace.path });
+    git('init', '-q', '-b', 'change');
+    git('add', '.');
+    git('commit', '-q', '-m', 'One');
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+    const inputs = readExampleInputs(readExampleJob('base.yml', 'evals'), {});
+    const run = () => runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+
+    await mkdir(join(workspace.path, 'build'));
+    await workspace.write('build/index.js', await workspace.read('source.js'));
+    const green = await run();
+    expect(green, green.log).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+    expect(green.summary).toMatch(/Not shown to be worse than the base \(`[\da-f]{7}, the merge base with main`\)/);
+    const again = await run();
+    expect(again).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+    expect(again.log).not.toContain('checked out');
+
+    await worsen(workspace);
+    const red = await run();
+    expect(red).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [], leftovers: [] });
+    expect(red.summary).toMatch(/Worse than the base \(`.*`\): 1 of 1 case \(`Echoes a message`\)/);
+    expect(red.annotations.map(({ message }) => message).join()).toContain('"Echoes a message" is worse than the base');
+    expect(String(git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
   });
 });
 

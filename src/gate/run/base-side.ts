@@ -115,8 +115,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     if (scope === null) throw new Error('The base was opened before the service.');
     await prepareCheckout();
     const { service: ownService, suites, isolation } = plan;
-    const serverName = `${ownService.serverName.slice(0, maxNameLength - baseSuffix.length)}${baseSuffix}`;
-    const own = { servers: planned.servers, service: { ...ownService, serverName }, suites, isolation };
+    const own = { servers: planned.servers, service: ownService, suites, isolation, recordSuffix: ' (base)' };
     const created = createTestServers(own, { witnesses: context.witnesses, environment, processMarker });
     await attempt('started', async () => {
       const service = asBaseService(scope.service);
@@ -159,9 +158,6 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     },
   };
 }
-
-const maxNameLength = 128;
-const baseSuffix = ' (base)';
 
 /** What inline tests are called; the base has the same. */
 const inlineTests = 'tests';

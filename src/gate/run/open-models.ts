@@ -35,7 +35,10 @@ export interface JobModels extends ModelSource, AsyncDisposable {
     requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
     /** By case of the plan: which iterations of the gate those of the next run are; by default they count from 1. */
     numbers?: ReadonlyMap<string, readonly number[]> | undefined;
-    /** Whether the run is one of the base: it has budgets of its own, and nothing of it is recorded. */
+    /**
+     * Whether the run is for the comparison with the base alone: it has budgets of its own, nothing of it is recorded, and it replays the
+     * recorded iterations as often as it takes.
+     */
     isBase?: boolean;
   }): void;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
@@ -73,7 +76,8 @@ export function openModels(
   const limited = limitSpending(live, () => budget);
   const parts = { mode, findCase, live: limited, findProviderProblem, maximumAgeMs: () => maximumAgeMs, now };
   const source = createRecordedSource({ ...parts, recorder });
-  const baseSource = createRecordedSource({ ...parts, recorder: createRecorder({ redactor }) });
+  const comparing = { recorder: createRecorder({ redactor }), repeatsRecordings: true };
+  const baseSource = createRecordedSource({ ...parts, ...comparing });
   let isOfBase = false;
   return {
     ...source,

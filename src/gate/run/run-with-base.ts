@@ -3,17 +3,15 @@ import type { BaseResults } from '../../model/base-comparison.ts';
 import { rateConfidence } from '../../model/case-change.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { listRunGaps } from '../../verdict/completeness.ts';
 import { countPairs, listSuspects } from '../../verdict/compare-base.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { asBaseService, type BaseSide } from './base-side.ts';
+import { createBasePartner, muteContext, type PairedSuite } from './base-partner.ts';
+import type { BaseSide } from './base-side.ts';
 import { noEvidence } from './evidence.ts';
-import { countTo, createPairLog, openCoin } from './pair-log.ts';
-import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
-import type { IterationNumbers } from './read-results.ts';
+import { countTo, createPairLog } from './pair-log.ts';
+import { selectPrepared } from './prepare-suite.ts';
 import { planSuiteRounds, type RoundPlan, runInRounds } from './run-rounds.ts';
 import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
-import { noIterationLog } from './trace-log.ts';
 
 /** Rounds in which only cases run that the base passes and the change fails. More would mean that the cases are flaky. */
 const maxConfirmingRounds = 25;
@@ -37,126 +35,93 @@ export async function runWithBase(
   { base, cases, confirms }: BasePairing,
   context: SuiteRunContext,
 ): Promise<RanSuite> {
-  const { clock, serviceOptions, lifetime } = context;
-  const isHosted = serviceOptions.hosted !== null;
-  const pairs = createPairLog();
-  const newCases = new Set(base.listNew(planned));
-  const throwCoin = openCoin(base.planned.seed);
-  const outline = outlineSuite(planned.suite, planned.whole).cases;
-  const groupId = `mcp-eval-ci-${base.planned.seed}-${planned.suite.id}`;
-  let baseMs = 0;
+  const suite: PairedSuite = {
+    planned,
+    base,
+    pairs: createPairLog(),
+    outline: outlineSuite(planned.suite, planned.whole).cases,
+    newCases: new Set(base.listNew(planned)),
+  };
+  const partner = createBasePartner(suite, context);
+  const ran = await runOwnRounds(suite, partner, context);
+  const results = addTime(ran.results, partner.spentMs());
+  if (confirms && results.interruption === null) {
+    const confidence = ran.requirements.confidence?.value ?? rateConfidence;
+    await confirmWorse(suite, { ran, partner, cases, confidence }, context);
+  }
+  keepResults(suite);
+  return { ...ran, results: { ...results, base: measure(suite) } };
+}
 
-  const baseContext: SuiteRunContext = {
-    ...context,
-    service: asBaseService(context.service),
-    lifetime: base.lifetime,
-    iterationLog: noIterationLog,
-    traceLog: null,
-    evidence: pairs.watch('base', noEvidence),
-    onProgress: () => {},
-  };
-  const runBase = async (prepared: PreparedSuite, numbers: IterationNumbers | null): Promise<void> => {
-    if (base.problem() !== null) return;
-    const wanted = prepared.outline.cases.filter(({ id, runs }) => {
-      if (newCases.has(id)) return false;
-      return !pairs.addCached(id, { cached: findCached(id), numbers: numbers?.get(id) ?? countTo(runs ?? 1) });
-    });
-    if (wanted.length === 0 || lifetime.cancelRun.aborted) return;
-    const servers = await base.open(planned);
-    if (base.problem() !== null) return;
-    const ids = new Set(wanted.map(({ id }) => id));
-    const selected = selectPrepared(prepared, { ids, name: `${prepared.outline.name} (base)` });
-    if (selected === null) {
-      base.giveUp('The service does not say which of its cases they are.');
-      return;
-    }
-    const run = {
-      ...selected.run,
-      serverIds: servers.map(({ id }) => id),
-      serverNames: servers.map(({ alias }) => alias),
-      ...(isHosted && { runGroupId: groupId }),
-    };
-    const startedMs = clock.monotonicMs();
-    const { results } = await continueSuite(
-      planned,
-      { prepared: { ...selected, run }, numbers: numbers ?? new Map() },
-      { ...baseContext, servers },
-    );
-    baseMs += clock.monotonicMs() - startedMs;
-    const why = results.interruption ?? listRunGaps(results)[0] ?? null;
-    if (why !== null && !lifetime.cancelRun.aborted) base.giveUp(why.message);
-  };
-  const findCached = (id: string): string => {
-    const found = outline.find((testCase) => testCase.id === id);
-    return found === undefined ? '' : base.cache.find(planned.suite.id, found);
-  };
-  const partner: RunPartner = {
-    runBeside: async ({ prepared: given, numbers }, runOwn) => {
-      const prepared = isHosted ? { ...given, run: { ...given.run, runGroupId: groupId } } : given;
-      // The cases that a run itself writes into its suite can be run again only after it.
-      const isBaseFirst = throwCoin() && prepared.written.length === 0;
-      if (isBaseFirst) await runBase(prepared, numbers);
-      const used = await runOwn(prepared);
-      if (!isBaseFirst) await runBase(used, numbers);
-    },
-  };
-
-  const paired = { ...context, partner, evidence: pairs.watch('head', context.evidence) };
-  const fixed = isHosted ? planned : withOneRun(planned);
+/** Runs the rounds that the plan asks for, each next to one of the base. */
+async function runOwnRounds(
+  { planned, pairs }: PairedSuite,
+  partner: RunPartner,
+  context: SuiteRunContext,
+): Promise<RanSuite> {
   const rounds = planSuiteRounds(planned, context);
-  const ran = await runInRounds(fixed, planRounds(planned, rounds), paired);
-  const results = addTime(rounds === null ? dropRounds(ran.results) : ran.results, baseMs);
-  const measure = (): BaseResults => ({
-    label: base.planned.label,
-    commit: base.planned.checkout?.commit ?? null,
-    seed: base.planned.seed,
-    problem: base.problem(),
-    cases: pairs.list(outline.filter(({ id }) => !newCases.has(id))),
-    newCases: [...newCases],
-  });
+  const once = isHosted(context) ? planned : withOneRun(planned);
+  const paired = { ...context, partner, evidence: pairs.watch('head', context.evidence) };
+  const ran = await runInRounds(once, planRounds(planned, rounds), paired);
+  return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
+}
+
+/** Runs cases that seem worse further on both sides, until that is settled or a round brings nothing new. */
+async function confirmWorse(
+  suite: PairedSuite,
+  { ran, partner, cases, confidence }: { ran: RanSuite; partner: RunPartner; cases: number; confidence: number },
+  context: SuiteRunContext,
+): Promise<void> {
+  const { planned, base, pairs } = suite;
+  const muted = { ...muteContext(context), partner, evidence: pairs.watch('head', noEvidence) };
   // Each run of a hosted service takes its time.
-  const atOnce = isHosted ? 5 : 1;
-  const confidence = ran.requirements.confidence?.value ?? rateConfidence;
-  const confirm = async (ids: ReadonlySet<string>): Promise<void> => {
-    const { prepared } = ran;
+  const atOnce = isHosted(context) ? 5 : 1;
+  const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
     const name = `${ran.results.name} (comparison)`;
-    const selected = prepared === null ? null : selectPrepared(prepared, { ids, name, runs: atOnce });
+    const selected = ran.prepared === null ? null : selectPrepared(ran.prepared, { ids, name, runs: atOnce });
     if (selected === null) return;
     const numbers = new Map([...ids].map((id) => [id, countTo(atOnce).map((number) => pairs.next(id) + number - 1)]));
-    await continueSuite(
-      planned,
-      { prepared: selected, numbers },
-      {
-        ...baseContext,
-        partner,
-        lifetime,
-        evidence: pairs.watch('head', noEvidence),
-      },
-    );
+    await continueSuite(planned, { prepared: selected, numbers }, muted);
   };
   // A case that always has the same result needs no second one.
   const repeatable = planned.suite.cases.filter(({ isDeterministic }) => isDeterministic !== true);
-  let open = new Set(confirms && results.interruption === null ? repeatable.map(({ id }) => id) : []);
-  for (
-    let round = 0;
-    round < maxConfirmingRounds && base.problem() === null && !lifetime.cancelRun.aborted;
-    round += 1
-  ) {
-    const suspects = listSuspects(measure(), { cases, confidence }).filter((id) => open.has(id));
+  let open = new Set(repeatable.map(({ id }) => id));
+  for (let round = 0; round < maxConfirmingRounds; round += 1) {
+    if (base.problem() !== null || context.lifetime.cancelRun.aborted) break;
+    const before = measure(suite);
+    const suspects = listSuspects(before, { cases, confidence }).filter((id) => open.has(id));
     if (suspects.length === 0) break;
-    const before = measure();
-    await confirm(new Set(suspects));
+    await runFurther(new Set(suspects));
     // A round without a result on both sides would be followed by another one without.
-    const after = measure();
+    const after = measure(suite);
     open = new Set(suspects.filter((id) => countBoth(after, id) > countBoth(before, id)));
   }
-  if (base.problem() === null) {
-    for (const { id, base: marks } of measure().cases) {
-      const testCase = outline.find((each) => each.id === id);
-      if (testCase !== undefined) base.cache.add(planned.suite.id, testCase, marks);
-    }
+}
+
+function measure({ base, pairs, outline, newCases }: PairedSuite): BaseResults {
+  const { label, checkout, seed } = base.planned;
+  return {
+    label,
+    commit: checkout?.commit ?? null,
+    seed,
+    problem: base.problem(),
+    cases: pairs.list(outline.filter(({ id }) => !newCases.has(id))),
+    newCases: [...newCases],
+  };
+}
+
+/** Gives the results of the base to its cache. */
+function keepResults(suite: PairedSuite): void {
+  const { planned, base, outline } = suite;
+  if (base.problem() !== null) return;
+  for (const { id, base: marks } of measure(suite).cases) {
+    const testCase = outline.find((each) => each.id === id);
+    if (testCase !== undefined) base.cache.add(planned.suite.id, testCase, marks);
   }
-  return { ...ran, results: { ...results, base: measure() } };
+}
+
+function isHosted({ serviceOptions }: Pick<SuiteRunContext, 'serviceOptions'>): boolean {
+  return serviceOptions.hosted !== null;
 }
 
 /** The cases as they are, each with its first iteration alone: the others follow round by round. */

@@ -58,7 +58,7 @@ interface StartedServer {
 const maxNamedTools = 10;
 
 export function createTestServers(
-  plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation'>,
+  plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation'> & NameOptions,
   {
     witnesses,
     ...job
@@ -187,14 +187,31 @@ export function createTestServers(
   };
 }
 
+interface NameOptions {
+  /** Ends the names of the records, because other servers of the gate have the same. */
+  recordSuffix?: string;
+}
+
+/** Names are unique within a project, and have at most 128 characters; that of a revision may follow. */
+const maxNameLength = 100;
+
 /** What steps and the service call one of the servers of a job. */
 export function nameServer(
   { name }: Pick<PlannedServer, 'name'>,
-  { servers, service }: { servers: readonly unknown[]; service: Pick<PlannedService, 'serverName' | 'hosted'> },
+  {
+    servers,
+    service,
+    recordSuffix = '',
+  }: { servers: readonly unknown[]; service: Pick<PlannedService, 'serverName' | 'hosted'> } & NameOptions,
 ): { alias: string; recordName: string } {
-  if (servers.length === 1 || name === null) return { alias: serverUnderTest, recordName: service.serverName };
+  const ownName =
+    recordSuffix === ''
+      ? service.serverName
+      : `${service.serverName.slice(0, maxNameLength - recordSuffix.length)}${recordSuffix}`;
+  if (servers.length === 1 || name === null) return { alias: serverUnderTest, recordName: ownName };
   // In a hosted project, other jobs have servers of the same names.
-  return { alias: name, recordName: service.hosted === null ? name : nameOneOfServers(service.serverName, name) };
+  const recordName = service.hosted === null ? `${name}${recordSuffix}` : nameOneOfServers(ownName, name);
+  return { alias: name, recordName };
 }
 
 /** How the server is spoken to for a suite, once or twice. */
@@ -210,9 +227,8 @@ function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolC
   return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));
 }
 
-/** Names are unique within a project, and have at most 128 characters. */
 function nameVariant(serverName: string, choice: ProtocolChoice): string {
-  return `${serverName.slice(0, 100)} (${choice})`;
+  return `${serverName.slice(0, maxNameLength)} (${choice})`;
 }
 
 /** Witnesses of servers that are started later than the service that asks them. */

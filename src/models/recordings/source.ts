@@ -35,6 +35,8 @@ export interface RecordedSourceOptions {
   now: () => number;
   /** Collects what the providers answer, in every mode. */
   recorder: Recorder;
+  /** Whether an iteration beyond those of a recording gets the answers of one of these, in turn. */
+  repeatsRecordings?: boolean;
 }
 
 const recordHints = {
@@ -47,15 +49,18 @@ const recordHints = {
  * with the provider from that call, in the same conversation, and is recorded anew as a whole. Sessions report where answers came from.
  */
 export function createRecordedSource(options: RecordedSourceOptions): ModelSource {
-  const { mode, findCase, live, findProviderProblem, maximumAgeMs, now, recorder } = options;
+  const { mode, findCase, live, findProviderProblem, maximumAgeMs, now, recorder, repeatsRecordings = false } = options;
   const isReading = mode === 'auto' || mode === 'replay';
   return {
     // Without a key, a recording may still have the answers.
     findProblem: (request) => (isReading ? null : (live?.findProblem(request) ?? null)),
     openSession: async (request) => {
-      const { model, iterationNumber } = request;
+      const { model } = request;
       const { provider } = model;
       const { recording, fingerprinter } = findCase(request);
+      const iterationNumber = repeatsRecordings
+        ? findRecorded(recording, request.iterationNumber)
+        : request.iterationNumber;
       const problem = mode === 'auto' && !request.apiKeys.has(provider) ? findProviderProblem(provider) : null;
       const mayCall = mode !== 'replay' && problem === null;
       return createRecordedSession({
@@ -71,6 +76,13 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
       });
     },
   };
+}
+
+/** The iteration whose recorded answers stand for one that was not recorded. */
+function findRecorded(recording: Recording | null, iterationNumber: number): number {
+  if (recording === null || recording.iterations.has(iterationNumber)) return iterationNumber;
+  const numbers = [...recording.iterations.keys()];
+  return numbers[(iterationNumber - 1) % numbers.length] ?? iterationNumber;
 }
 
 interface SessionParts {

@@ -1,0 +1,110 @@
+import type { CaseOutline } from '../../model/results.ts';
+import { listRunGaps } from '../../verdict/completeness.ts';
+import type { FileSuite } from '../plan/plan-suites.ts';
+import { asBaseService, type BaseSide } from './base-side.ts';
+import { noEvidence } from './evidence.ts';
+import { countTo, openCoin, type PairLog } from './pair-log.ts';
+import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
+import type { IterationNumbers } from './read-results.ts';
+import { continueSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
+import { noIterationLog } from './trace-log.ts';
+
+/** A suite that is compared with its base. */
+export interface PairedSuite {
+  planned: FileSuite;
+  base: BaseSide;
+  pairs: PairLog;
+  /** Of the cases of the change. */
+  outline: readonly CaseOutline[];
+  /** Ids of the cases that the base does not have. */
+  newCases: ReadonlySet<string>;
+}
+
+/** The base as the partner of the runs of the change. */
+export interface BasePartner extends RunPartner {
+  /** How long the base has run so far. */
+  spentMs(): number;
+}
+
+/**
+ * Runs the cases of each run of the change on the base as well, before or after it, as the coin of the seed falls. Results that the cache
+ * has are taken from there. A run of the base with a problem ends the comparison, not the gate.
+ */
+export function createBasePartner(suite: PairedSuite, context: SuiteRunContext): BasePartner {
+  const { planned, base } = suite;
+  const { clock, serviceOptions, lifetime } = context;
+  const isHosted = serviceOptions.hosted !== null;
+  const runGroupId = `mcp-eval-ci-${base.planned.seed}-${planned.suite.id}`;
+  const throwCoin = openCoin(base.planned.seed);
+  const evidence = suite.pairs.watch('base', noEvidence);
+  const baseContext = { ...muteContext(context), lifetime: base.lifetime, evidence };
+  let spentMs = 0;
+
+  const runBase = async (prepared: PreparedSuite, numbers: IterationNumbers | null): Promise<void> => {
+    if (base.problem() !== null) return;
+    const ids = listUncached(suite, prepared, numbers);
+    if (ids.size === 0 || lifetime.cancelRun.aborted) return;
+    const servers = await base.open(planned);
+    if (base.problem() !== null) return;
+    const selected = selectPrepared(prepared, { ids, name: `${prepared.outline.name} (base)` });
+    if (selected === null) {
+      base.giveUp('The service does not say which of its cases they are.');
+      return;
+    }
+    const run = {
+      ...selected.run,
+      serverIds: servers.map(({ id }) => id),
+      serverNames: servers.map(({ alias }) => alias),
+    };
+    const startedMs = clock.monotonicMs();
+    const { results } = await continueSuite(
+      planned,
+      { prepared: { ...selected, run }, numbers: numbers ?? new Map() },
+      { ...baseContext, servers },
+    );
+    spentMs += clock.monotonicMs() - startedMs;
+    const why = results.interruption ?? listRunGaps(results)[0] ?? null;
+    if (why !== null && !lifetime.cancelRun.aborted) base.giveUp(why.message);
+  };
+
+  return {
+    spentMs: () => spentMs,
+    runBeside: async ({ prepared: given, numbers }, runOwn) => {
+      const prepared = isHosted ? { ...given, run: { ...given.run, runGroupId } } : given;
+      // The cases that a run itself writes into its suite can be run again only after it.
+      const isBaseFirst = throwCoin() && prepared.written.length === 0;
+      if (isBaseFirst) await runBase(prepared, numbers);
+      const used = await runOwn(prepared);
+      if (!isBaseFirst) await runBase(used, numbers);
+    },
+  };
+}
+
+/** Runs of which only the comparison reads the iterations: nothing of them is in the report, and no answer is recorded. */
+export function muteContext(context: SuiteRunContext): SuiteRunContext {
+  return {
+    ...context,
+    service: asBaseService(context.service),
+    iterationLog: noIterationLog,
+    traceLog: null,
+    evidence: noEvidence,
+    onProgress: () => {},
+  };
+}
+
+/** Lists the cases that the base has and that no earlier job has run; notes the results of those that one has. */
+function listUncached(
+  { planned, base, pairs, outline, newCases }: PairedSuite,
+  prepared: PreparedSuite,
+  numbers: IterationNumbers | null,
+): ReadonlySet<string> {
+  const findCached = (id: string): string => {
+    const found = outline.find((testCase) => testCase.id === id);
+    return found === undefined ? '' : base.cache.find(planned.suite.id, found);
+  };
+  const uncached = prepared.outline.cases.filter(({ id, runs }) => {
+    if (newCases.has(id)) return false;
+    return !pairs.addCached(id, { cached: findCached(id), numbers: numbers?.get(id) ?? countTo(runs ?? 1) });
+  });
+  return new Set(uncached.map(({ id }) => id));
+}
