@@ -24,6 +24,7 @@ import { addMergeCommand } from './merge.ts';
 import { addPlanRunsCommand } from './plan-runs.ts';
 import { addPublishCommand } from './publish.ts';
 import { addRecordCommand } from './record.ts';
+import { addRenderCommand } from './render.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addSurfaceCommand } from './surface.ts';
@@ -65,6 +66,7 @@ Exit codes:
     addCommand(program, setExitCode, { redactor, supervision });
   for (const addCommand of [
     addJudgeCommand,
+    addRenderCommand,
     addCalibrateCommand,
     addValidateCommand,
     addPlanRunsCommand,

@@ -92,7 +92,7 @@ function locateChange(
 }
 
 /** Cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */
-function listFailedCases(report: Report): CaseReport[] {
+export function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
   return report.cases
     .filter(({ disposition, suiteId }) => disposition === 'failed' && failedSuites.has(suiteId))

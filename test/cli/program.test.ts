@@ -21,6 +21,7 @@ describe('mcp-eval-ci --help', () => {
     ['init --help'],
     ['tools --help'],
     ['judge --help'],
+    ['render --help'],
     ['merge --help'],
     ['publish --help'],
   ])('of %s fits 80 columns and exits 0', async (words) => {

@@ -75,7 +75,9 @@ describe('action.yml', () => {
 });
 
 describe('workflows', () => {
-  const files = listFiles(/\.ya?ml$/, ['.github/workflows', 'examples']).filter((file) => /jobs:/.test(read(file)));
+  const files = listFiles(/\.ya?ml$/, ['.github/workflows', 'examples/workflows']).filter((file) =>
+    /jobs:/.test(read(file)),
+  );
 
   it.each(files)('%s is valid', async (file) => {
     expect(await validator.validateWorkflow(read(file))).toEqual([]);
