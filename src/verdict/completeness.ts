@@ -112,7 +112,7 @@ function listCountGaps(results: SuiteResults): VerdictReason[] {
     const message = `Of ${formatCount(planned, 'planned iteration')}, ${iterationsRead} could be read.`;
     add(hasTooMany || iterationsRead > planned, message);
   } else if (first !== undefined) {
-    const message = `Planned and read iterations differ in ${formatCount(deviating.length, 'case')}, first in "${first.title}": ${first.planned} planned, ${countRead(first)} read.`;
+    const message = `The service returned other numbers of iterations than were planned for ${formatCount(deviating.length, 'case')}: for "${first.title}", ${countRead(first)} instead of ${first.planned}.`;
     add(true, message);
   }
   return reasons;
@@ -163,7 +163,7 @@ function listUnknownGaps({ unknownIterations }: SuiteResults): VerdictReason[] {
 
 function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
   if (contradicted === 0) return [];
-  const message = `The service contradicts itself about ${formatCount(contradicted, 'iteration')}: the pages it sent do not give the same result for it.`;
+  const message = `The service gave different results for the same iteration (${formatCount(contradicted, 'iteration')}), so neither counts.`;
   return [{ code: 'results-inconsistent', message }];
 }
 

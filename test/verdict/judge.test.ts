@@ -203,7 +203,12 @@ describe('judgeSuite', () => {
           createCaseResults({ id: 'b', title: 'B', passed: 2, planned: 3 }),
         ],
       },
-      [['results-inconsistent', 'Planned and read iterations differ in 2 cases, first in "A": 3 planned, 4 read.']],
+      [
+        [
+          'results-inconsistent',
+          'The service returned other numbers of iterations than were planned for 2 cases: for "A", 4 instead of 3.',
+        ],
+      ],
     ],
     [
       'iterations without a result',
@@ -216,7 +221,7 @@ describe('judgeSuite', () => {
       [
         [
           'results-inconsistent',
-          'The service contradicts itself about 1 iteration: the pages it sent do not give the same result for it.',
+          'The service gave different results for the same iteration (1 iteration), so neither counts.',
         ],
       ],
     ],
