@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Disposer } from '../base/disposal.ts';
 import { tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
+import { isLoopback } from '../http/url.ts';
 import { type AppPolicy, composeContentSecurityPolicy, coversUrl, listOrigins } from '../model/app-policy.ts';
 import { noProxy } from './chromium.ts';
 import { BrowserGoneError, type DevTools, type DevToolsEvent } from './devtools.ts';
@@ -44,6 +45,9 @@ const viewUrl = `${viewOrigin}/`;
 /** The widget may run scripts, in an origin of its own. It opens no window or dialog, downloads nothing and leaves its frame never. */
 const sandbox = 'allow-scripts allow-same-origin allow-forms';
 
+/** What a frame needs that connects to loopback, by its present name and the first one; it does nothing without the permission. */
+const loopbackFeatures = 'loopback-network; local-network-access';
+
 const hostPolicy = `default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-src ${viewOrigin}`;
 
 const hostPage = `<!doctype html>
@@ -56,7 +60,7 @@ const hostPage = `<!doctype html>
   const post = (message) => view.contentWindow.postMessage(message, '${viewOrigin}');
   addEventListener('DOMContentLoaded', () => view.focus());
 </script>
-<iframe sandbox="${sandbox}" src="${viewUrl}"></iframe>
+<iframe sandbox="${sandbox}" allow="${loopbackFeatures}" src="${viewUrl}"></iframe>
 <script>view = document.querySelector('iframe')</script>`;
 
 /** What a report has room for. */
@@ -82,18 +86,26 @@ const thrown = z.object({
 });
 const logged = z.object({ entry: z.object({ level: z.string(), text: z.string(), url: z.string().optional() }) });
 
+interface ViewOptions {
+  html: string;
+  policy: AppPolicy | null;
+  /** Whether it may connect to what it declares on this machine. */
+  mayReachLoopback: boolean;
+  onMessage: (message: unknown) => void;
+}
+
 /**
  * Prepares a page that shows a document as a host of MCP Apps does: in a sandboxed frame of an origin of its own, under the Content-Security-Policy that its
- * declaration amounts to. Requests to other origins than the declared ones are refused a second time by the browser's network. `onMessage`
- * gets what the document posts to its parent.
+ * declaration amounts to. Requests to other origins than the declared ones are refused a second time by the browser's network, and so are those to
+ * loopback unless `mayReachLoopback`. `onMessage` gets what the document posts to its parent.
  *
  * @throws {BrowserGoneError} where the browser is no more
  */
 export async function openView(
   devtools: DevTools,
-  { html, policy, onMessage }: { html: string; policy: AppPolicy | null; onMessage: (message: unknown) => void },
+  { html, policy, mayReachLoopback, onMessage }: ViewOptions,
 ): Promise<View> {
-  const origins = listOrigins(policy);
+  const origins = listOrigins(policy).filter((origin) => mayReachLoopback || !isOnLoopback(origin));
   await using stack = new Disposer();
   const crashed = new AbortController();
   const { browserContextId } = created.parse(
@@ -106,6 +118,12 @@ export async function openView(
   stack.defer(async () => {
     await devtools.send('Target.disposeBrowserContext', { browserContextId }).catch(() => {});
   });
+  if (origins.some(isOnLoopback)) {
+    // Granting one takes the others away.
+    const grant = async (permission: string) =>
+      await devtools.send('Browser.grantPermissions', { permissions: [permission], browserContextId });
+    await grant('loopbackNetwork').catch(async () => await grant('localNetworkAccess').catch(() => {}));
+  }
   const { targetId } = targeted.parse(
     await devtools.send('Target.createTarget', { url: 'about:blank', browserContextId, ...viewport }),
   );
@@ -211,6 +229,10 @@ export async function openView(
     },
     [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose](),
   };
+}
+
+function isOnLoopback(origin: string): boolean {
+  return isLoopback(origin.replace(/^.*:\/\//, '').replace(/:\d+$/, ''));
 }
 
 function printRemote({ description, value }: z.infer<typeof remoteValue>): string {

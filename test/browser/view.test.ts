@@ -37,12 +37,17 @@ describe.skipIf(missingBrowser !== null)('a document in a browser', () => {
   afterAll(async () => await chromium?.[Symbol.asyncDispose]());
 
   /** Loads a document whose script says what each request comes to, in one message. */
-  async function load(script: string, policy: AppPolicy | null, head = '') {
+  async function load(
+    script: string,
+    policy: AppPolicy | null,
+    { head = '', mayReachLoopback = true }: { head?: string; mayReachLoopback?: boolean } = {},
+  ) {
     const said = Promise.withResolvers<unknown>();
     const html = `<!doctype html>${head}<script>(async () => { ${script} })().then((said) => parent.postMessage(said, '*'))</script>`;
     await using view = await openView(chromium.devtools, {
       html,
       policy,
+      mayReachLoopback,
       onMessage: (message) => said.resolve(message),
     });
     await view.load();
@@ -62,9 +67,25 @@ describe.skipIf(missingBrowser !== null)('a document in a browser', () => {
         refusal(() => Object.assign(new Image(), { src: 'http://${other.address}/a.png' })),
       ]);`;
     const hints = `<link rel="preconnect" href="http://${other.address}"><link rel="prefetch" href="http://${other.address}/a">`;
-    const { said } = await load(script, { connectDomains: ['https://api.example.com'] }, hints);
+    const { said } = await load(script, { connectDomains: ['https://api.example.com'] }, { head: hints });
     expect(said).toEqual(['refused', 'refused', 'refused', 'refused']);
     expect(other.countConnections()).toBe(0);
+  });
+
+  it('reaches a server on loopback that its policy has, and no other', async () => {
+    await using declared = await startOrigin();
+    await using other = await startOrigin();
+    const script = `
+      const read = (url) => fetch(url).then((response) => response.text(), () => 'refused');
+      return Promise.all([read('http://${declared.address}/'), read('http://${other.address}/')]);`;
+    const policy = { connectDomains: [`http://${declared.address}`] };
+    const { said, errors } = await load(script, policy);
+    expect(said).toEqual(['answered', 'refused']);
+    expect(errors.join('\n')).toContain(`'http://${other.address}/' violates`);
+    expect(errors.join('\n')).not.toContain(`'http://${declared.address}/' violates`);
+    const connections = declared.countConnections();
+    expect((await load(script, policy, { mayReachLoopback: false })).said).toEqual(['refused', 'refused']);
+    expect([declared.countConnections(), other.countConnections()]).toEqual([connections, 0]);
   });
 
   it('has an origin, a store and a world of its own', async () => {
@@ -92,7 +113,12 @@ describe.skipIf(missingBrowser !== null)('a document in a browser', () => {
       document.querySelectorAll = () => []; Element.prototype.checkVisibility = () => false; globalThis.mcpEvalProbe = null;
       parent.postMessage('ready', '*')</script>`;
     const ready = Promise.withResolvers<void>();
-    await using view = await openView(chromium.devtools, { html, policy: null, onMessage: () => ready.resolve() });
+    await using view = await openView(chromium.devtools, {
+      html,
+      policy: null,
+      mayReachLoopback: true,
+      onMessage: () => ready.resolve(),
+    });
     await view.load();
     await ready.promise;
     const count = await view.world.call('() => mcpEvalProbe.find({ text: "Here" }, null).length', [], z.number());

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/time.ts';
 import type { DevTools } from '../../browser/devtools.ts';
 import { hasReceived, settleView } from '../../browser/elements.ts';
 import { openView, type View, viewport } from '../../browser/view.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { WidgetObservation } from '../../model/widget.ts';
 import type { App } from '../app-resource.ts';
 import { joinWithin } from '../reasons.ts';
@@ -43,6 +44,8 @@ export interface ShowOptions {
   signal: AbortSignal;
   renderTimeoutMs: number;
   host: Omit<AppHostOptions, 'policy' | 'viewport' | 'onInitialized'>;
+  /** Of its server. */
+  serverUrl: string;
   call: ShownCall;
 }
 
@@ -56,7 +59,7 @@ export interface ShowOptions {
 export async function showApp(
   { html, policy }: App,
   observation: WidgetObservation,
-  { devtools, clock, signal, renderTimeoutMs, host: hostOptions, call }: ShowOptions,
+  { devtools, clock, signal, renderTimeoutMs, host: hostOptions, serverUrl, call }: ShowOptions,
 ): Promise<ShownApp> {
   await using stack = new Disposer();
   let isInitialized = false;
@@ -72,6 +75,8 @@ export async function showApp(
     await openView(devtools, {
       html,
       policy,
+      // A server elsewhere has no business with what listens on this machine.
+      mayReachLoopback: isLoopback(new URL(serverUrl).hostname),
       onMessage: (message) => {
         const answer = async () => {
           const answered = await host.receive(message);

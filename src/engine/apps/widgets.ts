@@ -92,7 +92,8 @@ export function createWidgets({ browser, clock, signal, limit, transcript }: Wid
     const tool = { name: toolName, ...(description !== null && { description }), inputSchema };
     const { devtools } = started;
     const host = { tool, callTool: forwarder.callTool, readResource: forwarder.readResource };
-    entry.shown = await showApp(app, observation, { devtools, clock, signal, renderTimeoutMs, host, call });
+    const serverUrl = connection.target.url;
+    entry.shown = await showApp(app, observation, { devtools, clock, signal, renderTimeoutMs, host, serverUrl, call });
   };
   const openBrowser = async () => {
     // The start of the browser is no time of the case.

@@ -15,6 +15,7 @@ import type { InteractAction, Locator } from '../../../src/model/widget.ts';
 import { findChromiumForGate, missingBrowser } from '../../support/browser.ts';
 import { createJumpingClock } from '../../support/clocks/bent-clock.ts';
 import { assertStep, callStep, createCase } from '../../support/factories/case-factory.ts';
+import { type TestHttpServer, raw, startHttpServer } from '../../support/network/http-server.ts';
 import { createApp, startAppServer } from '../../support/servers/app-server.ts';
 import { type FixtureMcpServer, text } from '../../support/servers/fixture-mcp-server.ts';
 
@@ -64,11 +65,21 @@ function callAtStart(name: string): string {
 
 let server: FixtureMcpServer;
 let browser: BrowserPool;
+/** What an app may read that declares it, and what none declares. */
+let near: TestHttpServer;
+let unnamed: TestHttpServer;
 
 beforeAll(async () => {
   if (missingBrowser !== null) return;
   browser = createBrowserPool(findChromiumForGate(), systemClock);
+  const readable = raw(200, 'Near enough', { 'access-control-allow-origin': '*' });
+  [near, unnamed] = await Promise.all([startHttpServer(readable), startHttpServer(readable)]);
+  const readAll = `onresult = async () => {
+    const read = (url) => fetch(url).then((response) => response.text(), () => 'refused');
+    find('p').textContent = (await Promise.all([read('${near.origin}/'), read('${unnamed.origin}/')])).join(', ');
+  };`;
   server = await startAppServer({
+    reaching: { html: createApp('<p>Reaches</p>', readAll), csp: { connectDomains: [near.origin] } },
     weather: { html: weather, call: () => ({ ...text('4 degrees'), structuredContent: { degrees: 4 } }) },
     refresh: { call: ({ args }) => text(`Refreshed ${String(args['city'])}`) },
     plain: {},
@@ -103,6 +114,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await near?.[Symbol.asyncDispose]();
+  await unnamed?.[Symbol.asyncDispose]();
   await browser?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
 });
@@ -343,6 +356,15 @@ describe.skipIf(missingBrowser !== null)(`a widget in a browser${skipNote}`, () 
       { toolName: 'gone', isForwarded: false },
     ]);
     expect(server.events).not.toContain('call kept');
+  });
+
+  it('reaches a server on loopback that its resource declares, and no other', async () => {
+    const outcome = await run([callStep('reaching'), sees('Near enough, refused', 'reaching')]);
+    expect(outcome).toMatchObject({ result: 'passed', error: null });
+    expect([near.requests.length, unnamed.requests.length]).toEqual([1, 0]);
+    const strict = await run([callStep('reaching'), assertStep({ type: 'widgetNoConsoleErrors' })]);
+    expect(strict).toMatchObject({ result: 'failed', error: expect.stringContaining(`'${unnamed.origin}/' violates`) });
+    expect(strict.error).not.toContain(`'${near.origin}/'`);
   });
 
   it.each<[string, string, string[]]>([
