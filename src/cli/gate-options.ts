@@ -53,7 +53,8 @@ export function completeBooleanFlags(args: readonly string[], command: Command):
   const completed = args.slice(0, end).map((arg, index) => {
     const option = isValue ? undefined : command.options.find(({ long, short }) => arg === long || arg === short);
     isValue = option?.required === true;
-    if (option?.optional !== true) return arg;
+    // Commander takes a bracket within the name of a value for an optional one.
+    if (option?.optional !== true || option.required) return arg;
     const next = args[index + 1] ?? '';
     if (/^(?:true|false)$/i.test(next)) {
       const words = `${arg} and ${next} are two words. Join them with an equals sign: ${arg}=${next.toLowerCase()}`;

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { type CommandResult, runCommand } from '../support/process/command.ts';
 import { isRunning } from '../support/process/processes.ts';
 import { connectClient, stdioServerCommand } from '../support/servers/running-server.ts';
+import { createWorkspace } from '../support/workspace.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 
 // The command and the service are processes of their own, as they are wherever the command is used.
@@ -20,18 +23,12 @@ async function listServers(): Promise<Array<{ id: string; name: string; url: str
 }
 
 function tunnelArgs(serverCommand: string, ...more: string[]): string[] {
+  return ['tunnel', '--server-command', serverCommand, ...more, ...serviceArgs()];
+}
+
+function serviceArgs(): string[] {
   const { baseUrl, apiKey } = service;
-  return [
-    'tunnel',
-    '--server-command',
-    serverCommand,
-    '--service',
-    'svc',
-    '--base-url',
-    baseUrl,
-    '--api-key',
-    apiKey,
-  ].concat(more);
+  return ['--service', 'svc', '--base-url', baseUrl, '--api-key', apiKey];
 }
 
 /** Runs the command until it has printed its line and `use` has ended, then stops it, unless it ends by itself. */
@@ -82,6 +79,55 @@ describe('mcp-eval-ci tunnel', () => {
       expect(await listServers()).toEqual([]);
     },
   );
+
+  describe('with an mcp-config', () => {
+    const named = (...tools: string[]) => ({ command: process.execPath, args: ['server.mjs', ...tools] });
+    const program = readFileSync('test/support/servers/named-tools-server.mjs', 'utf8');
+    const openFile = async (mcpServers: object) =>
+      await createWorkspace({ '.mcp.json': JSON.stringify({ mcpServers }), 'server.mjs': program });
+
+    it('opens a tunnel to each server, prints a line for each, and leaves nothing', async () => {
+      await using workspace = await openFile({ notes: named('note'), search: named('find') });
+      const stop = new AbortController();
+      const uses: Array<Promise<unknown>> = [];
+      const listTools = async () => {
+        const records = await listServers();
+        const lists = records.map(async ({ name, url }) => {
+          await using connected = await connectClient(url);
+          const { tools } = await connected.client.listTools();
+          return `${name.split(' ').at(-1)}: ${tools.map((tool) => tool.name).join()}`;
+        });
+        return (await Promise.all(lists)).toSorted();
+      };
+      const result = await runCommand(['tunnel', '--mcp-config', '.mcp.json', ...serviceArgs()], {
+        cwd: workspace.path,
+        stop: stop.signal,
+        onOutput: (output) => {
+          const lines = output.match(/^\{.*\}$/gm) ?? [];
+          if (lines.length === 2 && uses.length === 0) uses.push(listTools().finally(() => stop.abort('SIGTERM')));
+          return undefined;
+        },
+      });
+      expect(await Promise.all(uses)).toEqual([['notes: note', 'search: find']]);
+      expect(result.exitCode).toBe(0);
+      const lines = result.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => z.object({ serverId: z.string(), serverName: z.string() }).parse(JSON.parse(line)));
+      expect(lines.map(({ serverName }) => serverName.split(' ').at(-1))).toEqual(['notes', 'search']);
+      expect(await listServers()).toEqual([]);
+    });
+
+    it('says which server does not start, and takes the tunnel of the other back', async () => {
+      await using workspace = await openFile({ notes: named('note'), search: named('dead') });
+      const result = await runCommand(['tunnel', '--mcp-config', '.mcp.json', ...serviceArgs()], {
+        cwd: workspace.path,
+      });
+      expect(result.exitCode).toBe(3);
+      expect(result.stderr).toMatch(/^search: The server under test exited with code 7 before it was ready/m);
+      expect(await listServers()).toEqual([]);
+    });
+  });
 
   it('ends with the server when that dies, and shows its last words', async () => {
     const result = await runTunnel(tunnelArgs(stdioServerCommand, '--isolation', 'run'), null, async () => {
