@@ -12,7 +12,7 @@ import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
 export function addDoctorCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions();
+  const options = listServerOptions('mcp-config', 'mcp-server', 'sandbox', 'sandbox-network', 'sandbox-write');
   const command = program
     .command('doctor')
     .description('Find out, step by step, whether an MCP server is ready for evals. Runs none.');
@@ -22,27 +22,37 @@ export function addDoctorCommand(program: Command, setExitCode: (code: number) =
     .addHelpText(
       'after',
       `
-Exits with 0 if the server is ready, and otherwise with 3.
+Exits with 0 if the server is ready, and otherwise with 3. Of several servers in
+an mcp-config, each must be ready.
 
 Examples:
   $ mcp-eval-ci doctor --server-command "node build/index.js"
-  $ mcp-eval-ci doctor --server-url http://127.0.0.1:3000/mcp --format json`,
+  $ mcp-eval-ci doctor --server-url http://127.0.0.1:3000/mcp --format json
+  $ mcp-eval-ci doctor --mcp-config .mcp.json`,
     )
     .action(async (flags: Record<string, unknown>) => {
       const { env: environment, stdout } = process;
       const logger = createStderrLogger(redactor);
       const texts = readSecretFlags(flags, { options, environment, redactor });
-      const server = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+      const { servers, notes } = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+      for (const note of notes) logger.warning(note);
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-      const generatedAt = new Date(systemClock.now()).toISOString();
-      const found = await examineServer(server, { clock: systemClock, logger, redactor, signal, environment });
-      const diagnosis = redactDeep(found, redactor);
-      stdout.write(
-        readFormat(flags) === 'json'
-          ? `${JSON.stringify({ generatedAt, ...diagnosis }, null, 2)}\n`
-          : renderDiagnosis(diagnosis),
-      );
-      setExitCode(diagnosis.status === 'ready' ? 0 : 3);
+      const isJson = readFormat(flags) === 'json';
+      const found = [];
+      for (const server of servers) {
+        const generatedAt = new Date(systemClock.now()).toISOString();
+        const examined = await examineServer(server, { clock: systemClock, logger, redactor, signal, environment });
+        const diagnosis = redactDeep(examined, redactor);
+        const { name } = server;
+        found.push({ ...(name !== null && { name }), generatedAt, ...diagnosis });
+        const heading = name === null ? '' : `${found.length === 1 ? '' : '\n'}${escapeTerminalText(name)}\n`;
+        if (!isJson) stdout.write(heading + renderDiagnosis(diagnosis));
+      }
+      const [only] = found;
+      if (isJson) {
+        stdout.write(`${JSON.stringify(texts['mcp-config'] === '' ? only : { servers: found }, null, 2)}\n`);
+      }
+      setExitCode(found.every(({ status }) => status === 'ready') ? 0 : 3);
     });
 }
 

@@ -6,6 +6,7 @@ import type { CommandServers } from '../embedded/server-reach.ts';
 import { anyProtocol } from '../model/protocol.ts';
 import { openServer } from '../server/open.ts';
 import type { RunningServer } from '../server/running-server.ts';
+import type { SandboxOptions } from '../server/sandbox/open.ts';
 import { joinCommand } from '../server/split-command.ts';
 
 const shortestSecret = 6;
@@ -15,7 +16,8 @@ const readyTimeoutMs = 60_000;
 
 /**
  * Starts the commands of server records: in the working directory, with the small environment of every server under test and the
- * variables of the record. A command is checked once and then started for each session. One whose record changed is started anew.
+ * variables of the record, each in a sandbox of its own in which it cannot write to the paths in `protect`. A command is checked once and then
+ * started for each session. One whose record changed is started anew.
  */
 export function openServeCommands({
   clock,
@@ -23,12 +25,18 @@ export function openServeCommands({
   redactor,
   environment,
   cwd,
+  sandbox,
+  protect,
 }: {
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
   environment: NodeJS.ProcessEnv;
   cwd: string;
+  /** `required`: a command that cannot be isolated is not started. */
+  sandbox: SandboxOptions['mode'];
+  /** Absolute paths. */
+  protect: readonly string[];
 }): CommandServers {
   const opened = new Map<string, Promise<RunningServer>>();
   const stopping = new AbortController();
@@ -46,6 +54,13 @@ export function openServeCommands({
       isolation: 'iteration' as const,
       sessions: { count: null, warmProcesses: 0, isExclusive: false },
       isWitnessed: true,
+      sandbox: {
+        mode: sandbox,
+        network: 'on' as const,
+        writable: [],
+        protect,
+        make: { directories: [], files: [] },
+      },
     };
     return openServer(options, { clock, logger, signal: stopping.signal, environment });
   };

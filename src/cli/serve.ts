@@ -1,4 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
@@ -28,7 +29,10 @@ interface ServeFlags {
   chatboxes?: string;
   maxProjects?: number;
   allowStdio?: boolean;
+  sandbox: (typeof sandboxModes)[number];
 }
+
+const sandboxModes = ['auto', 'off', 'required'] as const;
 
 /** Adds `serve`: the embedded eval service alone, until a signal stops it. */
 export function addServeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
@@ -64,6 +68,11 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       ).argParser(parseMaxProjects),
     )
     .option('--allow-stdio', 'Start the commands of server records. Who holds a key can then run any command as you.')
+    .addOption(
+      new Option('--sandbox <auto|off|required>', 'How --allow-stdio isolates the commands, as in a gate.')
+        .choices(sandboxModes)
+        .default('auto'),
+    )
     .addHelpText(
       'after',
       '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}\nWith --keys, it has no apiKey, and the project of the first organization.',
@@ -90,7 +99,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       const keys = flags.keys === undefined ? null : await readKeyFile(flags.keys, { redactor, logger });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await using models = await openServeModels(process.env, { clock: systemClock, logger, redactor });
-      await using commands = flags.allowStdio === true ? await openCommands({ logger, redactor }) : null;
+      await using commands = flags.allowStdio === true ? await openCommands(flags, { logger, redactor }) : null;
       await using containers = openContainerEngines({ clock: systemClock, environment: process.env });
       const createInventory = await openInventory({ pluginsDir: flags.plugins, chatboxes, containers });
       await using service = await openEmbeddedService({
@@ -122,9 +131,15 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     });
 }
 
-async function openCommands(options: { logger: Logger; redactor: Redactor }): Promise<CommandServers> {
+/** What the service keeps and reads is read-only to the commands. */
+async function openCommands(
+  { sandbox, data, keys, plugins, chatboxes }: ServeFlags,
+  options: { logger: Logger; redactor: Redactor },
+): Promise<CommandServers> {
   const { openServeCommands } = await import('./serve-commands.ts');
-  return openServeCommands({ ...options, clock: systemClock, environment: process.env, cwd: process.cwd() });
+  const protect = [data, keys, plugins, chatboxes].flatMap((path) => (path === undefined ? [] : [resolve(path)]));
+  const surroundings = { clock: systemClock, environment: process.env, cwd: process.cwd() };
+  return openServeCommands({ ...options, ...surroundings, sandbox, protect });
 }
 
 function parsePort(text: string): number {

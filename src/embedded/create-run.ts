@@ -117,6 +117,7 @@ export function createRunCreator(
       chooseEra: protocols.choose,
       defaultModel,
       isInEnvironment: found.environment !== null,
+      skills: found.skills,
       findModelProblem: (model) =>
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });

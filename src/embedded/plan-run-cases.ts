@@ -43,6 +43,8 @@ export interface RunCasesOptions {
   defaultModel: ModelName | null;
   /** Whether the run takes place in an environment, which must say the model itself then. */
   isInEnvironment?: boolean;
+  /** What models get after the system prompt of a case; nothing unless given. */
+  skills?: string | null;
   /** Says why a model cannot be asked; null where it can. */
   findModelProblem: (model: ModelName) => string | null;
 }
@@ -113,13 +115,16 @@ export function readModel({ model, provider }: CaseModel): ModelName {
 
 function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
-  const { suite, iterationOverride, iterationTimeoutMs } = options;
+  const { suite, iterationOverride, iterationTimeoutMs, skills = null } = options;
   const { setup, teardown, timeoutMs = iterationTimeoutMs } = content.advancedConfig ?? {};
   if (timeoutMs > iterationTimeoutMs) {
     throw invalid(
       `Case ${JSON.stringify(title)} asks for ${formatDuration(timeoutMs)} per iteration (advancedConfig.timeoutMs); this service allows at most ${formatDuration(iterationTimeoutMs)}.`,
     );
   }
+  const ownSystem = content.advancedConfig?.system ?? suite.systemPrompt;
+  const system =
+    skills === null || countPrompts(steps) === 0 ? ownSystem : [ownSystem ?? [], skills].flat().join('\n\n');
   return {
     title,
     steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, options.servers))),
@@ -135,9 +140,9 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
     }),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
     advancedConfig: {
-      ...(suite.systemPrompt !== undefined && { system: suite.systemPrompt }),
       ...(suite.temperature !== undefined && { temperature: suite.temperature }),
       ...content.advancedConfig,
+      ...(system !== undefined && { system }),
       ...(setup && { setup: setup.map((step) => resolveAlias(step, options.servers)) }),
       ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, options.servers)) }),
       timeoutMs,

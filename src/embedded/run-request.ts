@@ -25,6 +25,8 @@ export interface RunTarget {
   servers: readonly ServerRecord[] | null;
   /** Only what it says. */
   settings: Partial<Pick<SuiteContent, 'model' | 'systemPrompt' | 'temperature'>>;
+  /** Instructions for models, in addition to the system prompt of each case; null for none. */
+  skills: string | null;
   /** Null for a host. */
   environment: RunEnvironment | null;
 }
@@ -45,6 +47,8 @@ export interface RunRequest {
   /** With the settings of the environment or the host instead of those of the suite. */
   suite: { id: string; content: SuiteContent };
   environment: RunEnvironment | null;
+  /** As in a target. */
+  skills: string | null;
   /** To run, in this order; at least one. */
   cases: CaseRecord[];
   servers: [RunServer, ...RunServer[]];
@@ -85,10 +89,11 @@ export function resolveRunRequest(
   for (const server of [first, ...rest]) requireReachable(server);
   const suite = { ...base.suite, content: { ...base.suite.content, ...target?.settings } };
   const cases = selectCases(base.cases, body.caseIds);
-  return { ...base, suite, environment: target?.environment ?? null, cases, servers: [first, ...rest] };
+  const { environment = null, skills = null } = target ?? {};
+  return { ...base, suite, environment, skills, cases, servers: [first, ...rest] };
 }
 
-type ResolvedSuite = Omit<RunRequest, 'servers' | 'environment'>;
+type ResolvedSuite = Omit<RunRequest, 'servers' | 'environment' | 'skills'>;
 
 /** Those that the request names, else those that the suite has saved. */
 function listOwnServers(

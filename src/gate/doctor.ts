@@ -3,19 +3,30 @@ import { createFailedDiagnosis, type Diagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import { serverUnderTest } from '../model/step-server.ts';
 import type { GateOptions } from './options/schema.ts';
-import { type PlannedServer, planServer, resolveEnvironment } from './plan/plan-server.ts';
+import { planSandbox } from './plan/plan-sandbox.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
+import { planServers } from './plan/plan-servers.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
 
-/** Settles how the server is started or reached. @throws {ConfigurationError} with everything that is wrong */
+/**
+ * Settles how the server, or those of an `mcp-config`, are started or reached. `notes` lists what the file says and the gate does not do.
+ *
+ * @throws {ConfigurationError} with everything that is wrong
+ */
 export async function planDoctor(
   options: GateOptions,
   { cwd, environment }: { cwd: string; environment: ReachContext['environment'] },
-): Promise<PlannedServer> {
+): Promise<{ servers: PlannedServer[]; notes: string[] }> {
   const issues: ConfigurationIssue[] = [];
-  const variables = resolveEnvironment(options.serverEnv, environment, issues);
-  const server = await planServer(options, { cwd, environment, variables }, issues);
-  if (server === null || issues.length > 0) throw new ConfigurationError(issues);
-  return server;
+  const notes: string[] = [];
+  const { servers } = await planServers(options, { cwd, environment, notes }, issues);
+  for (const server of servers) {
+    // Nothing is judged, so that there are no evals to protect, and no reports.
+    const surroundings = { cwd, serverCwd: server.cwd, environment, suites: [], reportDir: cwd };
+    if (server.command !== null) server.sandbox = await planSandbox(options, surroundings, issues);
+  }
+  if (servers.length === 0 || issues.length > 0) throw new ConfigurationError(issues);
+  return { servers, notes };
 }
 
 /**
@@ -26,11 +37,12 @@ export async function planDoctor(
  */
 export async function examineServer(server: PlannedServer, context: ReachContext): Promise<Diagnosis> {
   const { clock, signal, logger } = context;
-  const { command, url, readyTimeoutMs: timeoutMs } = server;
+  const { command, url, isSse, readyTimeoutMs: timeoutMs } = server;
   const access = await openPlannedAccess(server, context);
   const limits = { clock, signal, timeoutMs };
   if (command === null && url !== null) {
-    return await diagnoseServer({ url, serverName: serverUnderTest, protocol: 'auto', access }, limits);
+    const protocol = isSse ? 'sse' : 'auto';
+    return await diagnoseServer({ url, serverName: serverUnderTest, protocol, access }, limits);
   }
   const opening = startPlannedServer(server, access, context);
   const opened = await opening.catch((error: unknown) => {
@@ -43,8 +55,10 @@ export async function examineServer(server: PlannedServer, context: ReachContext
     return createFailedDiagnosis({ status: 'error', detail });
   }
   await using running = opened;
-  const how = running.report.transport === 'stdio' ? 'on stdio' : 'at its URL';
-  const started = { status: 'ok' as const, detail: `The command started a server that answers ${how}.` };
+  const { transport, sandbox } = running.report;
+  const how = transport === 'stdio' ? 'on stdio' : 'at its URL';
+  const where = sandbox === null || sandbox.level === 'none' ? '' : `, in a sandbox (${sandbox.level})`;
+  const started = { status: 'ok' as const, detail: `The command started a server that answers ${how}${where}.` };
   const target = { url: running.url, serverName: serverUnderTest, protocol: running.protocol, access };
   return await diagnoseServer(target, { ...limits, started });
 }

@@ -57,12 +57,12 @@ export async function openPlannedAccess(
 }
 
 /**
- * Starts the server without a sandbox, or finds the one at its URL, for any number of sessions.
+ * Starts the server, in a sandbox where one is planned, or finds the one at its URL, for any number of sessions.
  *
  * @throws {ServerStartError} | {ConfigurationError} | {SandboxError} when it cannot be started as the options say
  */
 export async function startPlannedServer(
-  { command, url, isSse, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
+  { command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   access: ServerAccess | null,
   { clock, logger, redactor, signal, environment }: ReachContext,
 ): Promise<RunningServer> {
@@ -79,6 +79,7 @@ export async function startPlannedServer(
     isolation: 'iteration' as const,
     sessions: { ...sessionsOfAnyClient, warmProcesses: 0 },
     isWitnessed: true,
+    ...(sandbox === null ? {} : { sandbox }),
   };
   const running = await openServer(options, { clock, logger, signal, environment: { ...environment } });
   for (const secret of running.secrets) redactor.add(secret);

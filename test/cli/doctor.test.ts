@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { renderDiagnosis } from '../../src/cli/doctor.ts';
 import { createFailedDiagnosis } from '../../src/mcp/diagnosis.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
+import { createWorkspace } from '../support/workspace.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { runCommand } from '../support/process/command.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { stdioServerCommand } from '../support/servers/running-server.ts';
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 function doctor(...args: string[]) {
   return runCommand(['doctor', ...args], { cwd: process.cwd() });
@@ -13,7 +17,8 @@ function doctor(...args: string[]) {
 describe('mcp-eval-ci doctor', () => {
   it('prints a checklist of a command that is ready, and exits 0', async () => {
     const { exitCode, stdout } = await doctor('--server-command', stdioServerCommand);
-    expect(stdout).toMatch(/^✓ probe +The command started a server that answers on stdio\.$/m);
+    const where = hasSandbox ? String.raw`, in a sandbox \(isolated\)` : '';
+    expect(stdout).toMatch(new RegExp(`^✓ probe +The command started a server that answers on stdio${where}\\.$`, 'm'));
     expect(stdout).toMatch(/^✓ tools +\d+ tools?\.$/m);
     expect(stdout).toMatch(/\nThe server is ready\.\n$/);
     expect(exitCode).toBe(0);
@@ -48,6 +53,38 @@ describe('mcp-eval-ci doctor', () => {
     expect(stdout).toContain('exited with code 4 before it was ready');
     expect(stderr).toContain('no key');
     expect(exitCode).toBe(3);
+  });
+});
+
+describe('mcp-eval-ci doctor --mcp-config', () => {
+  const writeConfig = async () => {
+    const [command, ...args] = stdioServerCommand.split(' ');
+    const gone = { url: `http://127.0.0.1:${await findFreePort()}/mcp` };
+    return JSON.stringify({ mcpServers: { works: { command, args }, gone } });
+  };
+
+  it('examines each server of the file, and exits 3 where one is not ready', async () => {
+    await using workspace = await createWorkspace({ '.mcp.json': await writeConfig() });
+    const file = `${workspace.path}/.mcp.json`;
+    const { exitCode, stdout } = await doctor('--mcp-config', file, '--sandbox', 'off');
+    expect(stdout).toMatch(/^works\n✓ probe +The command started a server that answers on stdio\.$/m);
+    expect(stdout).toMatch(/\nThe server is ready\.\n\ngone\n✗ probe .*ECONNREFUSED/);
+    expect(exitCode).toBe(3);
+  });
+
+  it('examines the chosen server alone, and prints it in a list', async () => {
+    await using workspace = await createWorkspace({ '.mcp.json': await writeConfig() });
+    const file = `${workspace.path}/.mcp.json`;
+    const { exitCode, stdout } = await doctor('--mcp-config', file, '--mcp-server', 'works', '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'works', status: 'ready' }] });
+    expect(exitCode).toBe(0);
+  });
+
+  it('exits 2 for a server that the file does not have', async () => {
+    await using workspace = await createWorkspace({ '.mcp.json': await writeConfig() });
+    const { exitCode, stderr } = await doctor('--mcp-config', `${workspace.path}/.mcp.json`, '--mcp-server', 'wroks');
+    expect(stderr).toContain('did you mean');
+    expect(exitCode).toBe(2);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { HostConfig, HostRecord, Hosts } from '../hosts/records.ts';
-import { findPluginVersion, type Plugin, type PluginVersion } from '../plugins/inventory.ts';
+import { findPluginVersion, type Plugin, type PluginSkill, type PluginVersion } from '../plugins/inventory.ts';
 import type { Store } from '../store/open.ts';
 import type { ServerRecord } from '../store/servers.ts';
 import { environmentConflict, type EnvironmentRecord } from './records.ts';
@@ -24,6 +24,8 @@ export interface ResolvedEnvironment {
   /** A closed set of at least one. */
   servers: [ResolvedServer, ...ResolvedServer[]];
   pluginVersions: PluginVersion[];
+  /** Those that are selected, in that order. */
+  skills: PluginSkill[];
 }
 
 export interface ResolveParts {
@@ -56,7 +58,7 @@ export function resolveEnvironment(environment: EnvironmentRecord, parts: Resolv
     return server?.content.enabled === true ? [server] : [];
   });
   const pluginVersions = (content.pluginVersionIds ?? []).map((id) => requireReady(parts.plugins, id));
-  requireSkills(content.skillSelection?.skillIds ?? [], pluginVersions);
+  const skills = findSkills(content.skillSelection?.skillIds ?? [], pluginVersions);
   const [first, ...others]: ResolvedServer[] = [
     ...[...needed, ...optional].map((record) => ({ record, pluginVersionId: null })),
     ...pluginVersions.flatMap((version) => listPluginServers(version, projectId)),
@@ -75,6 +77,7 @@ export function resolveEnvironment(environment: EnvironmentRecord, parts: Resolv
     selectedServerIds: [...attached.serverIds, ...attached.optionalServerIds],
     servers: [first, ...others],
     pluginVersions,
+    skills,
   };
 }
 
@@ -108,12 +111,14 @@ export function requireReadyVersion({ id, pluginName, status }: PluginVersion): 
   throw environmentConflict('ENV_PLUGIN_VERSION_NOT_READY', message, { pluginVersionId: id });
 }
 
-function requireSkills(skillIds: readonly string[], versions: readonly PluginVersion[]): void {
-  const known = new Set(versions.flatMap(({ skills }) => skills.map(({ id }) => id)));
-  const skillId = skillIds.find((id) => !known.has(id));
-  if (skillId === undefined) return;
-  const message = `The environment selects the skill ${JSON.stringify(skillId)}, which no pinned version of a plugin has.`;
-  throw environmentConflict('ENV_SKILL_NOT_FOUND', message, { skillId });
+function findSkills(skillIds: readonly string[], versions: readonly PluginVersion[]): PluginSkill[] {
+  const known = new Map(versions.flatMap(({ skills }) => skills.map((skill) => [skill.id, skill])));
+  return skillIds.map((skillId) => {
+    const skill = known.get(skillId);
+    if (skill !== undefined) return skill;
+    const message = `The environment selects the skill ${JSON.stringify(skillId)}, which no pinned version of a plugin has.`;
+    throw environmentConflict('ENV_SKILL_NOT_FOUND', message, { skillId });
+  });
 }
 
 /** Servers of plugins have no record in the store. */

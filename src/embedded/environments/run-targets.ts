@@ -2,6 +2,7 @@ import type { RunCreateBody, SuiteContent } from '../bodies/suite.ts';
 import { invalid, notFound, notSupported } from '../envelope.ts';
 import { requireServer } from '../lookup.ts';
 import type { FindRunTarget, RunTarget } from '../run-request.ts';
+import type { PluginSkill } from '../plugins/inventory.ts';
 import type { Environments } from './records.ts';
 import { type ResolvedEnvironment, resolveEnvironment, type ResolveParts } from './resolve.ts';
 
@@ -66,10 +67,7 @@ export function requireAttached(environmentIds: readonly string[], environmentId
 function describeTarget(resolved: ResolvedEnvironment, body: RunCreateBody): RunTarget {
   const { environment, config, model, servers } = resolved;
   const { id, content } = environment;
-  const skills = content.skillSelection?.skillIds ?? [];
-  if (skills.length > 0 && body.skillsOverride !== 'exclude') {
-    throw notSupported('This service gives models no skills; send skillsOverride "exclude" to run without them.');
-  }
+  const skills = body.skillsOverride === 'exclude' ? [] : resolved.skills;
   if (content.sandboxImageId !== undefined) {
     throw notSupported('This service runs no evals in sandbox images; remove sandboxImageId from the environment.');
   }
@@ -77,6 +75,7 @@ function describeTarget(resolved: ResolvedEnvironment, body: RunCreateBody): Run
     servers: servers.map(({ record }) => record),
     // A closed set: the model of the suite is not used here.
     settings: { ...readPrompting(config.settings), model: model?.id ?? null },
+    skills: skills.length === 0 ? null : renderSkills(skills),
     environment: { id, name: content.name, revision: content.revision },
   };
 }
@@ -100,10 +99,17 @@ function findHost(
   return {
     servers: serverIds.length === 0 ? null : serverIds.map((id) => requireServer(store, projectId, id)),
     settings: { ...readPrompting(settings), ...(settings.modelId !== undefined && { model: settings.modelId }) },
+    skills: null,
     environment: null,
   };
 }
 
 function readPrompting({ systemPrompt, temperature }: { systemPrompt?: string; temperature?: number }) {
   return { ...(systemPrompt !== undefined && { systemPrompt }), ...(temperature !== undefined && { temperature }) };
+}
+
+/** The files of skills as they are: models read the front matter, too. */
+function renderSkills(skills: readonly PluginSkill[]): string {
+  const texts = skills.map(({ name, instructions }) => `## ${name}\n\n${instructions.trim()}`);
+  return ['# Skills', 'Follow these instructions where they apply.', ...texts].join('\n\n');
 }

@@ -15,7 +15,7 @@ export interface PluginVersion {
   status: 'staging' | 'ready' | 'invalid';
   componentCounts: { skills: number; servers: number; apps: number; assets: number; unsupported: number };
   servers: PluginServer[];
-  skills: Array<{ id: string; name: string }>;
+  skills: PluginSkill[];
   /** When its manifest, or else its folder, was last changed. */
   createdAt: number;
 }
@@ -25,6 +25,14 @@ export interface PluginServer {
   id: string;
   name: string;
   url: string;
+}
+
+/** What a plugin can teach a model. */
+export interface PluginSkill {
+  id: string;
+  name: string;
+  /** The text of its `SKILL.md`. */
+  instructions: string;
 }
 
 export interface Plugin {

@@ -63,7 +63,13 @@ async function readVersion(path: string, plugin: { id: string; name: string }): 
   const text = files.includes(manifestName) ? await readFile(join(path, manifestName), 'utf8') : null;
   const manifest = versionManifest.safeParse(tryParseJson(text ?? ''));
   const servers = Object.entries(manifest.data?.servers ?? {});
-  const skills = files.flatMap((file) => /^skills\/(?<name>[^/]+)\/SKILL\.md$/.exec(file)?.groups?.['name'] ?? []);
+  const skillNames = files.flatMap((file) => /^skills\/(?<name>[^/]+)\/SKILL\.md$/.exec(file)?.groups?.['name'] ?? []);
+  const skills = await Promise.all(
+    skillNames.map(async (name) => {
+      const instructions = await readFile(join(path, 'skills', name, 'SKILL.md'), 'utf8');
+      return { id: `${id}:${name}`, name, instructions };
+    }),
+  );
   const { mtimeMs } = await stat(text === null ? path : join(path, manifestName));
   return {
     id,
@@ -82,7 +88,7 @@ async function readVersion(path: string, plugin: { id: string; name: string }): 
       unsupported: countUnsupported(files),
     },
     servers: servers.map(([name, { url }]) => ({ id: `${id}:${name}`, name, url })),
-    skills: skills.map((name) => ({ id: `${id}:${name}`, name })),
+    skills,
     createdAt: Math.trunc(mtimeMs),
   };
 }

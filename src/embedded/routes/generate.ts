@@ -117,7 +117,7 @@ async function openAll(servers: readonly ServerRecord[], options: Parameters<typ
 
 /**
  * Where runs of the suite take place, where that is an environment; null where the request names servers alone. The model that writes
- * cases needs no skills.
+ * cases gets no skills.
  */
 function findEnvironment(findTarget: FindRunTarget, { projectId, suite, body }: Order): RunTarget | null {
   const { environmentId, servers = [] } = body;

@@ -34,7 +34,7 @@ function renderVersion(version: PluginVersion) {
     status,
     componentCounts,
     servers: servers.map(renderServer),
-    skills,
+    skills: skills.map(({ id: skillId, name }) => ({ id: skillId, name })),
     createdAt,
     ...(status === 'ready' && { readyAt: createdAt }),
   };

@@ -46,7 +46,7 @@ export function createRunSchema(
     namedHostId: text,
     caseIds: z.array(z.string().min(1)).min(1).exactOptional(),
     matchOptionsOverride: matchOptionsOverrideSchema.exactOptional(),
-    /** There are no skills here, so leaving them out is what happens anyway. */
+    /** Runs without the skills of the environment. */
     skillsOverride: z.literal('exclude').exactOptional(),
     refreshSnapshot: z.boolean().exactOptional(),
     runGroupId: text,

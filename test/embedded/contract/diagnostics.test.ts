@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import { openServeCommands } from '../../../src/cli/serve-commands.ts';
+import { canMake } from '../../support/process/sandbox-lab.ts';
 import { ways } from '../../support/service/answers.ts';
 import {
   type ContractService,
@@ -17,6 +21,8 @@ import { type FixtureMcpServer, startFixtureMcpServer, text } from '../../suppor
 import { stdioServerCommand } from '../../support/servers/running-server.ts';
 
 const stdio = { name: 'local', enabled: true, transportType: 'stdio', command: 'canary-command', args: ['canary'] };
+const stdioContent = { name: 'local', enabled: true, transportType: 'stdio' as const };
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 const connecting = ['validateServer', 'runDoctor'];
 const each = (names: string[]) => ways.flatMap((way) => names.map((name) => ({ ...way, name })));
 
@@ -115,13 +121,31 @@ describe('servers over stdio, where the service may start commands', () => {
   let service: ContractService;
   const redactor = createRedactor();
   const options = { clock: systemClock, logger: silentLogger, redactor, environment: process.env, cwd: process.cwd() };
-  const commands = openServeCommands(options);
+  let folder: string;
+  let commands: ReturnType<typeof openServeCommands>;
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'serve-commands-'));
+    await writeFile(join(folder, 'kept'), 'kept');
+    commands = openServeCommands({ ...options, sandbox: 'auto', protect: [folder] });
     service = await openContractService({ commands });
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
     await commands[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+
+  it.runIf(hasSandbox)('cannot write to what the service keeps', async () => {
+    const write = 'try { fs.writeFileSync(process.argv[1], "forged") } catch (error) { console.error(error.code) }';
+    const serve = `import(${JSON.stringify(stdioServerCommand.split(' ').at(-1))})`;
+    const forge = { command: process.execPath, args: ['-e', `${write}; ${serve}`, join(folder, 'kept')] };
+    const { body } = await service.project.post('/servers', { ...stdio, name: 'forger', ...forge });
+    expect((await service.project.post(`/servers/${body.id}/doctor`)).body).toMatchObject({ status: 'ready' });
+    expect(await readFile(join(folder, 'kept'), 'utf8')).toBe('kept');
+    // Without the sandbox, the same command writes.
+    await using free = openServeCommands({ ...options, sandbox: 'off', protect: [folder] });
+    await free.open({ id: 'free', projectId: '', createdAt: 0, updatedAt: 0, content: { ...stdioContent, ...forge } });
+    expect(await readFile(join(folder, 'kept'), 'utf8')).toBe('forged');
   });
 
   it('are examined and run', async () => {

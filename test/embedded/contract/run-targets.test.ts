@@ -207,18 +207,32 @@ describe('where a run takes place', () => {
     expect(listModels()).toEqual(['scripted/case']);
   });
 
-  it('is refused where the environment selects skills or a sandbox image, which this service has not', async () => {
+  it('is refused where the environment has a sandbox image', async () => {
     await open();
     const hostId = await saveHost({ serverIds: [reachable] });
+    const boxed = await saveEnvironment({ hostId, sandboxImageId: 'img_1' });
+    const { suiteId } = await saveSuite(service, reachable, [inlineTest('echo')]);
+    await patch(suiteId, { environmentIds: [boxed] });
+    expect(await create({ suiteId })).toMatchObject({ status: 422 });
+  });
+
+  it('gives models the selected skills of the environment after the system prompt, unless the run excludes them', async () => {
+    await open();
+    const hostId = await saveHost({ systemPrompt: 'Be brief.' });
     const version = plugins[0]?.versions[0]?.id;
     const skillSelection = { mode: 'explicit', skillIds: [`${version}:umbrella`] };
     const skilled = await saveEnvironment({ hostId, pluginVersionIds: [version], skillSelection });
-    const boxed = await saveEnvironment({ hostId, sandboxImageId: 'img_1' });
-    const { suiteId } = await saveSuite(service, reachable, [inlineTest('echo')]);
-    await patch(suiteId, { environmentIds: [skilled, boxed] });
-    expect(await create({ suiteId, environmentId: skilled })).toMatchObject({ status: 422 });
-    expect(await create({ suiteId, environmentId: boxed })).toMatchObject({ status: 422 });
-    await runOnce({ suiteId, environmentId: skilled, skillsOverride: 'exclude' });
+    const own = { ...asks, title: 'Asks otherwise', advancedConfig: { system: 'Be kind.' } };
+    const { suiteId } = await saveSuite(service, reachable, [asks, own]);
+    await patch(suiteId, { environmentIds: [skilled] });
+    const skills = `# Skills\n\nFollow these instructions where they apply.\n\n## umbrella\n\nTake an umbrella when it rains.`;
+    const listSystems = () =>
+      models.asked.flatMap((calls) => calls.map(({ prompt }) => String(prompt[0]?.content))).toSorted();
+    await runOnce({ suiteId });
+    expect(listSystems()).toEqual([`Be brief.\n\n${skills}`, `Be kind.\n\n${skills}`]);
+    models.asked.length = 0;
+    await runOnce({ suiteId, skillsOverride: 'exclude' });
+    expect(listSystems()).toEqual(['Be brief.', 'Be kind.']);
   });
 
   it('is nowhere but the suite in a service without an inventory', async () => {
