@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ['test/soak/*.soak.ts', ...properties],
     setupFiles: ['test/support/schema-settings.ts', 'test/support/property-seed.ts'],
+    globalSetup: ['test/support/servers/bundle-servers.ts', 'test/support/process/bundle-command.ts'],
     env: { PROPERTY_DRAWS: 'all' },
     testTimeout: 60_000,
     hookTimeout: 60_000,

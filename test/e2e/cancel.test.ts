@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ending, type Phase, runCancelledJob } from '../support/runner/cancelled-job.ts';
 import type { ContractService } from '../support/service/contract-service.ts';
+import { listRemainsOfBase } from '../support/process/cancelled-base.ts';
 import { runAction } from '../support/runner/run-action.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -24,6 +25,8 @@ const cells: Array<[Phase, Ending]> = [
   ['as a run is answered', 'SIGINT'],
   ['as a run is answered', 'SIGKILL'],
   ['as the run is polled', 'SIGINT twice'],
+  ['as the second grant is answered', 'SIGKILL'],
+  ['as the second run is answered', 'SIGINT twice'],
 ];
 
 describe('a hosted job', () => {
@@ -40,5 +43,14 @@ describe('a hosted job', () => {
       onMain: (main) => main.send('SIGKILL'),
     });
     expect(run).toMatchObject({ signal: 'SIGKILL', log: '', state: {}, post: { exitCode: 0, log: '', summary: null } });
+  });
+});
+
+describe('a job with base: git', () => {
+  it.each([
+    ['setup', 'SIGTERM'],
+    ['call', 'SIGKILL of the gate'],
+  ] as const)('leaves nothing of the base at the moment %s after %s', async (moment, ending) => {
+    expect(await listRemainsOfBase(moment, ending)).toEqual([]);
   });
 });

@@ -8,8 +8,11 @@ import { worktreePrefix } from '../../src/gate/plan/plan-base.ts';
 import { openCheckout } from '../../src/gate/run/base-checkout.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { stdioServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd, encoding: 'utf8' });
@@ -94,7 +97,8 @@ describe('base: git', { timeout: 300_000 }, () => {
       ['p', 1],
       ['p', 1],
     ]);
-    expect(second.infos.join('\n')).not.toContain('checked out');
+    expect(first.infos.join('\n')).toContain('The server of the base is ready');
+    expect(second.infos.join('\n')).not.toContain('The server of the base is ready');
     const [name = ''] = readdirSync(join(workspace.path, 'kept'));
     await writeFile(join(workspace.path, 'kept', name), '{"kind": "something else"}');
     const third = await compare(workspace, inputs);
@@ -102,6 +106,31 @@ describe('base: git', { timeout: 300_000 }, () => {
     expect(third.report.results[0]?.base?.cases.map(({ cached }) => cached)).toEqual([0, 0]);
     expect(await readFile(join(workspace.path, 'kept', name), 'utf8')).toContain('mcp-eval-ci base results');
     expect([first, second, third].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  });
+
+  it.each([
+    ['auto', 'EROFS', 1],
+    ['off', 'written', 0],
+  ])('with sandbox %s, a change that spoils the base finds it %s', async (sandbox, outcome, exitCode) => {
+    if (sandbox === 'auto' && !hasSandbox) return;
+    await using workspace = await createRepository('one');
+    // Has the base say less before it starts, so that it seems no better than the change.
+    const spoil = `import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+const found = [];
+const [name] = readdirSync('.git/worktrees');
+const base = dirname(readFileSync('.git/worktrees/' + name + '/gitdir', 'utf8'));
+mkdirSync('kept', { recursive: true });
+for (const path of [base + '/words.txt', 'kept/forged.json']) {
+  try { writeFileSync(path, 'one'); found.push('written'); } catch (error) { found.push(error.code); }
+}
+writeFileSync('found.json', JSON.stringify(found));
+`;
+    await workspace.write('server.mjs', spoil + launcher.replace("import { readFileSync } from 'node:fs';\n", ''));
+    const result = await compare(workspace, { base: 'git\ncache=kept', sandbox });
+    expect(JSON.parse(await workspace.read('found.json'))).toEqual([outcome, outcome]);
+    expect(result.report.baseComparison?.problem).toBeNull();
+    expect(result.exitCode).toBe(exitCode);
   });
 
   it('leaves the comparison out when the setup fails, with the command and the exit code', async () => {

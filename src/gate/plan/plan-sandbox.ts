@@ -31,12 +31,18 @@ export async function planSandbox(
     environment,
     suites,
     reportDir,
+    cache,
+    checkout,
   }: {
     cwd: string;
     serverCwd: string;
     environment: Readonly<Record<string, string | undefined>>;
     suites: readonly PlannedSuite[];
     reportDir: string;
+    /** Where results of the base are kept; null for none. */
+    cache: string | null;
+    /** Where the base is checked out by the time the server starts; null for none, and for the server of the base itself. */
+    checkout: string | null;
   },
   issues: ConfigurationIssue[],
 ): Promise<SandboxOptions> {
@@ -69,12 +75,13 @@ export async function planSandbox(
   });
   // A shard adds nothing to the history.
   const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
-  const isOwnDir = reportDir !== cwd && reportDir !== serverCwd;
+  // One in which the server works stays writable.
+  const own = [reportDir, ...(cache === null ? [] : [cache])].filter((path) => path !== cwd && path !== serverCwd);
   return {
     mode: options.sandbox,
     network: options.sandboxNetwork,
     writable,
-    protect: [...inputs, ...(isOwnDir ? [reportDir] : []), ...runner],
-    make: { directories: isOwnDir ? [reportDir] : [], files: history },
+    protect: [...inputs, ...own, ...(checkout === null ? [] : [checkout]), ...runner],
+    make: { directories: own, files: history },
   };
 }

@@ -145,7 +145,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
   const base = (await planBase?.(options, { ...context, ci, servers, variables, remarks }, issues)) ?? null;
   for (const server of [...servers, ...(base?.servers ?? [])]) {
-    const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    const cache = base?.cachePath ?? null;
+    const checkout = base?.servers.includes(server) === false ? (base.checkout?.directory ?? null) : null;
+    const directories = { reportDir: reportDir.path, cache, checkout };
+    const surroundings = { ...context, ...directories, serverCwd: server.cwd, suites };
     server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));

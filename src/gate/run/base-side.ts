@@ -27,7 +27,7 @@ export interface BaseSide extends AsyncDisposable {
   problem(): string | null;
   /** Leaves the comparison out from here on. Logs the first reason. */
   giveUp(reason: string): void;
-  /** Checks the base out and runs its setup, unless earlier jobs have run all that the plan asks for. */
+  /** Checks the base out, and runs its setup unless earlier jobs have run all that the plan asks for. */
   prepare(): Promise<void>;
   /** The servers of the base, which are started with the first call; empty where they cannot be. */
   open(planned: PlannedSuite): Promise<readonly RegisteredServer[]>;
@@ -64,6 +64,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
   let problem: string | null = null;
   let opened: AsyncDisposable | null = null;
   let servers: TestServers | null = null;
+  let isSetUp = false;
   let known = cache.known();
   const giveUp = (reason: string) => {
     if (problem !== null) return;
@@ -83,7 +84,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       giveUp(`The base could not be ${what}: ${describeError(error)}`);
     }
   };
-  const prepareCheckout = async (): Promise<void> => {
+  const checkOut = async (): Promise<void> => {
     if (checkout === null || opened !== null) return;
     await attempt('checked out', async () => {
       logger.info(`The base is ${planned.label}. It is checked out into ${checkout.directory}.`);
@@ -93,6 +94,10 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       known = await readKnown(planned, checkout.cwd);
       cache.setKnown(known);
     }
+  };
+  const setUp = async (): Promise<void> => {
+    if (checkout === null || isSetUp) return;
+    isSetUp = true;
     await attempt('set up', async () => {
       const { runSetup } = await import('../../server/open.ts');
       const [server] = planned.servers;
@@ -113,7 +118,8 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     if (servers !== null) return;
     const scope = context.getScope();
     if (scope === null) throw new Error('The base was opened before the service.');
-    await prepareCheckout();
+    await checkOut();
+    await setUp();
     const { service: ownService, suites, isolation } = plan;
     const own = { servers: planned.servers, service: ownService, suites, isolation, recordSuffix: ' (base)' };
     const created = createTestServers(own, { witnesses: context.witnesses, environment, processMarker });
@@ -141,7 +147,9 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
             cache.find(suite.id, testCase).length >= (testCase.runs ?? 1),
         ),
       );
-      if (!isCached) await prepareCheckout();
+      // Before the server of the change starts, which could have git do something else afterwards.
+      await checkOut();
+      if (!isCached) await setUp();
     },
     open: async (suite) => {
       await openServers();

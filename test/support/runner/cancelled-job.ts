@@ -6,28 +6,41 @@ import { findRemains, type ServiceRemains } from '../service/service-remains.ts'
 import { type HeldRequest, openServiceTap, type ServiceTap } from '../service/service-tap.ts';
 import { createWorkspace, everythingOverStdio } from '../workspace.ts';
 
-/** A moment of a hosted job: a request that is held, or a line of its log. */
-type Moment = { hold: RegExp; stage: 'asked' | 'answered' } | { line: string };
+/** A moment of a hosted job: a request that is held, the first one after those of \`after\`, or a line of its log. */
+type Moment = { hold: RegExp; stage: 'asked' | 'answered'; after?: readonly RegExp[] } | { line: string };
 
 const slow =
   '- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n';
 const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n';
 
+const grant = /^POST .*\/tunnels$/;
+const launch = /^POST .*\/eval-runs$/;
+
 /** In the order in which a job comes past them. */
 export const phases = {
   'before the project is known': { hold: /^GET .*\/projects$/, stage: 'asked', tests: quick },
   'as the server starts': { line: 'Starting the server', tests: quick },
-  'as a grant is asked for': { hold: /^POST .*\/tunnels$/, stage: 'asked', tests: quick },
-  'as a grant is answered': { hold: /^POST .*\/tunnels$/, stage: 'answered', tests: quick },
+  'as a grant is asked for': { hold: grant, stage: 'asked', tests: quick },
+  'as a grant is answered': { hold: grant, stage: 'answered', tests: quick },
   'as the relay is dialled': { hold: /^UPGRADE /, stage: 'asked', tests: quick },
   'as the public URL is asked': { hold: /^POST \/api\/mcp\//, stage: 'asked', tests: quick },
   'as the suite is written': { hold: /^POST .*\/eval-suites$|^GET .*\/cases$/, stage: 'asked', tests: quick },
-  'as a run is asked for': { hold: /^POST .*\/eval-runs$/, stage: 'asked', tests: slow },
-  'as a run is answered': { hold: /^POST .*\/eval-runs$/, stage: 'answered', tests: slow },
+  'as a run is asked for': { hold: launch, stage: 'asked', tests: slow },
+  'as a run is answered': { hold: launch, stage: 'answered', tests: slow },
   'as the run is polled': { hold: /^GET .*\/eval-runs\/[^/]+$/, stage: 'answered', tests: slow },
   'as pages are read': { hold: /^GET .*\/iterations\b/, stage: 'asked', tests: quick },
   'as it clears up': { hold: /^POST .*\/close$/, stage: 'asked', tests: quick },
-} as const satisfies Record<string, Moment & { tests: string }>;
+  // The change has one grant and run, and its base the other.
+  'as the second grant is answered': { hold: grant, after: [grant], stage: 'answered', tests: quick, hasBase: true },
+  'as the second run is answered': { hold: launch, after: [launch], stage: 'answered', tests: quick, hasBase: true },
+  'as the second run is polled': {
+    hold: /^GET .*\/eval-runs\/[^/]+$/,
+    after: [launch, launch],
+    stage: 'answered',
+    tests: quick,
+    hasBase: true,
+  },
+} as const satisfies Record<string, Moment & { tests: string; hasBase?: boolean }>;
 
 /** What arrives at that moment. After the last two the post step clears up. */
 export const endings = {
@@ -50,13 +63,16 @@ export interface CancelledJob {
 const lagMs = 300;
 const betweenSignalsMs = 100;
 
+/** A server that leaves a child behind. */
+const serverCommand = `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`;
+
 let jobs = 0;
 
 /** Runs `dist/` as a job whose server leaves a child behind, and ends it at the given moment. */
 export async function runCancelledJob(service: ContractService, phase: Phase, ending: Ending): Promise<CancelledJob> {
   await using workspace = await createWorkspace();
   await using tap = await openServiceTap(service);
-  const { tests, ...moment } = phases[phase];
+  const { tests, hasBase = false, ...moment }: Moment & { tests: string; hasBase?: boolean } = phases[phase];
   let wasReached = false;
   const cancel = async (main: RunningScript) => {
     const held = await waitFor(moment, main, tap);
@@ -75,7 +91,8 @@ export async function runCancelledJob(service: ContractService, phase: Phase, en
       service: 'svc',
       'base-url': tap.service.baseUrl,
       'api-key': service.apiKey,
-      'server-command': `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`,
+      'server-command': serverCommand,
+      ...(hasBase && { 'base-server-command': serverCommand }),
       tests,
     },
     env: { GITHUB_RUN_ID: String(1000 + jobs) },
@@ -122,6 +139,11 @@ async function waitFor(moment: Moment, main: RunningScript, tap: ServiceTap): Pr
   if ('line' in moment) {
     await main.printed(moment.line);
     return null;
+  }
+  for (const pattern of moment.after ?? []) {
+    const passed = tap.hold(pattern, 'answered');
+    await passed.reached;
+    passed.release();
   }
   const held = tap.hold(moment.hold, moment.stage);
   await held.reached;
