@@ -22,7 +22,15 @@ export async function planDoctor(
   const { servers } = await planServers(options, { cwd, environment, notes }, issues);
   for (const server of servers) {
     // Nothing is judged, so that there are no evals to protect, and no reports.
-    const surroundings = { cwd, serverCwd: server.cwd, environment, suites: [], reportDir: cwd };
+    const surroundings = {
+      cwd,
+      serverCwd: server.cwd,
+      environment,
+      suites: [],
+      reportDir: cwd,
+      cache: null,
+      checkout: null,
+    };
     if (server.command !== null) server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (servers.length === 0 || issues.length > 0) throw new ConfigurationError(issues);

@@ -6,7 +6,8 @@ import type { Handshake } from '../mcp/protocol.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import { describeUrl, watchRefusals } from './http-refusal.ts';
 import { createOutputTail } from './output-tail.ts';
-import { type ProcessExit, type ServerProcess, startProcess } from './process.ts';
+import { startServerProcess } from './container-file.ts';
+import type { ProcessExit, ServerProcess } from './process.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
 import { createExitError, createLostError, createRestartError, createRevisionError, tailLines } from './start-error.ts';
@@ -198,7 +199,7 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
 
 /** What an HTTP server prints to stdout is log as much as what it prints to stderr. */
 function startHttpCommand(start: StartContext): ServerProcess {
-  const server = startProcess(start.words, { ...start, readsStdin: false });
+  const server = startServerProcess(start, { readsStdin: false });
   server.stdout.on('data', (chunk: Buffer) => server.addOutput(chunk));
   return server;
 }

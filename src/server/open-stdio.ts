@@ -11,7 +11,8 @@ import { createNotification, createRequest } from './bridge/messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { serveStateless } from './bridge/stateless.ts';
-import { type ProcessExit, startProcess } from './process.ts';
+import { startServerProcess } from './container-file.ts';
+import type { ProcessExit } from './process.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
 import {
@@ -39,7 +40,7 @@ export async function openStdioServer(
 ): Promise<ReachedServer> {
   const { clock, logger, tail } = start;
   const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
-  const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
+  const startServer = () => startServerProcess(start, { readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
   const handshake = await probeCommand(start, options.protocol, {
     startChild: () => connectChild(startServer()),

@@ -29,7 +29,7 @@ interface PipelineJob {
 const examples = resolve(import.meta.dirname, '../../../examples');
 
 /** Directory of a workspace with commands that the jobs find first. */
-const toolsDirectory = '.tools';
+export const toolsDirectory = '.tools';
 
 /**
  * Puts commands where the jobs find them first: `npx mcp-eval-ci` is the command of this checkout, `npm` has nothing to install or build,
@@ -37,7 +37,7 @@ const toolsDirectory = '.tools';
  */
 export async function addTools({ path }: Workspace, others: Readonly<Record<string, string>> = {}): Promise<void> {
   const tools = {
-    npx: `[ "$1" = mcp-eval-ci ] || { echo "npx: $1 is not here" >&2; exit 127; }\nshift\nexec '${process.execPath}' '${commandPath}' "$@"`,
+    npx: `[ "$1" = --yes ] && shift\n[ "\${1%@*}" = mcp-eval-ci ] || { echo "npx: $1 is not here" >&2; exit 127; }\nshift\nexec '${process.execPath}' '${commandPath}' "$@"`,
     npm: 'echo "npm $*"',
     node: `exec '${process.execPath}' "$@"`,
     ...others,
@@ -69,7 +69,8 @@ export function runBash(
     const child = execFile(
       'bash',
       [...flags, '-c', script],
-      { cwd, env: { ...rest, ...env, PATH: path }, maxBuffer: 16 * 1024 * 1024 },
+      // Without SHLVL, a bash whose stdin is a socket reads ~/.bashrc, which may change PATH.
+      { cwd, env: { ...rest, SHLVL: '1', ...env, PATH: path }, maxBuffer: 16 * 1024 * 1024 },
       (_error, stdout, stderr) => done({ exitCode: child.exitCode ?? -1, log: `${stdout}${stderr}` }),
     );
   });

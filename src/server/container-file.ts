@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { describeError } from '../base/errors.ts';
+import { type ServerProcess, startProcess } from './process.ts';
+import { runCommand } from './run-command.ts';
+import type { StartContext } from './running-server.ts';
+
+/** The client of an engine that starts a container, and keeps the id of the container in a file. */
+interface ContainerCommand {
+  /** What removes the container. */
+  engine: string;
+  words: readonly string[];
+  /** As the command names it. */
+  path: string;
+}
+
+const flag = '--cidfile';
+
+/**
+ * Finds `docker run --cidfile PATH` or `podman run --cidfile PATH`, and gives the file a suffix: an engine refuses a file that exists, and a
+ * stdio server is started several times. Null for every other command.
+ */
+export function findContainerFile(words: readonly string[], suffix: string): ContainerCommand | null {
+  const [engine = ''] = words;
+  const run = words.indexOf('run');
+  if (!/^(?:docker|podman)(?:\.exe)?$/.test(basename(engine)) || run === -1) return null;
+  const index = words.findIndex((word, at) => at > run && (word === flag || word.startsWith(`${flag}=`)));
+  const word = words[index];
+  if (word === undefined) return null;
+  const isJoined = word !== flag;
+  const own = isJoined ? word.slice(flag.length + 1) : words[index + 1];
+  if (own === undefined || own === '') return null;
+  const path = `${own}.${suffix}`;
+  const replaced = isJoined ? [`${flag}=${path}`] : [flag, path];
+  return { engine, path, words: words.toSpliced(index, replaced.length, ...replaced) };
+}
+
+/** Starts the server under test. If its command keeps the id of a container in a file, the container ends with the process. */
+export function startServerProcess(start: StartContext, { readsStdin }: { readsStdin: boolean }): ServerProcess {
+  const container = findContainerFile(start.words, randomBytes(4).toString('hex'));
+  if (container === null) return startProcess(start.words, { ...start, readsStdin });
+  const server = startProcess(container.words, { ...start, readsStdin });
+  let removing: Promise<void> | undefined;
+  const remove = () => (removing ??= removeContainer(container, start));
+  return {
+    ...server,
+    get hasEnded() {
+      return server.hasEnded;
+    },
+    stop: async () => {
+      await server.stop();
+      await remove();
+    },
+    kill: async () => {
+      await server.kill();
+      await remove();
+    },
+  };
+}
+
+/** Fits into what a cancelled job has left. */
+const removalTimeoutMs = 4000;
+
+/** Never rejects: a container that stays is a warning. One that has ended by itself is gone already. */
+async function removeContainer({ engine, path }: ContainerCommand, start: StartContext): Promise<void> {
+  const file = resolve(start.cwd, path);
+  const id = (await readFile(file, 'utf8').catch(() => '')).trim();
+  // Before this file there was no container.
+  if (!/^[0-9a-f]{12,64}$/.test(id)) return;
+  const words = [engine, 'rm', '--force', '--volumes', id];
+  try {
+    const { exitCode, stderr, startError } = await runCommand(words, start, {
+      signal: AbortSignal.timeout(removalTimeoutMs),
+    });
+    if (exitCode === 0 || /no such container|already in progress/i.test(stderr)) {
+      await rm(file, { force: true });
+      return;
+    }
+    warn(startError ?? `${stderr} (exit code ${exitCode})`);
+  } catch (error) {
+    warn(describeError(error));
+  }
+
+  function warn(why: string): void {
+    start.logger.warning(
+      `The container ${id.slice(0, 12)} may still run: ${why}. Remove it with \`${words.join(' ')}\`.`,
+    );
+  }
+}
