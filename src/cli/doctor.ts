@@ -12,7 +12,7 @@ import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
 export function addDoctorCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'mcp-server', 'sandbox', 'sandbox-network', 'sandbox-write');
+  const options = listServerOptions('mcp-config', 'sandbox', 'sandbox-network', 'sandbox-write');
   const command = program
     .command('doctor')
     .description('Find out, step by step, whether an MCP server is ready for evals. Runs none.');

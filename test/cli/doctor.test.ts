@@ -75,14 +75,14 @@ describe('mcp-eval-ci doctor --mcp-config', () => {
   it('examines the chosen server alone, and prints it in a list', async () => {
     await using workspace = await createWorkspace({ '.mcp.json': await writeConfig() });
     const file = `${workspace.path}/.mcp.json`;
-    const { exitCode, stdout } = await doctor('--mcp-config', file, '--mcp-server', 'works', '--format', 'json');
+    const { exitCode, stdout } = await doctor('--mcp-config', `${file}#works`, '--format', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'works', status: 'ready' }] });
     expect(exitCode).toBe(0);
   });
 
   it('exits 2 for a server that the file does not have', async () => {
     await using workspace = await createWorkspace({ '.mcp.json': await writeConfig() });
-    const { exitCode, stderr } = await doctor('--mcp-config', `${workspace.path}/.mcp.json`, '--mcp-server', 'wroks');
+    const { exitCode, stderr } = await doctor('--mcp-config', `${workspace.path}/.mcp.json#wroks`);
     expect(stderr).toContain('did you mean');
     expect(exitCode).toBe(2);
   });
