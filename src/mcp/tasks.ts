@@ -64,6 +64,7 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
   const startedAtMs = clock.monotonicMs();
   let task = first;
   let known = '';
+  let askedMs = defaultPollMs;
   for (;;) {
     const state = `${task.status} ${task.statusMessage ?? ''}`;
     if (state !== known) onChange(task);
@@ -72,9 +73,10 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
     if (status === 'completed' || status === 'failed') return await readOutcome(task, context);
     if (status === 'cancelled') throw new ProtocolError(`The server cancelled the task${describeMessage(task)}.`);
     if (status === 'input_required' && !isModern) return await requestResult(task, context);
-    const asked = task.pollIntervalMs ?? task.pollInterval ?? defaultPollMs;
+    // The answer to an update says nothing of it.
+    askedMs = task.pollIntervalMs ?? task.pollInterval ?? askedMs;
     const elapsedMs = clock.monotonicMs() - startedAtMs;
-    const delayMs = Math.min(Math.max(asked, shortestPollMs, elapsedMs * pollShare), longestPollMs);
+    const delayMs = Math.min(Math.max(askedMs, shortestPollMs, elapsedMs * pollShare), longestPollMs);
     await clock.sleep(delayMs, { signal });
     task = readTask(await request('tasks/get', { taskId }).catch(explainLostTask), 'tasks/get');
   }

@@ -41,16 +41,20 @@ afterAll(async () => {
   for (const resource of resources.toReversed()) await resource[Symbol.asyncDispose]();
 });
 
-const hiding: readonly Ability[] = ['elicitation', 'sampling', 'roots'];
 const needs = fc.constantFrom<Need>('elicitation', 'url', 'sampling', 'roots');
 const abilityOf = (need: Need): Ability => (need === 'url' ? 'elicitation' : need);
 
-/** A tool that asks, one that hides, or one that asks for nothing. */
+/** A tool that asks, in a task or by tasks of its client, too; one that hides, or one that asks for nothing. */
 const calls = fc.oneof(
   fc.record({
     tool: fc.constant('ask'),
     needs: fc.array(needs, { maxLength: 3 }),
-    manner: fc.constantFrom<Manner>('input', 'push', 'blind'),
+    manner: fc.constantFrom<Manner>('input', 'push', 'blind', 'task'),
+  }),
+  fc.record({
+    tool: fc.constant('ask-in-task'),
+    needs: fc.array(needs, { maxLength: 3 }),
+    manner: fc.constant<Manner>('input'),
   }),
   fc.record({
     tool: fc.constantFrom('hidden-elicitation', 'hidden-sampling', 'hidden-roots'),
@@ -65,6 +69,18 @@ const scripts = fc.record({
   offered: fc.uniqueArray(fc.constantFrom<Ability>('elicitation', 'sampling', 'roots')),
 });
 type Script = typeof scripts extends fc.Arbitrary<infer Value> ? Value : never;
+
+const all: Ability[] = ['elicitation', 'sampling', 'roots'];
+const task = <Tool extends string>(manner: Manner, tool: Tool, asked: Need[]) => ({
+  calls: [{ tool, needs: asked, manner }],
+});
+/** Few draws have every way of tasks among them. */
+const withTasks = [
+  { ...task('input', 'ask-in-task', ['elicitation', 'url', 'sampling', 'roots']), offered: all },
+  { ...task('task', 'ask', ['elicitation', 'sampling']), offered: all },
+  { ...task('input', 'ask-in-task', ['sampling']), offered: all.slice(0, 1) },
+  { ...task('task', 'ask', ['elicitation']), offered: all.slice(1) },
+] satisfies Script[];
 
 /** Enough answers for whatever is asked, of the abilities that are offered. */
 function offer({ offered }: Script): ClientOffer {
@@ -82,7 +98,7 @@ function offer({ offered }: Script): ClientOffer {
 
 function listNeeded({ calls }: Script): Ability[] {
   return calls.flatMap(({ tool, needs }) =>
-    tool.startsWith('hidden-') ? hiding.filter((ability) => tool === `hidden-${ability}`) : needs.map(abilityOf),
+    tool.startsWith('hidden-') ? all.filter((ability) => tool === `hidden-${ability}`) : needs.map(abilityOf),
   );
 }
 
@@ -118,7 +134,10 @@ describe.each(eras)('a case in the %s era', (era) => {
           if (!isOffered) expect(error).toContain('which the case does not');
           seen[isOffered ? 'passed' : 'unscored'] += 1;
         }),
-        { numRuns: way === 'directly' || era === 'modern' ? 25 : 6 },
+        {
+          numRuns: withTasks.length + (way === 'directly' || era === 'modern' ? 25 : 6),
+          examples: withTasks.map((script): [Script] => [script]),
+        },
       );
       expect(seen.passed).toBeGreaterThan(0);
       expect(seen.unscored).toBeGreaterThan(0);

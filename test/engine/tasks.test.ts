@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
+import { followTask } from '../../src/mcp/tasks.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { text } from '../support/servers/fixture-mcp-server.ts';
 import { startTaskServer } from '../support/servers/task-server.ts';
@@ -21,6 +23,19 @@ async function run(
   const target = { url, serverName: 'tasks', protocol };
   return await runCase(createCase(steps), target, { clock: systemClock, timeoutMs, ...options });
 }
+
+it('asks for a task as often as the server said last, also where an answer does not say', async () => {
+  const clock = new VirtualClock();
+  const answers = [
+    { taskId: '1', status: 'working' },
+    { taskId: '1', status: 'completed', result: text('tea') },
+  ];
+  const first = { taskId: '1', status: 'working', pollIntervalMs: 200 } as const;
+  const request = async () => answers.shift();
+  const { signal } = new AbortController();
+  await followTask(first, { isModern: true, clock, signal, request, onChange: () => {} });
+  expect(clock.sleepsMs).toEqual([200, 200]);
+});
 
 describe.each(eras)('a call that runs as a task in the %s era', (era) => {
   it('gives the result of the task after several polls', async () => {

@@ -10,15 +10,18 @@ import {
   type ServerContext,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { isRecord } from '../../../src/base/json.ts';
+import { answer, type AskedRequest, sendAsTask, serveTasks, startTask, taskCapabilities } from './asking-tasks.ts';
 
 export type Need = 'elicitation' | 'url' | 'sampling' | 'roots';
 
 /**
  * How a tool asks its client: `input` as the SDK does in both eras; `push` through the SDK's requests of the older era, which look at
- * what the client announced; `blind` with requests that do not; `softly` likewise, and a request that is refused is no error.
+ * what the client announced; `blind` with requests that do not; `softly` likewise, and a request that is refused is no error; `task` with
+ * requests that the client is to run as tasks of its own, where it can.
  */
-export type Manner = 'input' | 'push' | 'blind' | 'softly';
+export type Manner = 'input' | 'push' | 'blind' | 'softly' | 'task';
 
 const form = {
   type: 'object' as const,
@@ -38,33 +41,39 @@ const embedded: { readonly [Name in Need]: () => InputRequest } = {
   roots: () => inputRequired.listRoots(),
 };
 
+const createUrlParams = () => ({
+  mode: 'url' as const,
+  message: 'Log in.',
+  url: 'https://example.com/login',
+  elicitationId: randomUUID(),
+});
+
+/** Requests of the older era. */
+const requests: { readonly [Name in Need]: () => AskedRequest } = {
+  elicitation: () => ({ method: 'elicitation/create', params: formParams }),
+  url: () => ({ method: 'elicitation/create', params: createUrlParams() }),
+  sampling: () => ({ method: 'sampling/createMessage', params: sampleParams }),
+  roots: () => ({ method: 'roots/list' }),
+};
+
 /** A server of the official SDK whose tools ask their client for something, and hide from clients that do not offer it. */
 export function createAskingServer(): Server {
-  const server = new Server({ name: 'asking', version: '1.0.0' }, { capabilities: { tools: {} } });
+  const server = new Server({ name: 'asking', version: '1.0.0' }, { capabilities: { tools: {}, ...taskCapabilities } });
   const readCapabilities = ({ mcpReq }: ServerContext): ClientCapabilities => {
     const envelope: Record<string, unknown> = { ...mcpReq.envelope };
     const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
     return isRecord(declared) ? declared : (server.getClientCapabilities() ?? {});
   };
-  const push = async (need: Need, manner: Manner, { mcpReq }: ServerContext): Promise<unknown> => {
-    const url = {
-      mode: 'url' as const,
-      message: 'Log in.',
-      url: 'https://example.com/login',
-      elicitationId: randomUUID(),
-    };
+  const push = async (need: Need, manner: Manner, context: ServerContext): Promise<unknown> => {
     if (manner === 'push') {
       if (need === 'elicitation') return await server.elicitInput({ mode: 'form', ...formParams });
-      if (need === 'url') return await server.elicitInput(url);
+      if (need === 'url') return await server.elicitInput(createUrlParams());
       return need === 'sampling' ? await server.createMessage(sampleParams) : await server.listRoots();
     }
-    const send = async () => {
-      if (need === 'elicitation') return await mcpReq.send({ method: 'elicitation/create', params: formParams });
-      if (need === 'url') return await mcpReq.send({ method: 'elicitation/create', params: url });
-      if (need === 'sampling') return await mcpReq.send({ method: 'sampling/createMessage', params: sampleParams });
-      return await mcpReq.send({ method: 'roots/list' });
-    };
-    return manner === 'blind' ? await send() : await send().catch(() => 'refused');
+    const request = requests[need]();
+    if (manner === 'task' && need !== 'roots') return await sendAsTask(request, context);
+    const sent = context.mcpReq.send(request, z.looseObject({}));
+    return manner === 'softly' ? await sent.catch(() => 'refused') : await sent;
   };
   const ask = async (
     args: Record<string, unknown>,
@@ -89,11 +98,25 @@ export function createAskingServer(): Server {
   server.setRequestHandler('tools/list', (_, context) => {
     const announced = readCapabilities(context);
     const hidden = (['elicitation', 'sampling', 'roots'] as const).filter((name) => announced[name] !== undefined);
-    const names = ['ask', 'log-in', 'sum', ...hidden.map((name) => `hidden-${name}`)];
-    return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' as const } })) };
+    const names = ['ask', taskTool, 'log-in', 'sum', ...hidden.map((name) => `hidden-${name}`)];
+    const execution = { taskSupport: 'required' as const };
+    const isLegacy = context.mcpReq.envelope === undefined;
+    const describe = (name: string) => ({
+      name,
+      inputSchema: { type: 'object' as const },
+      ...(name === taskTool && isLegacy && { execution }),
+    });
+    return { tools: names.map(describe) };
   });
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
+  server.setRequestHandler('tools/call', { params: called, result: z.looseObject({}) }, async (params, context) => {
     const { name, arguments: args = {} } = params;
+    if (name === taskTool) {
+      const asked = context.mcpReq.envelope === undefined ? requests : embedded;
+      return startTask(
+        readNeeds(args['needs']).map((need) => asked[need]()),
+        context,
+      );
+    }
     if (name === 'sum') return answer(Number(args['a']) + Number(args['b']));
     if (name === 'log-in') {
       if (loggedIn.delete(String(args['user']))) return answer('logged in');
@@ -108,20 +131,21 @@ export function createAskingServer(): Server {
       return { content: [{ type: 'text', text }], isError: true };
     }
   });
+  serveTasks(server);
   return server;
 }
 
+/** The tool that asks for what it needs as `ask` does, in a task. */
+const taskTool = 'ask-in-task';
+const called = z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() });
+
 /** Users whose first call was refused. */
 const loggedIn = new Set<string>();
-
-function answer(value: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
-}
 
 function readNeeds(value: unknown): Need[] {
   return (Array.isArray(value) ? value : []).filter((need): need is Need => Object.hasOwn(embedded, String(need)));
 }
 
 function readManner(value: unknown): Manner {
-  return value === 'push' || value === 'blind' || value === 'softly' ? value : 'input';
+  return value === 'push' || value === 'blind' || value === 'softly' || value === 'task' ? value : 'input';
 }
