@@ -1,6 +1,7 @@
 import { Hono, type HonoRequest, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { listPathFields, type Operation, type PathFields } from '../service/operations/operation.ts';
+import { listPathFields, type Operation } from '../service/operations/operation.ts';
+import type { PathFields } from '../service/paths.ts';
 import { whereKeyed } from './access.ts';
 import type { OperationRoutes } from './app.ts';
 import { anonymousCaller, type ApiEnv, type Caller } from './callers.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { CallOptions, ServiceCall, ServiceClient } from './client.ts';
 import { walkPages } from './iterations.ts';
-import { listPathFields, type Operation, type PathFields } from './operations/operation.ts';
+import { listPathFields, type Operation } from './operations/operation.ts';
 import { type Page, parseAs } from './parse.ts';
+import { fillPath, type PathFields } from './paths.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** What a caller gives to an operation: the ids of its path, its query and its body, in one object. */
@@ -110,7 +111,7 @@ export function planCall(
   const { idempotencyKey } = rest;
   return {
     method,
-    path: buildPath(operation.path, given, profile),
+    path: fillPath(translatePath(operation.path, profile), given),
     query: Object.fromEntries(
       query.map(([name, value]) => [name, value === undefined ? undefined : printField(value)]),
     ),
@@ -121,19 +122,12 @@ export function planCall(
   };
 }
 
-/** The segments of a path with its ids in place. */
-function buildPath(
-  path: string,
-  fields: Readonly<Record<string, unknown>>,
-  { segments }: Pick<ServiceProfile, 'segments'>,
-): string[] {
+/** A path as the service names its segments. */
+function translatePath(path: string, { segments }: Pick<ServiceProfile, 'segments'>): string {
   return path
     .split('/')
-    .slice(1)
-    .map((segment) => {
-      const [name] = listPathFields(segment);
-      return name === undefined ? (segments[segment] ?? segment) : printField(fields[name] ?? '');
-    });
+    .map((segment) => segments[segment] ?? segment)
+    .join('/');
 }
 
 /** A value of the path or the query as it travels. */

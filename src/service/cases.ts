@@ -1,6 +1,7 @@
 import type { CaseChanges, CaseFields } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
+import { caseBatchPath, casePath, casesPath, fillPath } from './paths.ts';
 import {
   caseBatchResultSchema,
   casePageSchema,
@@ -26,25 +27,21 @@ const parseCases = parseAs(casePageSchema, 'a list of cases');
 const parseBatchResult = parseAs(caseBatchResultSchema, 'the receipt of a batch of cases');
 const parseDeleted = parseAs(deletedSchema, 'the receipt of a deletion');
 
-function casesPath({ projectId, suiteId }: { projectId: string; suiteId: string }): string[] {
-  return ['projects', projectId, 'eval-suites', suiteId, 'cases'];
-}
-
 /** Lists all cases of a suite. The API does not page them. */
 export async function listCases(client: ServiceClient, params: SuiteParams): Promise<WireCase[]> {
-  const { projectId, suiteId, ...options } = params;
-  const path = casesPath({ projectId, suiteId });
-  const page = await client.call({ method: 'GET', path, parse: parseCases, ...options });
+  const page = await client.call({
+    method: 'GET',
+    path: fillPath(casesPath, params),
+    parse: parseCases,
+    ...params,
+  });
   return page.items;
 }
 
 /** Creates one case. */
-export async function createCase(
-  client: ServiceClient,
-  { projectId, suiteId, newCase, ...options }: SuiteParams & { newCase: NewCase },
-): Promise<WireCase> {
-  const path = casesPath({ projectId, suiteId });
-  return client.call({ method: 'POST', path, body: newCase, parse: parseCase, ...options });
+export async function createCase(client: ServiceClient, params: SuiteParams & { newCase: NewCase }): Promise<WireCase> {
+  const path = fillPath(casesPath, params);
+  return client.call({ method: 'POST', path, body: params.newCase, parse: parseCase, ...params });
 }
 
 /** Creates up to `limits.testsPerRequest` cases. Some may fail without failing the call: `failed` lists them. */
@@ -56,10 +53,10 @@ export async function createCases(
     idempotencyKey?: string;
   },
 ): Promise<WireCaseBatchResult> {
-  const { projectId, suiteId, cases, duplicatePolicy, ...options } = params;
-  const path = [...casesPath({ projectId, suiteId }), 'batch'];
+  const { cases, duplicatePolicy } = params;
+  const path = fillPath(caseBatchPath, params);
   const body = { cases, ...(duplicatePolicy === undefined ? {} : { duplicatePolicy }) };
-  return client.call({ method: 'POST', path, body, parse: parseBatchResult, ...options });
+  return client.call({ method: 'POST', path, body, parse: parseBatchResult, ...params });
 }
 
 /** Sets the given fields of a case; null clears checks or match options. The declared id cannot be changed. */
@@ -67,14 +64,11 @@ export async function updateCase(
   client: ServiceClient,
   params: SuiteParams & { caseId: string; changes: CaseChanges },
 ): Promise<WireCase> {
-  const { projectId, suiteId, caseId, changes, ...options } = params;
-  const path = [...casesPath({ projectId, suiteId }), caseId];
-  return client.call({ method: 'PATCH', path, body: changes, isRepeatable: true, parse: parseCase, ...options });
+  const path = fillPath(casePath, params);
+  return client.call({ method: 'PATCH', path, body: params.changes, isRepeatable: true, parse: parseCase, ...params });
 }
 
 /** Deletes a case. */
 export async function deleteCase(client: ServiceClient, params: SuiteParams & { caseId: string }): Promise<void> {
-  const { projectId, suiteId, caseId, ...options } = params;
-  const path = [...casesPath({ projectId, suiteId }), caseId];
-  await client.call({ method: 'DELETE', path, parse: parseDeleted, ...options });
+  await client.call({ method: 'DELETE', path: fillPath(casePath, params), parse: parseDeleted, ...params });
 }

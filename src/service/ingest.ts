@@ -6,6 +6,14 @@ import { isTerminalStatus, type ToolCall } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { type Parse, parseAs } from './parse.ts';
 import {
+  fillPath,
+  ingestFinalizePath,
+  ingestIterationsPath,
+  type ingestPath,
+  ingestReportPath,
+  ingestStartPath,
+} from './paths.ts';
+import {
   ingestedIterationsSchema,
   ingestedRunSchema,
   ingestRefusalSchema,
@@ -157,7 +165,7 @@ export async function reportRun(
   client: ServiceClient,
   { run, results, ...params }: { run: IngestRun; results: readonly IngestResult[] } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, 'report', { ...params, body: { ...run, results }, parse: parseRun });
+  return post(client, ingestReportPath, { ...params, body: { ...run, results }, parse: parseRun });
 }
 
 /** Opens a run whose results follow. One that is `reused` and has ended is to be left as it is. */
@@ -165,7 +173,7 @@ export async function startIngestedRun(
   client: ServiceClient,
   { run, ...params }: { run: IngestRun } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, 'runs/start', { ...params, body: run, parse: parseRun });
+  return post(client, ingestStartPath, { ...params, body: run, parse: parseRun });
 }
 
 /** Adds results to a run that is open. */
@@ -173,7 +181,7 @@ export async function addIngestedIterations(
   client: ServiceClient,
   { runId, results, ...params }: { runId: string; results: readonly IngestResult[] } & IngestParams,
 ): Promise<WireIngestedIterations> {
-  return post(client, 'runs/iterations', { ...params, body: { runId, results }, parse: parseIterations });
+  return post(client, ingestIterationsPath, { ...params, body: { runId, results }, parse: parseIterations });
 }
 
 /** Ends an open run, and gives the verdict that the service makes of what it got. */
@@ -181,16 +189,16 @@ export async function finalizeIngestedRun(
   client: ServiceClient,
   { runId, externalRunId, ...params }: { runId: string; externalRunId: string } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, 'runs/finalize', { ...params, body: { runId, externalRunId }, parse: parseRun });
+  return post(client, ingestFinalizePath, { ...params, body: { runId, externalRunId }, parse: parseRun });
 }
 
 /** The ids that everything carries make it safe to send any of it again. */
 async function post<T>(
   client: ServiceClient,
-  operation: string,
+  template: `${typeof ingestPath}/${string}`,
   { projectId, body, parse, ...options }: { body: object; parse: Parse<T> } & IngestParams,
 ): Promise<T> {
-  const path = ['projects', projectId, 'eval-ingest', ...operation.split('/')];
+  const path = fillPath(template, { projectId });
   return client.call({ method: 'POST', path, body, isRepeatable: true, priority: 'high', parse, ...options });
 }
 

@@ -3,6 +3,7 @@ import { appendAll } from '../base/lists.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { type Page, parseAs, parseIterationPage, parseStepPage } from './parse.ts';
+import { fillPath, iterationsPath, stepsPath, tracePath } from './paths.ts';
 import { lagWaits, retryWhileStale } from './wait.ts';
 import { traceSchema, type WireTrace } from './wire.ts';
 
@@ -29,12 +30,11 @@ export function listIterations(
   client: ServiceClient,
   params: { projectId: string; runId: string } & CallOptions,
 ): AsyncGenerator<Iteration[]> {
-  const { projectId, runId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId, 'iterations'];
+  const path = fillPath(iterationsPath, params);
   const loadPage = async (cursor: string | undefined) => {
     const query = { limit: pageSize, cursor };
-    const load = () => client.call({ method: 'GET', path, query, priority, parse: parseIterationPage, ...options });
-    return retryWhileStale(client, load, { ...options, waits: lagWaits });
+    const load = () => client.call({ method: 'GET', path, query, priority, parse: parseIterationPage, ...params });
+    return retryWhileStale(client, load, { ...params, waits: lagWaits });
   };
   return walkPages(loadPage, {
     what: 'iterations',
@@ -45,10 +45,9 @@ export function listIterations(
 
 /** Lists the outcome of each step of an iteration, in their order. Empty for runs that did not record it. */
 export async function listSteps(client: ServiceClient, params: IterationParams): Promise<StepResult[]> {
-  const { projectId, runId, iterationId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];
+  const path = fillPath(stepsPath, params);
   const loadPage = async (cursor: string | undefined) =>
-    client.call({ method: 'GET', path, query: { cursor }, priority, parse: parseStepPage, ...options });
+    client.call({ method: 'GET', path, query: { cursor }, priority, parse: parseStepPage, ...params });
   const steps: StepResult[] = [];
   for await (const page of walkPages(loadPage, {
     what: 'steps',
@@ -61,9 +60,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
 
 /** Gets the trace of an iteration: an open document, any part of which may be missing. */
 export async function getTrace(client: ServiceClient, params: IterationParams): Promise<WireTrace> {
-  const { projectId, runId, iterationId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'trace'];
-  return client.call({ method: 'GET', path, priority, parse: parseTrace, ...options });
+  return client.call({ method: 'GET', path: fillPath(tracePath, params), priority, parse: parseTrace, ...params });
 }
 
 /** Far beyond any collection of this API, so that a service that invents pages without end does not hold us. */

@@ -4,6 +4,7 @@ import { describeSchema, type JsonSchema, listFields } from './operations/fields
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/table.ts';
 import { createSchemaPool } from './schema-pool.ts';
+import { runsPath } from './paths.ts';
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export type OpenApiDocument = z.infer<typeof openApiSchema>;
@@ -156,7 +157,7 @@ function describeRefusals(): Record<string, Record<string, unknown>> {
 export const pathAliases: ReadonlyArray<{ alias: string; path: string; operations: readonly string[] }> = [
   {
     alias: '/eval-runs',
-    path: '/projects/{projectId}/eval-runs',
+    path: runsPath,
     operations: [
       'createEvalRun',
       'getEvalRun',

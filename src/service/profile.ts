@@ -16,8 +16,6 @@ export interface ServiceProfile {
   };
   /** What it calls segments of paths differently from the descriptions of operations. */
   segments: Readonly<Record<string, string>>;
-  /** Where runs are created and found. Always below the project: the short `/eval-runs` is an abbreviation of it. */
-  runPath(projectId: string): readonly string[];
   /** What a key may spend on requests; null where nothing is metered. */
   pacing: { perSecond: number; burst: number } | null;
   /** How often a run is asked after: from the first wait on, each longer than the last, up to the longest. */
@@ -40,12 +38,9 @@ export interface RunPlace {
   runId: string;
 }
 
-const runPath = (projectId: string): readonly string[] => ['projects', projectId, 'eval-runs'];
-
 /** The contract's limits, and a pace below its 60 requests a minute with bursts of 10: several jobs share a key. */
 const hosted = {
   limits: { iterationsPerCase: 10, testsPerRequest: 100 },
-  runPath,
   pacing: { perSecond: 1, burst: 5 },
   polling: { firstMs: 1000, longestMs: 10_000 },
   serverUnreachableHint: 'Check the URL that the service has of the server, and the tunnel if it leads through one.',
@@ -72,7 +67,6 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     defaultBaseUrl: null,
     limits: { iterationsPerCase: 100, testsPerRequest: 5000 },
     segments: {},
-    runPath,
     pacing: null,
     polling: { firstMs: 50, longestMs: 200 },
     composeRunUrl: () => null,

@@ -2,6 +2,7 @@ import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed, suggestNamed } from './named.ts';
 import { parseAs } from './parse.ts';
+import { fillPath, mePath, projectsPath } from './paths.ts';
 import { meSchema, projectPageSchema, type WireMe, type WireProject } from './wire.ts';
 
 /**
@@ -60,11 +61,16 @@ const parseProjects = parseAs(projectPageSchema, 'a list of projects');
 
 /** Gets the account that the key belongs to: the cheapest way to find out that it works. */
 export async function getMe(client: ServiceClient, params: CallOptions = {}): Promise<WireMe> {
-  return client.call({ method: 'GET', path: ['me'], parse: parseMe, ...params });
+  return client.call({ method: 'GET', path: fillPath(mePath, {}), parse: parseMe, ...params });
 }
 
 /** Lists the projects that the key can see. The API does not page them. */
 export async function listProjects(client: ServiceClient, params: CallOptions = {}): Promise<WireProject[]> {
-  const page = await client.call({ method: 'GET', path: ['projects'], parse: parseProjects, ...params });
+  const page = await client.call({
+    method: 'GET',
+    path: fillPath(projectsPath, {}),
+    parse: parseProjects,
+    ...params,
+  });
   return page.items;
 }

@@ -4,6 +4,7 @@ import type { MatchOptions, TestCase } from '../model/case.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs, parseRun, parseRuns } from './parse.ts';
+import { fillPath, runCancelPath, runPath, runsPath, suiteRunsPath } from './paths.ts';
 import { runCreatedSchema, type WireRunCreated } from './wire.ts';
 
 /**
@@ -59,7 +60,7 @@ export async function createRun(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
   const secrets = keys.map(([, key]) => key);
-  const path = client.profile.runPath(projectId);
+  const path = fillPath(runsPath, { projectId });
   const kind = { isSlow: true, isSetup: true };
   return client.call({ method: 'POST', path, body, secrets, ...kind, parse: parseRunCreated, ...options });
 }
@@ -70,10 +71,8 @@ export async function createRun(
  * @throws {ProtocolError} when the service answers with another run
  */
 export async function getRun(client: ServiceClient, params: RunParams): Promise<Run> {
-  const { projectId, runId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId];
-  const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
-  return client.call({ method: 'GET', path, priority: 'normal', parse, ...options });
+  const parse = (answer: unknown) => requireRun(parseRun(answer), params.runId);
+  return client.call({ method: 'GET', path: fillPath(runPath, params), priority: 'normal', parse, ...params });
 }
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
@@ -99,10 +98,9 @@ export async function stopRun(client: ServiceClient, params: RunParams): Promise
 }
 
 async function requestCancel(client: ServiceClient, params: RunParams): Promise<Run> {
-  const { projectId, runId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId, 'cancel'];
-  const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
-  return client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse, ...options });
+  const path = fillPath(runCancelPath, params);
+  const parse = (answer: unknown) => requireRun(parseRun(answer), params.runId);
+  return client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse, ...params });
 }
 
 /** The results of another run would be judged as those of this one. */
@@ -124,7 +122,7 @@ export async function listSuiteRuns(
   client: ServiceClient,
   params: { projectId: string; suiteId: string; limit?: number } & CallOptions,
 ): Promise<Run[]> {
-  const { projectId, suiteId, limit = 25, ...options } = params;
-  const path = ['projects', projectId, 'eval-suites', suiteId, 'runs'];
-  return client.call({ method: 'GET', path, query: { limit }, parse: parseRuns, ...options });
+  const path = fillPath(suiteRunsPath, params);
+  const query = { limit: params.limit ?? 25 };
+  return client.call({ method: 'GET', path, query, parse: parseRuns, ...params });
 }

@@ -3,6 +3,7 @@ import type { TestCase } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed } from './named.ts';
 import { parseAs } from './parse.ts';
+import { fillPath, suitePath, suitesPath } from './paths.ts';
 import {
   deletedSchema,
   suiteCreatedSchema,
@@ -34,26 +35,23 @@ const parseSuites = parseAs(suitePageSchema, 'a list of suites');
 const parseSuite = parseAs(suiteDetailSchema, 'a suite');
 const parseDeleted = parseAs(deletedSchema, 'the receipt of a deletion');
 
-function suitesPath(projectId: string): string[] {
-  return ['projects', projectId, 'eval-suites'];
-}
-
 /** Creates a suite. Cases may fail one by one without failing the call: `caseUpsert.failed` lists them. */
 export async function createSuite(
   client: ServiceClient,
-  { projectId, suite, ...options }: { projectId: string; suite: NewSuite; idempotencyKey?: string } & CallOptions,
+  params: { projectId: string; suite: NewSuite; idempotencyKey?: string } & CallOptions,
 ): Promise<WireSuiteCreated> {
-  const path = suitesPath(projectId);
+  const path = fillPath(suitesPath, params);
   const kind = { isSlow: true, isSetup: true };
-  return client.call({ method: 'POST', path, body: suite, ...kind, parse: parseSuiteCreated, ...options });
+  return client.call({ method: 'POST', path, body: params.suite, ...kind, parse: parseSuiteCreated, ...params });
 }
 
 /** Lists all suites of a project. The API does not page them. */
 export async function listSuites(
   client: ServiceClient,
-  { projectId, ...options }: { projectId: string } & CallOptions,
+  params: { projectId: string } & CallOptions,
 ): Promise<WireSuiteSummary[]> {
-  const page = await client.call({ method: 'GET', path: suitesPath(projectId), parse: parseSuites, ...options });
+  const path = fillPath(suitesPath, params);
+  const page = await client.call({ method: 'GET', path, parse: parseSuites, ...params });
   return page.items;
 }
 
@@ -88,15 +86,15 @@ export async function findOldestSuite(
 /** Gets a suite with its settings, without its cases. */
 export async function getSuite(
   client: ServiceClient,
-  { projectId, suiteId, ...options }: { projectId: string; suiteId: string } & CallOptions,
+  params: { projectId: string; suiteId: string } & CallOptions,
 ): Promise<WireSuiteDetail> {
-  return client.call({ method: 'GET', path: [...suitesPath(projectId), suiteId], parse: parseSuite, ...options });
+  return client.call({ method: 'GET', path: fillPath(suitePath, params), parse: parseSuite, ...params });
 }
 
 /** Deletes a suite and its cases; its past runs stay. */
 export async function deleteSuite(
   client: ServiceClient,
-  { projectId, suiteId, ...options }: { projectId: string; suiteId: string } & CallOptions,
+  params: { projectId: string; suiteId: string } & CallOptions,
 ): Promise<void> {
-  await client.call({ method: 'DELETE', path: [...suitesPath(projectId), suiteId], parse: parseDeleted, ...options });
+  await client.call({ method: 'DELETE', path: fillPath(suitePath, params), parse: parseDeleted, ...params });
 }

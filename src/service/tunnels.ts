@@ -1,6 +1,7 @@
 import { Secret } from '../base/redaction.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
+import { fillPath, tunnelClosePath, tunnelsPath } from './paths.ts';
 import { tunnelClosedSchema, tunnelGrantSchema, type WireTunnelGrant } from './wire.ts';
 
 /** A tunnel that the service granted: a server record whose public URL leads to the holder of the token. */
@@ -35,21 +36,22 @@ const parseClosed = parseAs(tunnelClosedSchema, 'the receipt of a closed tunnel'
  */
 export async function createTunnel(
   client: ServiceClient,
-  { projectId, name, ...options }: { projectId: string; name: string } & CallOptions,
+  params: { projectId: string; name: string } & CallOptions,
 ): Promise<TunnelGrant> {
-  const path = ['projects', projectId, 'tunnels'];
+  const { name } = params;
+  const path = fillPath(tunnelsPath, params);
   const parse = (answer: unknown) => toGrant(parseWireGrant(answer), name);
   const kind = { isSlow: true, isSetup: true, isRepeatable: true };
-  return client.call({ method: 'POST', path, body: { name }, ...kind, parse, ...options });
+  return client.call({ method: 'POST', path, body: { name }, ...kind, parse, ...params });
 }
 
 /** Closes a tunnel; its server record stays, with a URL that leads nowhere. Closing it twice does no harm. */
 export async function closeTunnel(
   client: ServiceClient,
-  { projectId, serverId, ...options }: { projectId: string; serverId: string } & CallOptions,
+  params: { projectId: string; serverId: string } & CallOptions,
 ): Promise<void> {
-  const path = ['projects', projectId, 'tunnels', serverId, 'close'];
-  await client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse: parseClosed, ...options });
+  const path = fillPath(tunnelClosePath, params);
+  await client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse: parseClosed, ...params });
 }
 
 function toGrant(grant: WireTunnelGrant, name: string): TunnelGrant {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deletedSchema, meSchema, projectPageSchema, projectSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { mePath, projectPath, projectsPath } from '../paths.ts';
 
 const visibility = z.enum(['public', 'private']);
 
@@ -10,7 +11,7 @@ export const accountOperations = {
     name: 'getMe',
     summary: 'Gets the user that the key acts for.',
     method: 'GET',
-    path: '/me',
+    path: mePath,
     query: none,
     body: none,
     answer: meSchema,
@@ -21,7 +22,7 @@ export const accountOperations = {
     name: 'listProjects',
     summary: 'Lists the projects that the key reaches.',
     method: 'GET',
-    path: '/projects',
+    path: projectsPath,
     query: z.object({ organizationId: z.string().exactOptional() }),
     body: none,
     answer: projectPageSchema,
@@ -32,7 +33,7 @@ export const accountOperations = {
     name: 'createProject',
     summary: 'Creates a project in an organization of the key.',
     method: 'POST',
-    path: '/projects',
+    path: projectsPath,
     query: none,
     body: z.strictObject({
       name: z.string().trim().min(1),
@@ -49,7 +50,7 @@ export const accountOperations = {
     name: 'updateProject',
     summary: 'Changes the given fields of a project.',
     method: 'PATCH',
-    path: '/projects/{projectId}',
+    path: projectPath,
     query: none,
     body: z.strictObject({
       name: z.string().trim().min(1).exactOptional(),
@@ -67,7 +68,7 @@ export const accountOperations = {
     name: 'deleteProject',
     summary: 'Deletes a project with everything in it, for good.',
     method: 'DELETE',
-    path: '/projects/{projectId}',
+    path: projectPath,
     query: none,
     body: none,
     answer: deletedSchema,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 /** The API's own limits. */
 const maxMessages = 50;
@@ -50,7 +51,7 @@ export const agentOperations = {
     name: 'runAgentTurn',
     summary: 'Answers a conversation with the help of the operations and the servers of a project.',
     method: 'POST',
-    path: '/projects/{projectId}/agent',
+    path: `${projectPath}/agent`,
     query: none,
     body: turnSchema,
     answer: z.object({
@@ -69,7 +70,7 @@ export const agentOperations = {
     name: 'executeProposedAction',
     summary: 'Approves an action that a turn of the agent proposed, and executes it, once.',
     method: 'POST',
-    path: '/projects/{projectId}/proposed-actions/{actionId}/execute',
+    path: `${projectPath}/proposed-actions/{actionId}/execute`,
     query: none,
     body: none,
     answer: z.object({

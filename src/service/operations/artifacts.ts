@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeOperation } from './operation.ts';
+import { ingestPath } from '../paths.ts';
 
 /** What reporters upload next to the results of a run. */
 export const artifactOperations = {
@@ -7,7 +8,7 @@ export const artifactOperations = {
     name: 'createEvalIngestUploadUrl',
     summary: 'Makes a short-lived URL to which one artifact of an ingested run can be uploaded.',
     method: 'POST',
-    path: '/projects/{projectId}/eval-ingest/artifacts/upload-url',
+    path: `${ingestPath}/artifacts/upload-url`,
     query: z.strictObject({}),
     /** Open, as all of ingestion. */
     body: z.looseObject({}),

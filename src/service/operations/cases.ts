@@ -4,9 +4,9 @@ import { createCaseSchemas } from '../bodies/case.ts';
 import { contractLimits } from '../limits.ts';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { caseBatchPath, casePath, casesPath } from '../paths.ts';
 
 const bodies = createCaseSchemas(contractLimits);
-const cases = '/projects/{projectId}/eval-suites/{suiteId}/cases';
 
 /** The cases of a suite. */
 export const caseOperations = {
@@ -14,7 +14,7 @@ export const caseOperations = {
     name: 'listEvalCases',
     summary: 'Lists the cases of a suite, all at once.',
     method: 'GET',
-    path: cases,
+    path: casesPath,
     query: none,
     body: none,
     answer: casePageSchema,
@@ -25,7 +25,7 @@ export const caseOperations = {
     name: 'createEvalCase',
     summary: 'Adds a case to a suite.',
     method: 'POST',
-    path: cases,
+    path: casesPath,
     query: none,
     body: bodies.create,
     answer: caseSchema,
@@ -36,7 +36,7 @@ export const caseOperations = {
     name: 'createEvalCases',
     summary: 'Adds up to 100 cases to a suite, and lists those that it did not add with the reason.',
     method: 'POST',
-    path: `${cases}/batch`,
+    path: caseBatchPath,
     query: none,
     body: createCaseBatchSchema(contractLimits),
     answer: caseBatchResultSchema.extend({
@@ -52,7 +52,7 @@ export const caseOperations = {
     name: 'generateEvalCases',
     summary: "Lets a model write cases from the tools of a suite's servers, and adds them to the suite.",
     method: 'POST',
-    path: `${cases}/generate`,
+    path: `${casesPath}/generate`,
     query: none,
     body: generateSchema,
     answer: z.object({
@@ -70,7 +70,7 @@ export const caseOperations = {
     name: 'getEvalCase',
     summary: 'Gets a case of a suite.',
     method: 'GET',
-    path: `${cases}/{caseId}`,
+    path: casePath,
     query: none,
     body: none,
     answer: caseSchema,
@@ -81,7 +81,7 @@ export const caseOperations = {
     name: 'updateEvalCase',
     summary: 'Changes the given fields of a case; `null` clears its match options or checks.',
     method: 'PATCH',
-    path: `${cases}/{caseId}`,
+    path: casePath,
     query: none,
     body: bodies.patch,
     answer: caseSchema,
@@ -93,7 +93,7 @@ export const caseOperations = {
     name: 'deleteEvalCase',
     summary: 'Deletes a case; past runs of it stay.',
     method: 'DELETE',
-    path: `${cases}/{caseId}`,
+    path: casePath,
     query: none,
     body: none,
     answer: deletedSchema,

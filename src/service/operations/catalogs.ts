@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 const hostCatalogSchema = z.object({
   schemaVersion: z.number(),
@@ -114,7 +115,7 @@ export const catalogOperations = {
     name: 'listProjectPlugins',
     summary: 'Lists the plugins that environments of a project can pin.',
     method: 'GET',
-    path: '/projects/{projectId}/plugins',
+    path: `${projectPath}/plugins`,
     query: none,
     body: none,
     answer: pluginPageSchema,
@@ -147,7 +148,7 @@ export const catalogOperations = {
     name: 'getProjectCapabilities',
     summary: 'Gets what the key may do in a project.',
     method: 'GET',
-    path: '/projects/{projectId}/capabilities',
+    path: `${projectPath}/capabilities`,
     query: none,
     body: none,
     answer: capabilitiesSchema,

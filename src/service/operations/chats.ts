@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 const text = z.string().nullish();
 const timestampMs = z.number().nullish();
@@ -73,7 +74,7 @@ export const chatOperations = {
     name: 'listChatboxes',
     summary: 'Lists the chatboxes that are published from a project.',
     method: 'GET',
-    path: '/projects/{projectId}/chatboxes',
+    path: `${projectPath}/chatboxes`,
     query: none,
     body: none,
     answer: z.object({ items: z.array(chatboxSchema), nextCursor: text }),
@@ -84,7 +85,7 @@ export const chatOperations = {
     name: 'getChatbox',
     summary: 'Gets the settings of a chatbox.',
     method: 'GET',
-    path: '/projects/{projectId}/chatboxes/{chatboxId}',
+    path: `${projectPath}/chatboxes/{chatboxId}`,
     query: none,
     body: none,
     answer: chatboxDetailSchema,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { serverPath } from '../paths.ts';
 
-const path = '/projects/{projectId}/servers/{serverId}';
 const anyBody = z.looseObject({});
 const record = z.record(z.string(), z.unknown());
 const items = z.array(z.unknown());
@@ -45,7 +45,7 @@ export const diagnosticsOperations = {
     name: 'validateServer',
     summary: 'Connects to an MCP server and gives how it introduced itself.',
     method: 'POST',
-    path: `${path}/validate`,
+    path: `${serverPath}/validate`,
     query: none,
     body: anyBody,
     answer: z.object({ success: z.literal(true), status: z.literal('connected'), initInfo: record.nullish() }),
@@ -58,7 +58,7 @@ export const diagnosticsOperations = {
     name: 'runDoctor',
     summary: 'Examines an MCP server step by step: probe, connection, handshake, capabilities and lists.',
     method: 'POST',
-    path: `${path}/doctor`,
+    path: `${serverPath}/doctor`,
     query: none,
     body: anyBody,
     answer: diagnosisSchema,
@@ -71,7 +71,7 @@ export const diagnosticsOperations = {
     name: 'checkOAuth',
     summary: 'Says whether the record of an MCP server asks for OAuth, without connecting to it.',
     method: 'POST',
-    path: `${path}/check-oauth`,
+    path: `${serverPath}/check-oauth`,
     query: none,
     body: anyBody,
     answer: z.object({ useOAuth: z.boolean(), serverUrl: z.string().nullable() }),
@@ -84,7 +84,7 @@ export const diagnosticsOperations = {
     summary:
       'Keeps OAuth tokens of the caller for an MCP server, which every later call and run of the caller carries.',
     method: 'POST',
-    path: `${path}/oauth/import-tokens`,
+    path: `${serverPath}/oauth/import-tokens`,
     query: none,
     body: z.object({
       /** The URL of the server's record. */

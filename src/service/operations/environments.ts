@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 const id = z.string().min(1);
 const name = z.string().trim().min(1);
@@ -49,8 +50,8 @@ const resolvedSchema = z.object({
   servers: z.array(z.record(z.string(), z.unknown())),
 });
 
-const list = '/projects/{projectId}/environments';
-const one = '/projects/{projectId}/environments/{environmentId}';
+const list = `${projectPath}/environments` as const;
+const one = `${list}/{environmentId}` as const;
 
 /** What suites run in: a host, its servers, a model and versions of plugins, under a name. */
 export const environmentOperations = {
@@ -123,7 +124,7 @@ export const environmentOperations = {
     name: 'resolveEnvironment',
     summary: 'Shows what a run in an environment would use: model, servers and versions of plugins.',
     method: 'GET',
-    path: '/projects/{projectId}/environments/{environmentId}/resolve',
+    path: `${one}/resolve`,
     query: none,
     body: none,
     answer: resolvedSchema,
@@ -134,7 +135,7 @@ export const environmentOperations = {
     name: 'archiveEnvironment',
     summary: 'Archives an environment: its name is free again, and no run can choose it.',
     method: 'POST',
-    path: '/projects/{projectId}/environments/{environmentId}/archive',
+    path: `${one}/archive`,
     query: none,
     body: z.strictObject({ expectedRevision }),
     answer: environmentSchema,
@@ -146,7 +147,7 @@ export const environmentOperations = {
     name: 'restoreEnvironment',
     summary: 'Restores an archived environment, without the versions of plugins that are gone.',
     method: 'POST',
-    path: '/projects/{projectId}/environments/{environmentId}/restore',
+    path: `${one}/restore`,
     query: none,
     body: z.strictObject({ expectedRevision }),
     answer: environmentSchema,

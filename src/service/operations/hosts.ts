@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 /** The clients that a host can be created after. */
 export const hostTemplates = [
@@ -49,8 +50,8 @@ const configChanges = z.looseObject({
 const hostSchema = z.object({ id: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) });
 const hostPageSchema = z.object({ items: z.array(hostSchema) });
 
-const list = '/projects/{projectId}/hosts';
-const one = '/projects/{projectId}/hosts/{hostId}';
+const list = `${projectPath}/hosts` as const;
+const one = `${list}/{hostId}` as const;
 const name = z.string().trim().min(1);
 
 /** The clients that evals stand for: a model, a system prompt, abilities and servers. */
@@ -120,7 +121,7 @@ export const hostOperations = {
     name: 'setHostServers',
     summary: 'Replaces the servers that are attached to a host.',
     method: 'POST',
-    path: '/projects/{projectId}/hosts/{hostId}/servers',
+    path: `${one}/servers`,
     query: none,
     body: z.strictObject({ serverIds, optionalServerIds: serverIds.exactOptional() }),
     answer: hostSchema,
@@ -133,7 +134,7 @@ export const hostOperations = {
     name: 'duplicateHost',
     summary: 'Creates a host that shares the config of another one.',
     method: 'POST',
-    path: '/projects/{projectId}/hosts/{hostId}/duplicate',
+    path: `${one}/duplicate`,
     query: none,
     body: z.strictObject({ name: name.exactOptional() }),
     answer: hostSchema,

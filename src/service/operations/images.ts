@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 const timestampMs = z.number().nullish();
 
@@ -52,8 +53,8 @@ const blueprint = z.string().min(1);
 /** The API ignores what is in it. */
 const anything = z.looseObject({});
 
-const list = '/projects/{projectId}/images';
-const one = '/projects/{projectId}/images/{imageId}';
+const list = `${projectPath}/images` as const;
+const one = `${list}/{imageId}` as const;
 
 /** Sandbox images: blueprints of computers, their builds, and the caller's computer that boots from one. */
 export const imageOperations = {
@@ -83,7 +84,7 @@ export const imageOperations = {
     name: 'validateSandboxImageBlueprint',
     summary: 'Checks a blueprint and saves nothing; an invalid one is an answer with `ok: false`.',
     method: 'POST',
-    path: '/projects/{projectId}/images/validate',
+    path: `${list}/validate`,
     query: none,
     body: z.strictObject({ blueprint: z.string() }),
     answer: z.object({
@@ -133,7 +134,7 @@ export const imageOperations = {
     name: 'listSandboxImageBuilds',
     summary: 'Lists the builds of an image, newest first.',
     method: 'GET',
-    path: '/projects/{projectId}/images/{imageId}/builds',
+    path: `${one}/builds`,
     query: none,
     body: none,
     answer: z.object({ items: z.array(buildSchema), nextCursor: z.string().nullish() }),
@@ -144,7 +145,7 @@ export const imageOperations = {
     name: 'buildSandboxImage',
     summary: 'Starts a build, or finds the one of the same blueprint; the list of builds shows how it ends.',
     method: 'POST',
-    path: '/projects/{projectId}/images/{imageId}/build',
+    path: `${one}/build`,
     query: none,
     body: anything,
     answer: z.object({ id: z.string(), buildId: z.string(), reused: z.boolean() }),
@@ -156,7 +157,7 @@ export const imageOperations = {
     name: 'promoteSandboxImage',
     summary: "Shares the caller's draft with the project.",
     method: 'POST',
-    path: '/projects/{projectId}/images/{imageId}/promote',
+    path: `${one}/promote`,
     query: none,
     body: anything,
     answer: imageSchema,
@@ -169,7 +170,7 @@ export const imageOperations = {
     name: 'useSandboxImage',
     summary: "Boots the caller's computer from the newest ready build of an image, and ends the computer from before.",
     method: 'POST',
-    path: '/projects/{projectId}/images/{imageId}/use',
+    path: `${one}/use`,
     query: none,
     body: anything,
     answer: z.object({ imageId: z.string(), computerId: z.string(), status: z.string() }),
@@ -182,7 +183,7 @@ export const imageOperations = {
     name: 'resetComputer',
     summary: "Boots the caller's computer anew from its image, without what has changed in it.",
     method: 'POST',
-    path: '/projects/{projectId}/computer/reset',
+    path: `${projectPath}/computer/reset`,
     query: none,
     body: anything,
     answer: z.object({ projectId: z.string(), reset: z.boolean() }),

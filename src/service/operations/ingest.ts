@@ -7,8 +7,8 @@ import {
 } from '../bodies/ingest.ts';
 import { ingestedIterationsSchema, ingestedRunSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { ingestFinalizePath, ingestIterationsPath, ingestReportPath, ingestStartPath } from '../paths.ts';
 
-const base = '/projects/{projectId}/eval-ingest';
 const ok = { ok: z.literal(true).nullish() };
 const runAnswer = ingestedRunSchema.extend(ok);
 
@@ -18,7 +18,7 @@ export const ingestOperations = {
     name: 'reportEvalRun',
     summary: 'Records a run with all its results, and answers with the verdict on it.',
     method: 'POST',
-    path: `${base}/report`,
+    path: ingestReportPath,
     query: none,
     body: ingestReportSchema,
     answer: runAnswer,
@@ -30,7 +30,7 @@ export const ingestOperations = {
     name: 'startEvalIngestRun',
     summary: 'Opens a run whose results follow.',
     method: 'POST',
-    path: `${base}/runs/start`,
+    path: ingestStartPath,
     query: none,
     body: ingestStartSchema,
     answer: runAnswer,
@@ -42,7 +42,7 @@ export const ingestOperations = {
     name: 'ingestEvalRunIterations',
     summary: 'Adds results to an open run; those that it has already are skipped.',
     method: 'POST',
-    path: `${base}/runs/iterations`,
+    path: ingestIterationsPath,
     query: none,
     body: ingestIterationsSchema,
     answer: ingestedIterationsSchema.extend(ok),
@@ -54,7 +54,7 @@ export const ingestOperations = {
     name: 'finalizeEvalIngestRun',
     summary: 'Ends an open run, and answers with the verdict on it.',
     method: 'POST',
-    path: `${base}/runs/finalize`,
+    path: ingestFinalizePath,
     query: none,
     body: ingestFinalizeSchema,
     answer: runAnswer,

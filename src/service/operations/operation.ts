@@ -63,11 +63,6 @@ export function describeOperation<
   return operation;
 }
 
-/** The names in braces of a path. */
-export type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | PathFields<Rest>
-  : never;
-
 /** The names in braces of a path, in their order. */
 export function listPathFields(path: string): string[] {
   return [...path.matchAll(/\{(?<name>\w+)\}/g)].flatMap(({ groups }) => groups?.['name'] ?? []);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { serverPath } from '../paths.ts';
 
-const path = '/projects/{projectId}/servers/{serverId}';
 const errors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
 const record = z.record(z.string(), z.unknown());
 const items = z.array(record);
@@ -15,7 +15,7 @@ export const primitiveOperations = {
     name: 'listTools',
     summary: 'Lists the tools of an MCP server, a page at a time.',
     method: 'POST',
-    path: `${path}/tools`,
+    path: `${serverPath}/tools`,
     query: none,
     body: cursorBody,
     answer: page,
@@ -29,7 +29,7 @@ export const primitiveOperations = {
     name: 'listPrompts',
     summary: 'Lists the prompts of an MCP server, a page at a time.',
     method: 'POST',
-    path: `${path}/prompts`,
+    path: `${serverPath}/prompts`,
     query: none,
     body: cursorBody,
     answer: page,
@@ -43,7 +43,7 @@ export const primitiveOperations = {
     name: 'listResources',
     summary: 'Lists the resources of an MCP server, a page at a time.',
     method: 'POST',
-    path: `${path}/resources`,
+    path: `${serverPath}/resources`,
     query: none,
     body: cursorBody,
     answer: page,
@@ -57,7 +57,7 @@ export const primitiveOperations = {
     name: 'readResource',
     summary: 'Reads a resource of an MCP server.',
     method: 'POST',
-    path: `${path}/resources/read`,
+    path: `${serverPath}/resources/read`,
     query: none,
     body: z.object({ uri: z.string().min(1) }),
     answer: z.looseObject({ contents: items }),
@@ -70,7 +70,7 @@ export const primitiveOperations = {
     name: 'callTool',
     summary: 'Calls a tool of an MCP server once. A result with `isError` is a success of the operation.',
     method: 'POST',
-    path: `${path}/tools/call`,
+    path: `${serverPath}/tools/call`,
     query: none,
     body: z.object({ toolName: z.string().min(1), parameters: record.exactOptional() }),
     answer: z.looseObject({
@@ -86,7 +86,7 @@ export const primitiveOperations = {
     name: 'getPrompt',
     summary: 'Renders a prompt of an MCP server.',
     method: 'POST',
-    path: `${path}/prompts/get`,
+    path: `${serverPath}/prompts/get`,
     query: none,
     body: z.object({ promptName: z.string().min(1), arguments: z.record(z.string(), z.string()).exactOptional() }),
     answer: z.looseObject({ description: z.string().optional(), messages: items }),
@@ -99,7 +99,7 @@ export const primitiveOperations = {
     name: 'exportServer',
     summary: 'Takes a snapshot of everything that an MCP server lists.',
     method: 'POST',
-    path: `${path}/export`,
+    path: `${serverPath}/export`,
     query: none,
     body: z.looseObject({}),
     /** `exportedAt`: ISO 8601. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { stepPageSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { runPath, stepsPath } from '../paths.ts';
 
 /** A number of both runs. `percentDelta` is null where the base is 0; what one side lacks is null. */
 const numericDiff = z.object({
@@ -94,7 +95,7 @@ export const runComparisonOperations = {
     name: 'compareEvalRun',
     summary: 'Compares a run with an earlier one of its suite, case by case.',
     method: 'GET',
-    path: '/projects/{projectId}/eval-runs/{runId}/compare',
+    path: `${runPath}/compare`,
     query: z.object({
       /** A completed run of the same suite; the latest completed one before the run unless given. */
       baseRunId: z.string().exactOptional(),
@@ -110,7 +111,7 @@ export const runComparisonOperations = {
     name: 'getEvalRunSteps',
     summary: 'Lists the steps of an iteration with their results; those that did not run yet are `pending`.',
     method: 'GET',
-    path: '/projects/{projectId}/eval-runs/{runId}/iterations/{iterationId}/steps',
+    path: stepsPath,
     query: none,
     body: none,
     answer: stepPageSchema,

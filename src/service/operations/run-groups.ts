@@ -3,6 +3,7 @@ import { createTestSchemas } from '../bodies/case.ts';
 import { createRunSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
 import { describeOperation, none } from './operation.ts';
+import { projectPath } from '../paths.ts';
 
 /** Of one group; the API's own. */
 const maxTargets = 10;
@@ -68,7 +69,7 @@ export const runGroupOperations = {
     name: 'createEvalRunGroup',
     summary: 'Starts a run of a suite in each of several environments, or on each of several hosts.',
     method: 'POST',
-    path: '/projects/{projectId}/eval-run-groups',
+    path: `${projectPath}/eval-run-groups`,
     query: none,
     body: bodySchema,
     answer: runGroupReceiptSchema,

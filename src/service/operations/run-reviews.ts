@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
+import { runPath } from '../paths.ts';
 
 const receipt = z.object({ runId: z.string(), projectId: z.string(), status: z.string() });
-const runs = '/projects/{projectId}/eval-runs';
 
 const judgeState = z.object({
   /** `pending`, `completed` or `failed`; null where no judge was asked for. */
@@ -88,7 +88,7 @@ export const runReviewOperations = {
     name: 'judgeEvalRun',
     summary: 'Has a model judge the answers of a run; the run then holds what it said. Spends.',
     method: 'POST',
-    path: `${runs}/{runId}/judge`,
+    path: `${runPath}/judge`,
     query: none,
     body: z.strictObject({
       /** Judges once more a run that was judged. */
@@ -108,7 +108,7 @@ export const runReviewOperations = {
     name: 'requestEvalRunInsights',
     summary: 'Has a model find out why iterations of a run failed; the run then holds what it found. Spends.',
     method: 'POST',
-    path: `${runs}/{runId}/insights`,
+    path: `${runPath}/insights`,
     query: none,
     body: z.strictObject({ force: z.boolean().exactOptional() }),
     answer: receipt,

@@ -4,10 +4,10 @@ import { createRunSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
 import { iterationSchema, runCreatedSchema, runSchema, traceSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { iterationsPath, runCancelPath, runPath, runsPath, suiteRunsPath, tracePath } from '../paths.ts';
 
 const text = z.string().nullish();
 const open = z.record(z.string(), z.unknown()).nullish();
-const runs = '/projects/{projectId}/eval-runs';
 
 /** A run as it is read. `insights` and `judges` come with a single run only. */
 export const runAnswer = runSchema.extend({
@@ -30,7 +30,7 @@ export const runOperations = {
     name: 'createEvalRun',
     summary: 'Starts a run: of a suite as it is, of a suite with these tests written into it, or of a new suite.',
     method: 'POST',
-    path: runs,
+    path: runsPath,
     query: none,
     body: createRunSchema(contractLimits, createTestSchemas(contractLimits)).omit({ projectId: true }),
     answer: runCreatedSchema,
@@ -42,7 +42,7 @@ export const runOperations = {
     name: 'getEvalRun',
     summary: 'Gets a run as it stands now.',
     method: 'GET',
-    path: `${runs}/{runId}`,
+    path: runPath,
     query: none,
     body: none,
     answer: runAnswer,
@@ -53,7 +53,7 @@ export const runOperations = {
     name: 'cancelEvalRun',
     summary: 'Cancels a run and its iterations that have not ended.',
     method: 'POST',
-    path: `${runs}/{runId}/cancel`,
+    path: runCancelPath,
     query: none,
     body: none,
     answer: runAnswer,
@@ -65,7 +65,7 @@ export const runOperations = {
     name: 'listEvalSuiteRuns',
     summary: 'Lists the latest runs of a suite, newest first.',
     method: 'GET',
-    path: '/projects/{projectId}/eval-suites/{suiteId}/runs',
+    path: suiteRunsPath,
     query: z.object({ limit: z.int().min(1).max(100).exactOptional() }),
     body: none,
     answer: z.object({ items: z.array(runAnswer), nextCursor: text }),
@@ -76,7 +76,7 @@ export const runOperations = {
     name: 'listEvalRunIterations',
     summary: 'Lists the iterations of a run, page by page.',
     method: 'GET',
-    path: `${runs}/{runId}/iterations`,
+    path: iterationsPath,
     query: z.object({ limit: z.int().min(1).max(200).exactOptional(), cursor: z.string().exactOptional() }),
     body: none,
     answer: z.object({ items: z.array(iterationAnswer), nextCursor: text }),
@@ -88,7 +88,7 @@ export const runOperations = {
     name: 'getEvalIterationTrace',
     summary: 'Gets the trace of an iteration: an open document, any part of which may be missing.',
     method: 'GET',
-    path: `${runs}/{runId}/iterations/{iterationId}/trace`,
+    path: tracePath,
     query: none,
     body: none,
     answer: traceSchema,

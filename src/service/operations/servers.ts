@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deletedSchema, serverPageSchema, serverSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { serverPath, serversPath } from '../paths.ts';
 
 const text = z.string().exactOptional();
 const flag = z.boolean().exactOptional();
@@ -79,7 +80,7 @@ export const serverOperations = {
     name: 'listProjectServers',
     summary: 'Lists the MCP servers of a project.',
     method: 'GET',
-    path: '/projects/{projectId}/servers',
+    path: serversPath,
     query: none,
     body: none,
     answer: serverPageSchema,
@@ -90,7 +91,7 @@ export const serverOperations = {
     name: 'createProjectServer',
     summary: 'Saves an MCP server under a name that is unique in the project.',
     method: 'POST',
-    path: '/projects/{projectId}/servers',
+    path: serversPath,
     query: none,
     body: serverContentSchema,
     answer: serverSchema,
@@ -101,7 +102,7 @@ export const serverOperations = {
     name: 'getProjectServer',
     summary: 'Gets an MCP server without its headers, command and secrets.',
     method: 'GET',
-    path: '/projects/{projectId}/servers/{serverId}',
+    path: serverPath,
     query: none,
     body: none,
     answer: serverSchema,
@@ -112,7 +113,7 @@ export const serverOperations = {
     name: 'updateProjectServer',
     summary: 'Changes the given fields of an MCP server.',
     method: 'PATCH',
-    path: '/projects/{projectId}/servers/{serverId}',
+    path: serverPath,
     query: none,
     body: changesSchema,
     answer: serverSchema,
@@ -124,7 +125,7 @@ export const serverOperations = {
     name: 'deleteProjectServer',
     summary: 'Deletes an MCP server with its tunnel and its OAuth tokens.',
     method: 'DELETE',
-    path: '/projects/{projectId}/servers/{serverId}',
+    path: serverPath,
     query: none,
     body: none,
     answer: deletedSchema,

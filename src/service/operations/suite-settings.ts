@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { matchOptionsSchema } from '../../model/case.ts';
 import { describeOperation, none } from './operation.ts';
 import { suiteAnswer } from './suites.ts';
+import { suitePath } from '../paths.ts';
 
 const id = z.string().min(1);
 
@@ -20,7 +21,7 @@ export const suiteSettingsOperations = {
     name: 'updateEvalSuite',
     summary: 'Changes the given fields of a suite; null removes its environments.',
     method: 'PATCH',
-    path: '/projects/{projectId}/eval-suites/{suiteId}',
+    path: suitePath,
     query: none,
     body: z.strictObject({
       name: z.string().trim().min(1).exactOptional(),
@@ -73,7 +74,7 @@ export const suiteSettingsOperations = {
     name: 'updateEvalSuiteSchedule',
     summary: 'Sets how often a suite runs by itself, or stops that.',
     method: 'PATCH',
-    path: '/projects/{projectId}/eval-suites/{suiteId}/schedule',
+    path: `${suitePath}/schedule`,
     query: none,
     body: z.strictObject({
       enabled: z.boolean(),
@@ -90,7 +91,7 @@ export const suiteSettingsOperations = {
     name: 'attachEvalSuiteEnvironment',
     summary: 'Adds an environment to those that a suite runs in.',
     method: 'POST',
-    path: '/projects/{projectId}/eval-suites/{suiteId}/environments',
+    path: `${suitePath}/environments`,
     query: none,
     body: z.strictObject({ environmentId: id }),
     answer: z.object({ suiteId: z.string(), attached: z.boolean(), environmentIds: z.array(z.string()) }),

@@ -4,6 +4,7 @@ import { createSuiteSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
 import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { suitePath, suitesPath } from '../paths.ts';
 
 const text = z.string().nullish();
 const open = z.record(z.string(), z.unknown()).nullish();
@@ -37,7 +38,7 @@ export const suiteOperations = {
     name: 'listEvalSuites',
     summary: 'Lists the suites of a project with their latest runs, all at once.',
     method: 'GET',
-    path: '/projects/{projectId}/eval-suites',
+    path: suitesPath,
     query: none,
     body: none,
     answer: suitePageSchema,
@@ -48,7 +49,7 @@ export const suiteOperations = {
     name: 'createEvalSuite',
     summary: 'Creates a suite with its cases, and runs nothing.',
     method: 'POST',
-    path: '/projects/{projectId}/eval-suites',
+    path: suitesPath,
     query: none,
     body: createSuiteSchema(contractLimits, createTestSchemas(contractLimits)),
     answer: suiteCreatedSchema,
@@ -60,7 +61,7 @@ export const suiteOperations = {
     name: 'getEvalSuite',
     summary: 'Gets a suite with its settings, without its cases.',
     method: 'GET',
-    path: '/projects/{projectId}/eval-suites/{suiteId}',
+    path: suitePath,
     query: none,
     body: none,
     answer: suiteAnswer,
@@ -71,7 +72,7 @@ export const suiteOperations = {
     name: 'deleteEvalSuite',
     summary: 'Deletes a suite and its cases; its past runs stay.',
     method: 'DELETE',
-    path: '/projects/{projectId}/eval-suites/{suiteId}',
+    path: suitePath,
     query: none,
     body: none,
     answer: deletedSchema,

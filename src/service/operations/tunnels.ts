@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tunnelClosedSchema, tunnelGrantSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
+import { tunnelClosePath, tunnelsPath } from '../paths.ts';
 
 /** Tunnels, through which the service reaches servers that have no public address. */
 export const tunnelOperations = {
@@ -8,7 +9,7 @@ export const tunnelOperations = {
     name: 'createTunnel',
     summary: 'Creates a tunnel under the name of a server, and cuts off an earlier holder of it.',
     method: 'POST',
-    path: '/projects/{projectId}/tunnels',
+    path: tunnelsPath,
     query: none,
     // Open, unlike the bodies of other writes.
     body: z.object({ name: z.string().trim().min(1).max(128) }),
@@ -22,7 +23,7 @@ export const tunnelOperations = {
     name: 'closeTunnel',
     summary: 'Closes a tunnel; the record of its server stays.',
     method: 'POST',
-    path: '/projects/{projectId}/tunnels/{serverId}/close',
+    path: tunnelClosePath,
     query: none,
     body: none,
     answer: tunnelClosedSchema,

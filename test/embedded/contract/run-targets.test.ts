@@ -227,7 +227,10 @@ describe('where a run takes place', () => {
     await patch(suiteId, { environmentIds: [skilled] });
     const skills = `# Skills\n\nFollow these instructions where they apply.\n\n## umbrella\n\nTake an umbrella when it rains.`;
     const listSystems = () =>
-      models.asked.flatMap((calls) => calls.map(({ prompt }) => String(prompt[0]?.content))).toSorted();
+      models.asked
+        .flat()
+        .flatMap(({ prompt }) => prompt.flatMap((message) => (message.role === 'system' ? [message.content] : [])))
+        .toSorted();
     await runOnce({ suiteId });
     expect(listSystems()).toEqual([`Be brief.\n\n${skills}`, `Be kind.\n\n${skills}`]);
     models.asked.length = 0;
