@@ -1,6 +1,7 @@
 import type { PageData } from '../src/report/html/page-data.ts';
 import { createBaseCard } from './base-card.ts';
 import { createCaseSection } from './case-list.ts';
+import { createCoverageCard } from './coverage-card.ts';
 import { createComparisonCard } from './comparison-card.ts';
 import { create } from './dom.ts';
 import { createModelsCard } from './models-card.ts';
@@ -26,6 +27,7 @@ function draw(app: HTMLElement, data: PageData): void {
     createTrendCard(report),
     createBaseCard(report),
     createComparisonCard(report),
+    createCoverageCard(report),
   ].filter((card) => card !== null);
   app.replaceChildren(create('div', { class: 'cards' }, ...cards));
   const { section, openWanted } = createCaseSection(data);

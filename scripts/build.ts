@@ -40,10 +40,10 @@ const sharedChunks = [
     test: /\/lib\/(?:github\/client|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
     priority: 1,
   },
-  // What is compared with the base of a pull request: policy, results, tool surface.
+  // What is compared with the base of a pull request: policy, results, tool surface with its coverage.
   {
     name: 'base',
-    test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base|base-partner))\.js$/,
+    test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base|base-partner|coverage-log))\.js$/,
     priority: 1,
   },
   {

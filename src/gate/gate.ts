@@ -6,11 +6,10 @@ import { generator } from '../base/version.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, ServerReport, Trend } from '../model/report.ts';
-import type { SurfaceReport } from '../model/surface-report.ts';
 import { buildReport } from '../report/build.ts';
 import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
-import { judgeGate, type MeasuredSuite } from '../verdict/judge-gate.ts';
+import { judgeGate, type MeasuredSuite, type SurfaceResults } from '../verdict/judge-gate.ts';
 import { type ConnectedService, connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import {
@@ -37,7 +36,7 @@ import type { RanSuite } from './run/run-suite.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
-import { leaveUnread, readJobSurface } from './run/read-surface.ts';
+import { openJobSurface } from './run/read-surface.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retrySuites } from './run/retry-failed.ts';
 
@@ -97,27 +96,19 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   if (plan.merge !== null) {
     const { report, exit } = judgeShards(plan.merge, plan);
     for (const warning of exit.warnings) context.logger.warning(warning);
-    return {
-      report,
-      evidence: null,
-      tracePath: null,
-      kept: null,
-      recordings: [],
-      snapshots: [],
-      exitCode: exit.exitCode,
-    };
+    return { report, ...nothingRan, exitCode: exit.exitCode };
   }
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
   const { server, otherServers, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } =
     ran;
-  const { snapshots, surface } = ran;
+  const { snapshots, measured } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
-    surface,
+    measured,
   );
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
@@ -141,7 +132,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
         ...judgement,
         notes,
         stopsJob,
-        surface,
+        ...measured,
       },
       context.redactor,
     ),
@@ -150,6 +141,8 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, snapshots, exitCode };
 }
+
+const nothingRan = { evidence: null, tracePath: null, kept: null, recordings: [], snapshots: [] } as const;
 
 /** A part of the cases is no point of a trend of the whole. */
 function readTrend({ history, revision, shard }: GatePlan): Trend | null {
@@ -180,7 +173,7 @@ async function runSuites(
   kept: KeptResults | null;
   recordings: MadeRecording[];
   snapshots: TakenSnapshot[];
-  surface: SurfaceReport | undefined;
+  measured: SurfaceResults;
 }> {
   const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
@@ -194,7 +187,7 @@ async function runSuites(
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
-  let surface = leaveUnread(plan.surface);
+  const surfaces = await openJobSurface(plan);
   let isOver = false;
   let answerNotes: string[] = [];
   let findings: string[] = [];
@@ -218,14 +211,15 @@ async function runSuites(
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
     scope = { service, teardown };
-    const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
-    await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
+    const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
+    await servers.open(service, opening);
     if (plan.service.hosted !== null && plan.servers.length > 1) {
       // Loaded with the first tunnel.
       const { refuseToolClashes } = await import('./run/tool-clashes.ts');
       await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
     }
-    surface = await readJobSurface(plan.surface, servers.listTargets(), { clock, signal: lifetime.cancelRun });
+    await surfaces.read(servers.listTargets(), { clock, signal: lifetime.cancelRun });
+    const shared = { service, ...opening, evidence: surfaces.watch(evidence) };
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
@@ -284,7 +278,7 @@ async function runSuites(
     kept,
     recordings,
     snapshots,
-    surface,
+    measured: surfaces.report(),
   };
 }
 

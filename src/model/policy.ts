@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
+import { coverageKinds } from './coverage-report.ts';
 import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
 import { confidencePopulations } from './rounds.ts';
@@ -116,6 +117,10 @@ export interface SuitePolicy {
   today: string;
 }
 
+/** Minimum shares of the surface of the servers that the evals cover, by kind. */
+const minimumCoverageSchema = z.array(z.object({ name: z.enum(coverageKinds), value: fraction, source: z.string() }));
+export type MinimumCoverage = z.infer<typeof minimumCoverageSchema>;
+
 export const gatePolicySchema = z.object({
   today: day.describe('The day on which the gate started, in UTC.'),
   suites: z.array(z.object({ suiteId: z.string(), ...requirementsSchema.shape })),
@@ -128,6 +133,9 @@ export const gatePolicySchema = z.object({
   surface: surfacePolicySchema
     .exactOptional()
     .describe('What changes of the tool surface mean; absent where the surface is not compared.'),
+  minimumCoverage: minimumCoverageSchema
+    .exactOptional()
+    .describe('What the evals have to cover of the surface, 0 to 1; absent where nothing is required.'),
 });
 
 /** Everything that a gate is judged by. With the results, it decides the verdict. */
@@ -156,6 +164,8 @@ export interface GateRules {
   stopEarly: Sourced<boolean> | null;
   /** What changes of the tool surface mean; null where the file says nothing. */
   surface: SurfaceRules | null;
+  /** What the evals have to cover of the surface; empty where nothing is required. */
+  minimumCoverage: MinimumCoverage;
 }
 
 /** Where no policy file says anything about the gate. */
@@ -167,6 +177,7 @@ export const noGateRules: GateRules = {
   probation: null,
   stopEarly: null,
   surface: null,
+  minimumCoverage: [],
 };
 
 /** What a policy file says: about the gate, about every suite, and about single ones by id or name. */

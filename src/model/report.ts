@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { baseComparisonSchema } from './base-comparison.ts';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
+import { coverageReportSchema } from './coverage-report.ts';
 import { currencySchema, judgeSpendingSchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
@@ -207,6 +208,9 @@ export const reportSchema = z.object({
     .describe(
       'The tool surface of the server, compared with the one that it promised; absent where it is not compared.',
     ),
+  coverage: coverageReportSchema
+    .exactOptional()
+    .describe('What the evals used of the surface of the servers; absent where that is not measured.'),
   models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),

@@ -29,6 +29,8 @@ export const reasonSchema = z.object({
     'surface-changed',
     'surface-too-large',
     'surface-unread',
+    'below-minimum-coverage',
+    'coverage-unread',
     'run-not-completed',
     'run-not-created',
     'no-iterations',

@@ -1,5 +1,6 @@
 import type { BaseComparison } from '../model/base-comparison.ts';
 import type { Comparison } from '../model/comparison.ts';
+import type { CoverageReport } from '../model/coverage-report.ts';
 import {
   type DemandReport,
   type ModelsReport,
@@ -45,6 +46,8 @@ export interface ReportInput {
   trend?: Trend | null;
   /** Undefined where it is not compared. */
   surface?: SurfaceReport | undefined;
+  /** Undefined where it is not measured. */
+  coverage?: CoverageReport | undefined;
   /** Null where no model took part. */
   models?: ModelsReport | null;
   /** What a reader should know in addition to the verdict. */
@@ -110,6 +113,7 @@ export function buildReport(input: ReportInput): Report {
     models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     ...(input.surface !== undefined && { surface: structuredClone(input.surface) }),
+    ...(input.coverage !== undefined && { coverage: structuredClone(input.coverage) }),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
     policy: structuredClone(input.policy),

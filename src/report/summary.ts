@@ -5,6 +5,7 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
 import { listBaseBlocks } from './base-comparison.ts';
 import { listComparisonBlocks } from './comparison.ts';
+import { listCoverageBlocks } from './coverage.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
@@ -71,6 +72,7 @@ const maxPassedRows = 15;
 const maxComparedRows = 50;
 const maxMatrixRows = 50;
 const maxDemands = 50;
+const maxMissing = 8;
 const maxOpenDemands = 10;
 /** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
 const maxOpenDetails = 5;
@@ -114,6 +116,9 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
           maxRows: Math.min(page.maxRows, maxComparedRows),
           linkLine: page.linkLine,
         })),
+    ...(report.coverage === undefined
+      ? []
+      : listCoverageBlocks(report.coverage, report.policy, { maxMissing: Math.min(page.maxRows, maxMissing) })),
     ...listTrendBlocks(report, { hasTable: page.maxDetails > 0 }),
     '---',
     [

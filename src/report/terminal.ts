@@ -30,6 +30,7 @@ import {
   describeTokens,
   listSpending,
 } from './models.ts';
+import { describeCoverage } from './coverage.ts';
 import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
 import { renderSurfaceText } from './surface.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
@@ -69,6 +70,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
     ...listBase(report, { columns, paint }),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     ...(report.surface === undefined ? [] : ['', renderSurfaceText(report.surface, options).trimEnd()]),
+    ...(report.coverage === undefined ? [] : ['', describeCoverage(report.coverage)]),
     ...listTrend(report, { columns, paint }),
     '',
     describeTotals(report),

@@ -1,3 +1,4 @@
+import { coverageKinds } from '../model/coverage-report.ts';
 import type { Sourced } from '../model/source.ts';
 import { emptyPolicyLayer, type GateRules, type NamedRule, type PolicyLayer } from '../model/policy.ts';
 import type { SurfaceRules } from '../model/surface-policy.ts';
@@ -66,6 +67,10 @@ export function buildGateRules(written: WrittenGateRules, document: SourceDocume
     probation: place('probation', written.probation),
     stopEarly: place('stopEarly', written.stopEarly),
     surface: written.surface === undefined ? null : buildSurfaceRules(written.surface, document),
+    minimumCoverage: coverageKinds.flatMap((name) => {
+      const value = written.minimumCoverage?.[name];
+      return value === undefined ? [] : [{ name, value, source: locateText(document, ['minimumCoverage', name]) }];
+    }),
   };
 }
 

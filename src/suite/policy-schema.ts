@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CoverageKind } from '../model/coverage-report.ts';
 import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
 import { surfaceEffects } from '../model/surface-policy.ts';
 import { parsePassRate } from '../model/rate.ts';
@@ -199,6 +200,24 @@ const surfaceSchema = z
   })
   .meta({ id: 'surface', description: 'What changes of the tool surface mean for the verdict.' });
 
+const minimum = (description: string) => passRate.exactOptional().meta({ description, examples: ['80%'] });
+
+const coverageSchema = z
+  .strictObject({
+    tools: minimum('Tools that a case calls.'),
+    parameters: minimum('Parameters of tools that a call gives.'),
+    values: minimum('Values of enums of parameters that a call gives.'),
+    errors: minimum('Tools that answer with an error in a case that passes.'),
+    prompts: minimum('Prompts that a case gets.'),
+    resources: minimum('Resources that a case reads.'),
+    templates: minimum('Resource templates that the URI of a resource fits.'),
+  } satisfies Record<CoverageKind, unknown>)
+  .meta({
+    id: 'minimumCoverage',
+    description: 'What the evals have to use of what the servers show, as shares.',
+    examples: [{ tools: '100%', parameters: '80%' }],
+  });
+
 /** What a policy file says about the gate as a whole. */
 const gateShape = {
   maximumRegressions: z
@@ -231,6 +250,7 @@ const gateShape = {
     .exactOptional()
     .meta({ description: 'Cancel a run as soon as nothing outstanding can change its verdict. Default: false.' }),
   surface: surfaceSchema.exactOptional(),
+  minimumCoverage: coverageSchema.exactOptional(),
 };
 
 /** A policy file: what holds for the gate, for every suite, and for single ones. */

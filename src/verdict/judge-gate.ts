@@ -1,4 +1,5 @@
 import type { BaseComparison } from '../model/base-comparison.ts';
+import type { CoverageReport } from '../model/coverage-report.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { ModelsReport } from '../model/report.ts';
@@ -8,6 +9,7 @@ import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { compareWithBase, listBaseRegressions } from './compare-base.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
+import { judgeCoverage } from './judge-coverage.ts';
 import { judgeSurface } from './judge-surface.ts';
 import { joinRuns } from './join-runs.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
@@ -19,6 +21,12 @@ export interface JudgedSuite extends SuiteJudgement {
   /** The results of each run. */
   parts: SuiteResults[];
   requirements: SuiteRequirements;
+}
+
+/** What was measured of the servers in addition to the results of cases; undefined where it was not. */
+export interface SurfaceResults {
+  surface?: SurfaceReport | undefined;
+  coverage?: CoverageReport | undefined;
 }
 
 export interface GateJudgement {
@@ -42,7 +50,7 @@ export interface GateJudgement {
 export function judgeGate(
   results: readonly SuiteResults[],
   policy: GatePolicy,
-  surface?: SurfaceReport,
+  { surface, coverage }: SurfaceResults = {},
 ): GateJudgement {
   const measured = [...Map.groupBy(results, ({ suiteId }) => suiteId).values()].flatMap((parts) => {
     const [first] = parts;
@@ -58,7 +66,10 @@ export function judgeGate(
     ...(baseComparison === null ? [] : listBaseRegressions(baseComparison)),
   ];
   const judged = surface === undefined || policy.surface === undefined ? null : judgeSurface(surface, policy.surface);
-  const reasons = [...assignReasons([...policy.lowered, ...(judged?.reasons ?? [])], measured), ...regressions];
+  const isComplete = results.every(({ interruption }) => interruption === null);
+  const uncovered = judgeCoverage(coverage, policy, { isComplete });
+  const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...uncovered];
+  const reasons = [...assignReasons(unassigned, measured), ...regressions];
   const { today } = policy;
   const suites = measured.map(({ results, parts, requirements }) => {
     const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
+import { joinCoverage } from '../model/coverage.ts';
+import type { CoverageReport } from '../model/coverage-report.ts';
 import {
   applyPricingDefaults,
   defaultMaximumRegressions,
@@ -32,6 +34,8 @@ export interface JoinedShards {
   otherServers: ServerReport[];
   /** Of the first shard that read it; undefined where none compares it. */
   surface: SurfaceReport | undefined;
+  /** Of all shards together; undefined where none measures it. */
+  coverage: CoverageReport | undefined;
 }
 
 type SuitePart = GatePolicy['suites'][number];
@@ -70,7 +74,8 @@ export function joinShards(
   const results = members.flatMap(({ report }) => readResults(report));
   const surfaces = members.flatMap(({ report }) => report.surface ?? []);
   const surface = surfaces.find(({ unread }) => unread === null) ?? surfaces[0];
-  return { joined: { results, policy, surface, ...joinTimes(members), ...findServers(members) }, problems };
+  const coverage = joinCoverage(members.flatMap(({ report }) => report.coverage ?? []));
+  return { joined: { results, policy, surface, coverage, ...joinTimes(members), ...findServers(members) }, problems };
 }
 
 /** What the shards so far say of a suite. */
@@ -222,6 +227,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
   const policies = members.map(({ report }) => report.policy);
   const lowered = policies.flatMap((policy) => policy.lowered);
   const surface = policies.find((policy) => policy.surface !== undefined)?.surface;
+  const minimumCoverage = policies.find((policy) => policy.minimumCoverage !== undefined)?.minimumCoverage;
   return {
     today: policies.map(({ today }) => today).toSorted()[0] ?? '',
     suites,
@@ -230,6 +236,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
     ...(policies[0] === undefined ? applyPricingDefaults(noGateRules) : pickPricing(policies[0])),
     baseline: null,
     ...(surface !== undefined && { surface }),
+    ...(minimumCoverage !== undefined && { minimumCoverage }),
     lowered: firstOfEach(lowered, ({ code, message }) => `${code} ${message}`),
   };
 }

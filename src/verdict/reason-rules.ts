@@ -34,6 +34,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'case-below-minimum': judged,
   'required-failed': judged,
   regressed: judged,
+  'below-minimum-coverage': judged,
   'quarantine-expired': judged,
   'quarantine-stale': judged,
 
@@ -53,6 +54,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   // A requirement without a result is a result that is missing, not one that is close.
   'demand-unjudged': { kind: 'open', rule: 'onNothingRun' },
   'surface-unread': { kind: 'open', rule: 'onNothingRun' },
+  'coverage-unread': { kind: 'open', rule: 'onNothingRun' },
 
   // An iteration has no result, or was not read. The others were read, and what is missing is counted.
   'results-unknown': soundGap,

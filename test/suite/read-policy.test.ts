@@ -114,7 +114,7 @@ describe('readPolicy', () => {
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -197,6 +197,7 @@ describe('readPolicy of rules about the gate', () => {
       probation: { value: 5, source: 'policy.yaml:1' },
       stopEarly: { value: true, source: 'policy.yaml:2' },
       surface: null,
+      minimumCoverage: [],
     });
     expect(read('flaky: pass').policy?.gate).toEqual(noGateRules);
   });

@@ -7,11 +7,11 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, protectionFindings, surface },
+    plan: { limits, protectionFindings, surface, coverage },
     baseline,
     today,
   }: {
-    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface'>;
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface' | 'coverage'>;
     baseline: PlannedBaseline | null;
     today: string;
   },
@@ -23,5 +23,6 @@ export function composePolicy(
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
     ...(surface !== null && { surface: surface.policy }),
+    ...((coverage?.minimum.length ?? 0) > 0 && { minimumCoverage: coverage?.minimum ?? [] }),
   };
 }

@@ -25,20 +25,30 @@ export interface Rejudgement {
 export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
   const results = readResults(report);
   // What it says of its own verdict may not be true of the new one.
-  const outdated = new Set(judgeGate(results, report.policy, report.surface).exit.notes);
+  const outdated = new Set(judgeGate(results, report.policy, report).exit.notes);
   const notes = report.notes.filter((note) => !outdated.has(note));
   return judgeAgain(results, replaceRules(report.policy, results, rules), { ...report, notes });
 }
 
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
 export function judgeShards(
-  { results, policy, rules, surface, startedAt, durationMs, server, revision }: PlannedMerge,
+  { results, policy, rules, surface, coverage, startedAt, durationMs, server, revision }: PlannedMerge,
   { baseline, history, protectionFindings, policyNotes }: MergingGate,
 ): Rejudgement {
   const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
   const replaced = replaceRules(policy, results, { ...rules, baseline, lowered: protectionFindings });
   const notes = [...policyNotes, ...listRevisionDifferences(results)];
-  return judgeAgain(results, replaced, { startedAt, durationMs, generator, revision, server, trend, notes, surface });
+  return judgeAgain(results, replaced, {
+    startedAt,
+    durationMs,
+    generator,
+    revision,
+    server,
+    trend,
+    notes,
+    surface,
+    coverage,
+  });
 }
 
 type MergingGate = Pick<GatePlan, 'baseline' | 'history' | 'protectionFindings' | 'policyNotes'>;
@@ -48,7 +58,7 @@ function judgeAgain(
   policy: GatePolicy,
   rest: Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy' | 'stopsJob'>,
 ): Rejudgement {
-  const { exit, ...judgement } = judgeGate(results, policy, rest.surface);
+  const { exit, ...judgement } = judgeGate(results, policy, rest);
   const notes = [...(rest.notes ?? []), ...exit.notes];
   const report = buildReport({ ...rest, policy, ...judgement, notes, stopsJob: exit.exitCode !== 0 });
   return { report, exit };
@@ -83,6 +93,7 @@ function replaceRules(
     maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,
     ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
     ...(policy.surface !== undefined && { surface: applySurfaceDefaults(file?.gate.surface ?? null, policy.surface) }),
+    ...(file !== null && file.gate.minimumCoverage.length > 0 && { minimumCoverage: file.gate.minimumCoverage }),
     baseline: baseline?.baseline ?? policy.baseline,
     lowered: firstOfEach([...policy.lowered, ...lowered], ({ code, message }) => `${code} ${message}`),
   };

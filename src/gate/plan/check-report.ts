@@ -58,7 +58,7 @@ function listCountContradictions({ suiteId, cases, iterationsRead, unknownIterat
 
 /** Judges the results again, and compares what follows from them with what the report states. */
 function listJudgedContradictions(report: Report): string[] {
-  const { exit, ...judged } = judgeGate(readResults(report), report.policy, report.surface);
+  const { exit, ...judged } = judgeGate(readResults(report), report.policy, report);
   const again = buildReport({ ...report, ...judged });
   const problems = listDifferences(pickJudged(report), JSON.parse(JSON.stringify(pickJudged(again))), '');
   if (report.verdict.outcome === 'passed' && report.stopsJob) problems.push('the verdict is passed and stops the job');

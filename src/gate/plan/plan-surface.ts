@@ -1,6 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { GateRules } from '../../model/policy.ts';
+import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
 import type { GateOptions } from '../options/schema.ts';
@@ -13,6 +13,28 @@ export interface PlannedSurface {
   /** Of the file. */
   text: string;
   policy: SurfacePolicy;
+}
+
+/** What the gate measures of the coverage of its evals. */
+export interface PlannedCoverage {
+  minimum: MinimumCoverage;
+  /** Whether other jobs, or other calls of the command, run the rest of the cases. */
+  isPartial: boolean;
+  /** Each costs a hosted service a request. */
+  maxTraces: number;
+}
+
+/** One request each, of which a hosted service answers one a second. */
+const maxTraces = { hosted: 60, local: 100_000 };
+
+/** Coverage is measured where the policy requires some, and next to a surface that is compared; null elsewhere. */
+export function planCoverage(
+  { surface, merge, shard, cases }: GateOptions,
+  { rules: { minimumCoverage: minimum }, isHosted }: { rules: GateRules; isHosted: boolean },
+): PlannedCoverage | null {
+  if (merge.length > 0 || (surface === null && minimum.length === 0)) return null;
+  const isPartial = shard !== null || cases.length > 0;
+  return { minimum, isPartial, maxTraces: maxTraces[isHosted ? 'hosted' : 'local'] };
 }
 
 /** Reads the surface file, where one is given; null where none is. What is wrong goes to `issues`. */

@@ -39,7 +39,7 @@ import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
-import { planSurface, type PlannedSurface } from './plan-surface.ts';
+import { planCoverage, planSurface, type PlannedCoverage, type PlannedSurface } from './plan-surface.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -84,6 +84,8 @@ export interface GatePlan extends PlannedPast {
   snapshots: PlannedSnapshots | null;
   /** Null where the surface of the server is not compared. */
   surface: PlannedSurface | null;
+  /** Null where nothing is measured of what the evals cover. */
+  coverage: PlannedCoverage | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
   upload: PlannedUpload | null;
   isDryRun: boolean;
@@ -204,6 +206,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     models,
     snapshots,
     surface,
+    coverage: planCoverage(options, { rules, isHosted: service.hosted !== null }),
     isDryRun: options.dryRun,
     notes,
     remarks,

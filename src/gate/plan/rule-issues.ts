@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
-import type { GateRules } from '../../model/policy.ts';
+import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { placeIssue } from './resolve-names.ts';
@@ -11,9 +11,12 @@ interface RuledGate {
 }
 
 /** Finds rules of the policy about the whole gate that contradict its options or its suites. */
-export function findRuleIssues({ stopEarly, probation }: GateRules, gate: RuledGate): ConfigurationIssue[] {
+export function findRuleIssues(
+  { stopEarly, probation, minimumCoverage }: GateRules,
+  gate: RuledGate,
+): ConfigurationIssue[] {
   return [
-    ...(stopEarly?.value === true ? findEarlyStopIssues(stopEarly, gate) : []),
+    ...(stopEarly?.value === true ? findEarlyStopIssues(stopEarly, minimumCoverage, gate) : []),
     ...(probation === null || probation.value === 0 ? [] : findProbationIssues(probation, gate)),
     ...gate.suites.flatMap((planned) => findRangeIssues(planned, gate)),
   ];
@@ -61,7 +64,11 @@ function locateRange(planned: PlannedSuite): Pick<ConfigurationIssue, 'file' | '
 }
 
 /** A remote service would be polled all the time, and what is known of a part settles nothing about the whole. */
-function findEarlyStopIssues({ source }: Sourced<boolean>, { options, suites }: RuledGate): ConfigurationIssue[] {
+function findEarlyStopIssues(
+  { source }: Sourced<boolean>,
+  [coverage]: MinimumCoverage,
+  { options, suites }: RuledGate,
+): ConfigurationIssue[] {
   const { service, shard, baseline } = options;
   const issues: ConfigurationIssue[] = [];
   const add = (code: string, message: string) => void issues.push({ ...placeIssue(source), code, message });
@@ -79,6 +86,10 @@ function findEarlyStopIssues({ source }: Sourced<boolean>, { options, suites }: 
       'stop-early-and-baseline',
       '`stopEarly` leaves out iterations that would be compared with `baseline`; give one of the two',
     );
+  }
+  if (coverage !== undefined) {
+    const message = `\`stopEarly\` leaves out iterations that may cover what \`minimumCoverage\` requires (${describeSource(coverage.source)}); leave out one of the two`;
+    add('stop-early-and-coverage', message);
   }
   const retrying = suites.find(({ requirements }) => requirements.retryFailed.value > 0);
   if (retrying !== undefined) {

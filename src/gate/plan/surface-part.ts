@@ -7,11 +7,9 @@ import { type Clock, formatDuration } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
 import type { Target } from '../../mcp/session.ts';
 import type { Surface, SurfaceFile } from '../../model/surface.ts';
-import type { SurfaceReport } from '../../model/surface-report.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
 import { readSurface } from '../../surface/read.ts';
-import { type ExpectedSurfaces, reportSurfaces } from '../../surface/report.ts';
 
 // All of the gate that deals with surfaces, loaded only where an option asks for it.
 
@@ -25,26 +23,25 @@ export interface SurfaceTarget {
 const readTimeoutMs = 60_000;
 
 /**
- * Reads the surfaces of servers that run, and compares them with what is expected. A server that does not list what it shows leaves the
- * surface unread.
+ * Reads the surfaces of servers that run, by configuration. `unread` says why there are none: a server did not list what it shows.
  *
  * @throws the signal's reason once it aborts
  */
-export async function compareTargets(
+export async function readTargets(
   targets: readonly SurfaceTarget[],
-  expected: ExpectedSurfaces,
   context: { clock: Clock; signal: AbortSignal },
-): Promise<SurfaceReport> {
+): Promise<{ found: SurfaceFile['configurations']; unread: string | null }> {
   const found: SurfaceFile['configurations'] = {};
   for (const { configuration, target } of targets) {
     try {
       found[configuration] = await readTarget(target, { ...context, timeoutMs: readTimeoutMs });
     } catch (error) {
       context.signal.throwIfAborted();
-      return { against: expected.against, unread: describeError(error), configurations: [] };
+      return { found: {}, unread: describeError(error) };
     }
   }
-  return reportSurfaces(found, expected);
+  if (targets.length === 0) return { found, unread: 'the gate has no server of its own.' };
+  return { found, unread: null };
 }
 
 /**

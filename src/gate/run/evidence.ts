@@ -20,6 +20,8 @@ import { type CountedIteration, isIterationReplayed } from '../../verdict/tally.
 export interface EvidenceCollector {
   /** One that was added before is replaced. */
   addIteration(suiteId: string, iteration: Iteration, counted: CountedIteration): void;
+  /** Looks into the trace of an iteration that passed, which `loadTrace` reads; absent where nothing wants to. */
+  inspect?: (passed: { suiteId: string; caseId: string }, loadTrace: () => Promise<unknown>) => Promise<void>;
   /** Whether another trace would be kept. */
   hasRoomForTraces(): boolean;
   addTrace(suiteId: string, iterationId: string, trace: unknown): Promise<void>;

@@ -31,6 +31,7 @@ export function createPairLog(): PairLog {
       hasRoomForTraces: () => within.hasRoomForTraces(),
       addTrace: async (...trace) => await within.addTrace(...trace),
       collect: () => within.collect(),
+      ...(within.inspect && { inspect: within.inspect }),
       addIteration: (suiteId, iteration, counted) => {
         within.addIteration(suiteId, iteration, counted);
         const { caseId, outcome } = counted;

@@ -67,6 +67,10 @@ export async function readIterations(
       if (own?.kind === 'failed') await evidence.addTrace(suite.id, iteration.id, trace);
       if (counted === null) continue;
       evidence.addIteration(suite.id, iteration, counted);
+      if (counted.outcome === 'passed') {
+        const passed = { suiteId: suite.id, caseId: counted.caseId };
+        await evidence.inspect?.(passed, async () => trace ?? (await loadTrace()));
+      }
       await traceLog?.addIteration({ ...counted, suite, runId, iteration, round });
     }
   }

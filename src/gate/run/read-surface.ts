@@ -1,26 +1,60 @@
 import type { Clock } from '../../base/time.ts';
+import type { CoverageReport } from '../../model/coverage-report.ts';
 import type { SurfaceReport } from '../../model/surface-report.ts';
-import type { PlannedSurface } from '../plan/plan-surface.ts';
+import type { SurfaceResults } from '../../verdict/judge-gate.ts';
+import type { GatePlan } from '../plan/plan.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
+import type { CoverageLog } from './coverage-log.ts';
+import type { EvidenceCollector } from './evidence.ts';
 
-/**
- * Compares the surface of the servers of the job with what is planned; undefined where nothing is.
- *
- * @throws the signal's reason once it aborts
- */
-export async function readJobSurface(
-  planned: PlannedSurface | null,
-  targets: readonly SurfaceTarget[],
-  context: { clock: Clock; signal: AbortSignal },
-): Promise<SurfaceReport | undefined> {
-  if (planned === null) return undefined;
-  // Loaded when the plan was made.
-  const { compareTargets } = await import('../plan/surface-part.ts');
-  return await compareTargets(targets, planned, context);
+/** What the servers of the job show, and what the evals use of it, as far as the plan asks for either. */
+export interface JobSurface {
+  /**
+   * Reads the surfaces of servers that run. One that does not list what it shows leaves surface and coverage unread.
+   *
+   * @throws the signal's reason once it aborts
+   */
+  read(targets: readonly SurfaceTarget[], context: { clock: Clock; signal: AbortSignal }): Promise<void>;
+  /** A collector that notes what iterations use, in addition to what the one within it collects. Called after `read`. */
+  watch(within: EvidenceCollector): EvidenceCollector;
+  /** Of a gate that ended before the surface was read, both are unread. */
+  report(): SurfaceResults;
 }
 
-/** Where the job ended before the surface was read. */
-export function leaveUnread(planned: PlannedSurface | null): SurfaceReport | undefined {
-  if (planned === null) return undefined;
-  return { against: planned.against, unread: 'the gate ended before it was read.', configurations: [] };
+/** Loads what the plan asks for, before a server could overwrite it. */
+export async function openJobSurface({
+  surface: planned,
+  coverage: measuring,
+}: Pick<GatePlan, 'surface' | 'coverage'>): Promise<JobSurface> {
+  const parts =
+    planned === null && measuring === null
+      ? null
+      : {
+          ...(await import('../plan/surface-part.ts')),
+          ...(await import('../../surface/report.ts')),
+          ...(await import('./coverage-log.ts')),
+        };
+  let unread: string | null = 'the gate ended before it was read.';
+  let surface: SurfaceReport | undefined;
+  let log: CoverageLog | null = null;
+  return {
+    read: async (targets, context) => {
+      if (parts === null) return;
+      const read = await parts.readTargets(targets, context);
+      ({ unread } = read);
+      if (unread !== null) return;
+      if (planned !== null) surface = parts.reportSurfaces(read.found, planned);
+      if (measuring !== null) log = parts.openCoverageLog(Object.values(read.found), measuring);
+    },
+    watch: (within) => log?.watch(within) ?? within,
+    report: () => {
+      const { isPartial = false } = measuring ?? {};
+      const nothing = { unreadTraces: 0, items: [] };
+      const coverage: CoverageReport = { unread, isPartial, ...(log?.report() ?? nothing) };
+      return {
+        surface: planned === null ? undefined : (surface ?? { against: planned.against, unread, configurations: [] }),
+        coverage: measuring === null ? undefined : coverage,
+      };
+    },
+  };
 }

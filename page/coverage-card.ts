@@ -1,0 +1,45 @@
+import { countCoverage, coverageNames } from '../src/model/coverage.ts';
+import { formatPassRate } from '../src/model/rate.ts';
+import { listCoverageNotes } from '../src/report/coverage.ts';
+import type { PageReport } from '../src/report/html/page-data.ts';
+import { create, quote } from './dom.ts';
+
+const maxNamed = 200;
+
+/** Shows which part of the servers' surface the evals used, a row for each kind; null where it was not measured. */
+export function createCoverageCard({ coverage }: PageReport): HTMLElement | null {
+  if (coverage === undefined) return null;
+  const counts = countCoverage(coverage);
+  const head = ['', 'Covered', 'Share'].map((text) => create('th', { scope: 'col' }, text));
+  const rows = counts.map(({ kind, covered, total }) =>
+    create(
+      'tr',
+      {},
+      create('th', { scope: 'row' }, coverageNames[kind]),
+      create('td', { class: 'count' }, `${covered} of ${total}`),
+      create('td', { class: 'count' }, formatPassRate(covered / total)),
+    ),
+  );
+  const table = create('table', {}, create('thead', {}, create('tr', {}, ...head)), create('tbody', {}, ...rows));
+  return create(
+    'section',
+    { class: 'card coverage' },
+    create('h2', {}, 'Coverage'),
+    ...listCoverageNotes(coverage).map((text) => create('p', { class: 'fine' }, quote(text))),
+    counts.length === 0
+      ? null
+      : create('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Coverage' }, table),
+    ...counts.filter(({ missing }) => missing.length > 0).map(createMissing),
+  );
+}
+
+function createMissing({ kind, missing }: ReturnType<typeof countCoverage>[number]): HTMLElement {
+  const rest = missing.length - maxNamed;
+  return create(
+    'details',
+    {},
+    create('summary', {}, `${missing.length} ${coverageNames[kind]} not covered`),
+    create('ul', {}, ...missing.slice(0, maxNamed).map((name) => create('li', {}, quote(name)))),
+    rest > 0 ? create('p', { class: 'fine' }, `and ${rest} more`) : null,
+  );
+}

@@ -1,0 +1,66 @@
+import { describeError } from '../../base/errors.ts';
+import { isRecord } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
+import type { CoverageReport } from '../../model/coverage-report.ts';
+import type { Surface } from '../../model/surface.ts';
+import { readTrace } from '../../engine/trace-reader.ts';
+import { createCoverage } from '../../surface/coverage.ts';
+import type { EvidenceCollector } from './evidence.ts';
+
+/** What the evals of a gate use of the surfaces of its servers, noted while results stream by. */
+export interface CoverageLog {
+  /** A collector that notes what iterations did, in addition to what the one within it collects. */
+  watch(within: EvidenceCollector): EvidenceCollector;
+  report(): Pick<CoverageReport, 'unreadTraces' | 'items'>;
+}
+
+/**
+ * Opens a log for the surfaces of all servers. Calls of tools count in every iteration. What only a trace shows is read from the first
+ * iteration of a case that passed: error paths, prompts, resources, and calls of `setup` and `teardown`. At most `maxTraces` are read.
+ */
+export function openCoverageLog(surfaces: readonly Surface[], { maxTraces }: { maxTraces: number }): CoverageLog {
+  const coverage = createCoverage(surfaces);
+  const tracedCases = new Set<string>();
+  const unread = new Set<string>();
+  const addTrace = (trace: unknown) => {
+    for (const { toolName, arguments: args, output, errorCode } of readTrace(trace)?.calls ?? []) {
+      if (toolName === null) continue;
+      coverage.addCall(toolName, args ?? {});
+      if (errorCode !== null || output?.isError === true) coverage.addError(toolName);
+    }
+    for (const { name, status, resourceUri, promptName } of listRequests(trace)) {
+      if (status === 'error') continue;
+      if (name === 'resources/read' && typeof resourceUri === 'string') coverage.addResource(resourceUri);
+      if (name === 'prompts/get' && typeof promptName === 'string') coverage.addPrompt(promptName);
+    }
+  };
+  return {
+    watch: (within) => ({
+      ...within,
+      addIteration: (suiteId, iteration, counted) => {
+        within.addIteration(suiteId, iteration, counted);
+        for (const { toolName, arguments: args } of iteration.actualToolCalls) coverage.addCall(toolName, args);
+      },
+      inspect: async (passed, loadTrace) => {
+        const key = JSON.stringify([passed.suiteId, passed.caseId]);
+        if (tracedCases.has(key)) return;
+        if (tracedCases.size >= maxTraces) {
+          unread.add(key);
+          return;
+        }
+        tracedCases.add(key);
+        const trace = await loadTrace().catch((error: unknown) => describeError(error));
+        if (isRecord(trace)) addTrace(trace);
+        else unread.add(key);
+      },
+    }),
+    report: () => ({ unreadTraces: unread.size, items: coverage.listItems() }),
+  };
+}
+
+function listRequests(trace: unknown): Array<Record<string, unknown>> {
+  const found: Array<Record<string, unknown>> = [];
+  const spans: unknown = isRecord(trace) ? trace['spans'] : undefined;
+  appendAll(found, (Array.isArray(spans) ? spans : []).filter(isRecord));
+  return found.filter(({ category }) => category === 'request');
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { count } from './quantities.ts';
+
+/** What evals can cover of the surface of a server. */
+export const coverageKinds = ['tools', 'parameters', 'values', 'errors', 'prompts', 'resources', 'templates'] as const;
+export type CoverageKind = (typeof coverageKinds)[number];
+
+const coverageItemSchema = z.object({
+  kind: z.enum(coverageKinds),
+  path: z
+    .array(z.string())
+    .describe('Names it: a tool, then its parameter, then a value as JSON; a prompt; a URI; a URI template.'),
+  isCovered: z.boolean(),
+});
+export type CoverageItem = z.infer<typeof coverageItemSchema>;
+
+export const coverageReportSchema = z.object({
+  unread: z.string().nullable().describe('Why the surface is not known; null where it is.'),
+  isPartial: z.boolean().describe('Whether only a part of the cases ran, so that no minimum is judged.'),
+  unreadTraces: count.describe(
+    'Cases without a trace that was read; their error paths, prompts and resources are unknown.',
+  ),
+  items: z.array(coverageItemSchema).describe('What the servers show, and whether an eval used it.'),
+});
+
+/** Which parts of the surface of the servers the evals used. */
+export type CoverageReport = z.infer<typeof coverageReportSchema>;

@@ -1,0 +1,118 @@
+import { isRecord } from '../base/json.ts';
+import type { CoverageItem, CoverageKind } from '../model/coverage-report.ts';
+import type { Surface } from '../model/surface.ts';
+
+/** What evals can use of surfaces, and what they used so far. Servers count together: a call of a tool covers it on each of them. */
+export interface Coverage {
+  /** Of calls to tools that the servers do not show, nothing is kept. */
+  addCall(toolName: string, args: Readonly<Record<string, unknown>>): void;
+  /** A call that was answered with an error. */
+  addError(toolName: string): void;
+  addPrompt(name: string): void;
+  addResource(uri: string): void;
+  /** In the order of the surfaces, by kind within a tool. */
+  listItems(): CoverageItem[];
+}
+
+/** A longer enum is a list of codes, of which a few stand for all. */
+const maxValues = 50;
+
+/** Of references and alternatives within the schema of one parameter. */
+const maxDepth = 8;
+
+export function createCoverage(surfaces: readonly Surface[]): Coverage {
+  const items = new Map<string, CoverageItem>();
+  const keyOf = (kind: CoverageKind, path: readonly string[]) => JSON.stringify([kind, ...path]);
+  const declare = (kind: CoverageKind, ...path: string[]) => {
+    const key = keyOf(kind, path);
+    if (!items.has(key)) items.set(key, { kind, path, isCovered: false });
+  };
+  const cover = (kind: CoverageKind, ...path: string[]) => {
+    const item = items.get(keyOf(kind, path));
+    if (item !== undefined) item.isCovered = true;
+  };
+  for (const { name, inputSchema } of surfaces.flatMap(({ tools }) => tools)) {
+    declare('tools', name);
+    declare('errors', name);
+    const { properties } = inputSchema;
+    for (const [parameter, schema] of Object.entries(isRecord(properties) ? properties : {})) {
+      declare('parameters', name, parameter);
+      const values = listEnumValues(schema, inputSchema);
+      if (values.size <= maxValues) for (const value of values) declare('values', name, parameter, value);
+    }
+  }
+  for (const { name } of surfaces.flatMap(({ prompts }) => prompts)) declare('prompts', name);
+  for (const { uri } of surfaces.flatMap(({ resources }) => resources)) declare('resources', uri);
+  const templates = new Set(surfaces.flatMap((each) => each.resourceTemplates.map(({ uriTemplate }) => uriTemplate)));
+  for (const template of templates) declare('templates', template);
+
+  return {
+    addCall: (toolName, args) => {
+      cover('tools', toolName);
+      for (const [parameter, value] of Object.entries(args)) {
+        cover('parameters', toolName, parameter);
+        for (const each of Array.isArray(value) ? value : [value]) {
+          cover('values', toolName, parameter, JSON.stringify(each));
+        }
+      }
+    },
+    addError: (toolName) => cover('errors', toolName),
+    addPrompt: (name) => cover('prompts', name),
+    addResource: (uri) => {
+      cover('resources', uri);
+      for (const template of templates) if (fitsTemplate(uri, template)) cover('templates', template);
+    },
+    listItems: () => [...items.values()].map((item) => ({ ...item })),
+  };
+}
+
+/** Lists the values that a parameter, or the items of its array, can have by `enum`, or by `const` of its alternatives, as JSON. */
+function listEnumValues(schema: unknown, root: Readonly<Record<string, unknown>>, depth = 0): Set<string> {
+  if (!isRecord(schema) || depth > maxDepth) return new Set();
+  const { $ref: reference, enum: values, items } = schema;
+  const inner = (each: unknown) => listEnumValues(each, root, depth + 1);
+  const found: string[] = Array.isArray(values) ? values.map((value: unknown) => JSON.stringify(value)) : [];
+  const alternatives: unknown[] = [schema['anyOf'], schema['oneOf']].flatMap((each) =>
+    Array.isArray(each) ? each : [],
+  );
+  for (const alternative of alternatives) {
+    if (isRecord(alternative) && 'const' in alternative) found.push(JSON.stringify(alternative['const']));
+    found.push(...inner(alternative));
+  }
+  if (typeof reference === 'string') found.push(...inner(resolveReference(reference, root)));
+  return new Set([...found, ...inner(items)]);
+}
+
+/** Finds what a reference within the same document names, such as `#/$defs/Mode`. */
+function resolveReference(reference: string, root: Readonly<Record<string, unknown>>): unknown {
+  if (!reference.startsWith('#/')) return undefined;
+  let found: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    if (!isRecord(found)) return undefined;
+    found = found[part.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  return found;
+}
+
+/**
+ * Whether a URI can come of a URI template: its literal parts stand in the URI in their order, with something between them. An expression
+ * of a query, such as `{?page}`, may be empty.
+ */
+export function fitsTemplate(uri: string, template: string): boolean {
+  const parts = template.split(/\{([^{}]*)\}/);
+  const last = parts.length - 1;
+  if (last === 0) return uri === template;
+  const [first = ''] = parts;
+  if (!uri.startsWith(first)) return false;
+  let position = first.length;
+  for (let index = 1; index < last; index += 2) {
+    const isOptional = /^[?&]/.test(parts[index] ?? '');
+    const literal = parts[index + 1] ?? '';
+    const from = position + (isOptional ? 0 : 1);
+    const isEnd = index + 1 === last;
+    const at = isEnd ? uri.length - literal.length : uri.indexOf(literal, from);
+    if (at < from || (isEnd && !uri.endsWith(literal))) return false;
+    position = at + literal.length;
+  }
+  return true;
+}

@@ -1,0 +1,39 @@
+import { countCoverage, coverageNames, tracedKinds } from '../model/coverage.ts';
+import type { CoverageReport } from '../model/coverage-report.ts';
+import type { GatePolicy } from '../model/policy.ts';
+import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import { describeSource } from '../model/source.ts';
+import type { VerdictReason } from '../model/verdict.ts';
+
+/** A reason names so many items; the report lists all. */
+const maxNamed = 5;
+
+/**
+ * Judges what the evals covered by the policy; empty where every minimum is met. A part of a gate is not judged, since the other parts
+ * cover the rest. What was not measured leaves a minimum open, and so do results that are missing. Pure.
+ */
+export function judgeCoverage(
+  coverage: CoverageReport | undefined,
+  { minimumCoverage = [] }: Pick<GatePolicy, 'minimumCoverage'>,
+  { isComplete }: { isComplete: boolean },
+): VerdictReason[] {
+  if (minimumCoverage.length === 0 || coverage?.isPartial === true) return [];
+  if (coverage === undefined || coverage.unread !== null) {
+    const why = coverage?.unread ?? 'the gate did not measure it';
+    return [{ code: 'coverage-unread', message: `The coverage of the server is not known: ${why}` }];
+  }
+  const counts = countCoverage(coverage);
+  return minimumCoverage.flatMap(({ name, value, source }): VerdictReason[] => {
+    const found = counts.find(({ kind }) => kind === name);
+    // A server without prompts has none to cover.
+    if (found === undefined || meetsMinimumPassRate(found.covered, found.total, value)) return [];
+    const { kind, covered, total, missing } = found;
+    const message = `The evals cover ${covered} of ${total} ${coverageNames[kind]} (${formatPassRate(covered / total)}); minimumCoverage.${kind} is ${formatMinimumPassRate(value)} (${describeSource(source)}).`;
+    const isOpen = !isComplete || (tracedKinds.has(kind) && coverage.unreadTraces > 0);
+    const rest = missing.length - maxNamed;
+    const list = `Not covered: ${missing.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
+    return isOpen
+      ? [{ code: 'coverage-unread', message: `${message} Not all results were read, so that more may be covered.` }]
+      : [{ code: 'below-minimum-coverage', message: `${message} ${list}` }];
+  });
+}
