@@ -4,6 +4,7 @@ import { renderComment } from '../../src/report/comment.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
+import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { runCommand } from '../support/process/command.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
@@ -154,6 +155,16 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     const merged = await runCommand(['merge', 'shards'], { cwd: workspace.path });
     expect(merged.stderr + merged.stdout).toContain(sentence);
     expect(merged.exitCode).toBe(exitCode);
+  });
+
+  it('is refused in a report where it does not follow from the results', async () => {
+    const { report } = await runBroken();
+    expect(listContradictions(parseReport(JSON.parse(renderReportJson(report))))).toEqual([]);
+    const cases = report.baseComparison?.cases.map((item) => ({ ...item, isWorse: false })) ?? [];
+    const edited = { ...report, baseComparison: report.baseComparison && { ...report.baseComparison, cases } };
+    expect(listContradictions(edited)).toEqual([
+      'baseComparison.cases[0].isWorse is stated as false, and the results say true',
+    ]);
   });
 
   it('decides nothing next to a stored baseline', async () => {
