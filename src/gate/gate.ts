@@ -27,7 +27,6 @@ import { noteSnapshots, type TakenSnapshot } from './run/snapshots.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
-import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { openBase } from './run/open-base.ts';
 import { runPlannedSuite } from './run/run-rounds.ts';
@@ -234,7 +233,7 @@ async function runSuites(
       const suite =
         base === null || planned.kind === 'stored'
           ? await runPlannedSuite(planned, { ...context, stopsEarly })
-          : await base.run(planned, { cases: countCases(plan.suites), confirms: baseline === null }, context);
+          : await base.run(planned, { confirms: baseline === null }, context);
       ran.push(suite);
       suites.push(suite);
     }
@@ -280,10 +279,6 @@ async function runSuites(
     snapshots,
     measured: surfaces.report(),
   };
-}
-
-function countCases(suites: readonly PlannedSuite[]): number {
-  return suites.reduce((total, planned) => total + (planned.kind === 'file' ? planned.suite.cases.length : 0), 0);
 }
 
 /** What ends a run without saying anything about the server. */

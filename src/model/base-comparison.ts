@@ -18,7 +18,11 @@ export type PairedCase = z.infer<typeof pairedCaseSchema>;
 const aboutBase = {
   label: z.string().describe('What the base is, for people.'),
   commit: z.string().nullable().describe('Null where the base is known only by how its server starts.'),
-  seed: count.describe('Decided which side ran first in each round.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .describe('Decided which side ran first in each round.'),
   problem: z.string().nullable().describe('Why nothing is compared; null where something is.'),
 };
 

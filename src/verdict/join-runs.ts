@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { BaseResults } from '../model/base-comparison.ts';
 import type { SuiteResults } from '../model/results.ts';
 import { sum } from './count.ts';
 
@@ -11,8 +12,10 @@ export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): 
   const ids = new Set(cases.map(({ id }) => id));
   const leftOut = others.map((results) => new Set(results.leftOut));
   const { concurrency } = first;
+  const base = joinBases(runs.flatMap((results) => results.base ?? []));
   return {
     ...first,
+    ...(base !== undefined && { base }),
     run: ran.run,
     runUrl: ran.runUrl,
     cases: cases.toSorted((a, b) => (a.location?.line ?? 0) - (b.location?.line ?? 0)),
@@ -29,5 +32,17 @@ export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): 
     isStoppedEarly: runs.some(({ isStoppedEarly }) => isStoppedEarly),
     // Shards may have run by different rules, and none of them is that of the whole.
     concurrency: runs.every((results) => isDeepStrictEqual(results.concurrency, concurrency)) ? concurrency : null,
+  };
+}
+
+/** Joins what was measured of the base. A problem in one run is one of the whole. */
+function joinBases([first, ...others]: readonly BaseResults[]): BaseResults | undefined {
+  if (first === undefined) return undefined;
+  const bases = [first, ...others];
+  return {
+    ...first,
+    problem: bases.find(({ problem }) => problem !== null)?.problem ?? null,
+    cases: bases.flatMap(({ cases }) => cases),
+    newCases: bases.flatMap(({ newCases }) => newCases),
   };
 }

@@ -136,6 +136,7 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
   const [first] = members;
   if (first === undefined) return [];
   const servers = findServers(members);
+  const base = members.find(({ report }) => comparesWithBase(report))?.report.baseComparison?.commit;
   return members.flatMap(({ label, report }) => {
     const differs = (what: string) => `${label} has another ${what} than ${first.label}`;
     const pickLimits = ({ policy: { maximumRegressions, maximumRateDrop } }: Report) => [
@@ -150,10 +151,16 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
       ...(isDeepStrictEqual(report.generator, first.report.generator) ? [] : [differs('version of mcp-eval-ci')]),
       ...(isDeepStrictEqual(report.revision, first.report.revision) ? [] : [differs('commit or branch')]),
       ...(isOtherServer ? [differs('server')] : []),
+      ...(comparesWithBase(report) && report.baseComparison?.commit !== base ? [differs('base')] : []),
       ...(hasOtherLimits ? [differs('limit of regressions')] : []),
       ...(hasOtherPrices ? [differs('table of prices')] : []),
     ];
   });
+}
+
+/** A base with a problem is known by that alone. */
+function comparesWithBase({ baseComparison }: Report): boolean {
+  return baseComparison?.problem === null;
 }
 
 function pickServers({ server, otherServers }: Report): Pick<Report, 'server' | 'otherServers'> {

@@ -27,6 +27,7 @@ const cells: Array<[Phase, Ending]> = [
   ['as the run is polled', 'SIGINT twice'],
   ['as the second grant is answered', 'SIGKILL'],
   ['as the second run is answered', 'SIGINT twice'],
+  ['as a further round is answered', 'SIGKILL'],
 ];
 
 describe('a hosted job', () => {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { renderComment } from '../../src/report/comment.ts';
+import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
+import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { runCommand } from '../support/process/command.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -11,6 +14,9 @@ type Scripts = Readonly<Record<string, readonly Behaviour[]>>;
 
 const names = ['echo', 'greet'];
 const allPass: Scripts = Object.fromEntries(names.map((name) => [name, ['passes']]));
+
+/** The largest one that an option takes. */
+const seed = 2 ** 32 - 1;
 
 /** Runs a gate whose change is one server and whose base is another one, both in this process. */
 async function compare(
@@ -24,7 +30,7 @@ async function compare(
   const result = await runEmbeddedGate(workspace, {
     'server-command': '',
     'server-url': after.url,
-    base: `url=${before.url}\nseed=7`,
+    base: `url=${before.url}\nseed=${seed}`,
     'min-pass-rate': '50%',
     ...inputs,
   });
@@ -62,11 +68,10 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     const flaky: Scripts = { ...allPass, greet: ['passes', 'fails', 'passes', 'passes', 'fails', 'passes'] };
     const exitCodes: number[] = [];
     for (let index = 0; index < 10; index += 1) {
-      const seed = `url=SERVER\nseed=${index}`;
       await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(names) });
       await using server = await startFlakyServer(flaky);
       const inputs = { 'server-command': '', 'server-url': server.url, 'min-pass-rate': '50%' };
-      const { exitCode } = await runEmbeddedGate(workspace, { ...inputs, base: seed.replace('SERVER', server.url) });
+      const { exitCode } = await runEmbeddedGate(workspace, { ...inputs, base: `url=${server.url}\nseed=${index}` });
       exitCodes.push(exitCode);
     }
     expect(exitCodes).toEqual(Array.from({ length: 10 }, () => 0));
@@ -76,7 +81,7 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     const { report, baseCalls, headCalls } = await compare({ base: allPass, head: allPass }, {}, { runs: 3 });
     expect(baseCalls).toEqual(headCalls);
     expect(Object.values(baseCalls)).toEqual(names.map(() => 3));
-    expect(report.baseComparison).toMatchObject({ isWorse: false, problem: null, seed: 7, cases: { length: 2 } });
+    expect(report.baseComparison).toMatchObject({ isWorse: false, problem: null, seed, cases: { length: 2 } });
     expect(report.results[0]?.base?.cases).toContainEqual({ id: 'echo', base: 'ppp', head: 'ppp', cached: 0 });
   });
 
@@ -115,7 +120,8 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
   });
 
   it('is judged again from the report alone, by another maximum', async () => {
-    const { report, exitCode } = await runBroken();
+    const { report: written, exitCode } = await runBroken();
+    const report = parseReport(JSON.parse(renderReportJson(written)));
     const rules = { minimumPassRate: null, baseline: null, policy: null };
     const again = rejudgeReport(report, rules);
     expect([exitCode, again.exit.exitCode]).toEqual([1, 1]);
@@ -123,6 +129,42 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     const { exit, report: judged } = rejudgeReport(lenient, rules);
     expect(exit.exitCode).toBe(0);
     expect(judged.baseComparison?.cases.filter(({ isWorse }) => isWorse)).toHaveLength(1);
+  });
+
+  it.each([
+    ['broken', 'fails', 1, 'Worse than the base (a running server): 1 of 4 cases (Calls greet).'],
+    ['whole', 'passes', 0, 'Not shown to be worse than the base (a running server) in any of 4 cases.'],
+  ] as const)('is joined from shards, of which one has a tool that is %s', async (_, behaviour, exitCode, sentence) => {
+    const four: Scripts = { ...allPass, sum: ['passes'], find: ['passes'] };
+    await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(Object.keys(four)) });
+    await using before = await startFlakyServer(four);
+    await using after = await startFlakyServer({ ...four, greet: [behaviour] });
+    const seeds = new Set<number | undefined>();
+    for (const index of [1, 2]) {
+      const { report } = await runEmbeddedGate(workspace, {
+        'server-command': '',
+        'server-url': after.url,
+        base: `url=${before.url}`,
+        'min-pass-rate': '0%',
+        shard: `${index}/2`,
+        'report-dir': `shards/${index}`,
+      });
+      seeds.add(report.baseComparison?.seed);
+    }
+    expect(seeds.size).toBe(1);
+    const merged = await runCommand(['merge', 'shards'], { cwd: workspace.path });
+    expect(merged.stderr + merged.stdout).toContain(sentence);
+    expect(merged.exitCode).toBe(exitCode);
+  });
+
+  it('is refused in a report where it does not follow from the results', async () => {
+    const { report } = await runBroken();
+    expect(listContradictions(parseReport(JSON.parse(renderReportJson(report))))).toEqual([]);
+    const cases = report.baseComparison?.cases.map((item) => ({ ...item, isWorse: false })) ?? [];
+    const edited = { ...report, baseComparison: report.baseComparison && { ...report.baseComparison, cases } };
+    expect(listContradictions(edited)).toEqual([
+      'baseComparison.cases[0].isWorse is stated as false, and the results say true',
+    ]);
   });
 
   it('decides nothing next to a stored baseline', async () => {

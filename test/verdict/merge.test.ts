@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { BaseComparison } from '../../src/model/base-comparison.ts';
 import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
@@ -51,6 +52,22 @@ const suites = fc
       return { minimum, results: createSuiteResults({ suiteId: `suite-${suiteIndex}`, cases }) };
     }),
   );
+
+const createBaseComparison = (commit: string | null, problem: string | null): BaseComparison => ({
+  label: 'main',
+  commit,
+  seed: 1,
+  problem,
+  isDecisive: true,
+  confidence: 0.95,
+  maximumRegressions: 0,
+  maximumRateDrop: null,
+  isWorse: false,
+  newCases: 0,
+  unpaired: 0,
+  rates: [],
+  cases: [],
+});
 
 describe('joinShards', () => {
   it('gives the verdict of the whole, however it was divided', () => {
@@ -320,6 +337,15 @@ describe('joinShards', () => {
       'another server',
       [first, { ...second, server: second.server && { ...second.server, version: '9.0.0' } }, third],
       ['shards/2 has another server than shards/1'],
+    ],
+    [
+      'another base',
+      [
+        { ...first, baseComparison: createBaseComparison('abc', null) },
+        { ...second, baseComparison: createBaseComparison(null, 'It did not start.') },
+        { ...third, baseComparison: createBaseComparison('def', null) },
+      ],
+      ['shards/3 has another base than shards/1'],
     ],
   ])('refuses %s', (_, reports, problems) => {
     expect(join(reports).problems).toEqual(problems);

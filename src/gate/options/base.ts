@@ -94,13 +94,12 @@ const issue = (input: string, code: string, message: string): ConfigurationIssue
 export function findBaseIssues(
   options: BaseOptions & {
     suite: string | null;
-    shard: unknown;
     serverCommand: string | null;
     serverUrl: string | null;
     mcpConfig: unknown;
   },
 ): ConfigurationIssue[] {
-  const { base: given, baseServerCommand, baseServerCwd, baseSetup, suite, shard, mcpConfig } = options;
+  const { base: given, baseServerCommand, baseServerCwd, baseSetup, suite, mcpConfig } = options;
   const isGit = given?.isGit === true;
   const issues: ConfigurationIssue[] = [];
   if (!isGit && baseSetup.length > 0) {
@@ -158,15 +157,6 @@ export function findBaseIssues(
         'base',
         'base-needs-command',
         'checks out the base, and nothing starts its server; set `base-server-command`',
-      ),
-    );
-  }
-  if (shard !== null) {
-    issues.push(
-      issue(
-        'base',
-        'base-and-shard',
-        'compares every case in every round, and a shard has some of them; run the comparison in a job without `shard`',
       ),
     );
   }

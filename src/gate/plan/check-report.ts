@@ -70,8 +70,8 @@ function listJudgedContradictions(report: Report): string[] {
   return problems;
 }
 
-function pickJudged({ verdict, totals, suites, cases, comparison, models, run }: Report) {
-  return { verdict, totals, suites, cases, comparison, models, run };
+function pickJudged({ verdict, totals, suites, cases, comparison, baseComparison, models, run }: Report) {
+  return { verdict, totals, suites, cases, comparison, baseComparison, models, run };
 }
 
 /** What another version may word in another way. */

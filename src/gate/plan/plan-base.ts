@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { getOwnPid } from '../../server/process-tree.ts';
+import type { ShardReport } from '../../model/report.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
+import type { PlannedSuite } from './plan-suites.ts';
 
 /** The commit of the base, and where it is going to be checked out. */
 export interface PlannedCheckout {
@@ -36,6 +38,8 @@ export interface PlannedBase {
   cacheKey: string;
   /** Of the evals files. */
   patterns: readonly string[];
+  /** How many cases are compared, those of other shards included. */
+  cases: number;
   /** Decides the order of the sides in each round. */
   seed: number;
   /** Why there is nothing to compare with; null where there is. */
@@ -52,6 +56,9 @@ interface BaseContext {
   /** Those of the change. */
   servers: readonly PlannedServer[];
   variables: ReadonlyMap<string, PlannedServer['secrets'][number]>;
+  /** Those of all shards. */
+  suites: readonly PlannedSuite[];
+  shard: ShardReport | null;
   /** Takes why nothing is compared. */
   remarks: string[];
 }
@@ -70,7 +77,8 @@ export async function planBase(
     setup: baseSetup,
     patterns: options.evals,
     cachePath: base?.cachePath == null ? null : resolve(context.cwd, base.cachePath),
-    seed: base?.seed ?? randomInt(2 ** 32),
+    cases: context.suites.reduce((total, suite) => total + (suite.kind === 'file' ? suite.suite.cases.length : 0), 0),
+    seed: base?.seed ?? drawSeed(context),
   };
   const describe = (servers: readonly PlannedServer[]) => hashServers(servers, baseSetup);
   if (base?.isGit !== true) {
@@ -101,6 +109,12 @@ export async function planBase(
   const label = `${commit.slice(0, 7)}, the merge base with ${name}`;
   const moved = servers.map((server) => ({ ...server, cwd: relative(directory, server.cwd) }));
   return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
+}
+
+/** Shards of one commit have one seed, as if one gate had run them. */
+function drawSeed({ shard, ci }: Pick<BaseContext, 'shard' | 'ci'>): number {
+  if (shard === null) return randomInt(2 ** 32);
+  return createHash('sha256').update(`${shard.digest} ${ci.commit}`).digest().readUInt32BE();
 }
 
 /** The base's server where options of its own describe it. All else is as the server of the change has it. */

@@ -145,7 +145,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   const { remarks } = policy;
   const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
-  const base = (await planBase?.(options, { ...context, ci, servers, variables, remarks }, issues)) ?? null;
+  const compared = { ...context, ci, servers, variables, suites: all, shard, remarks };
+  const base = (await planBase?.(options, compared, issues)) ?? null;
   for (const server of [...servers, ...(base?.servers ?? [])]) {
     const cache = base?.cachePath ?? null;
     const checkout = base?.servers.includes(server) === false ? (base.checkout?.directory ?? null) : null;

@@ -19,8 +19,6 @@ const maxConfirmingRounds = 25;
 /** How a suite is run next to its base. */
 export interface BasePairing {
   base: BaseSide;
-  /** How many cases of all suites are compared. */
-  cases: number;
   /** Whether cases that seem worse run further until that is settled. */
   confirms: boolean;
 }
@@ -32,7 +30,7 @@ export interface BasePairing {
  */
 export async function runWithBase(
   planned: FileSuite,
-  { base, cases, confirms }: BasePairing,
+  { base, confirms }: BasePairing,
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   const suite: PairedSuite = {
@@ -47,7 +45,7 @@ export async function runWithBase(
   const results = addTime(ran.results, partner.spentMs());
   if (confirms && results.interruption === null) {
     const confidence = ran.requirements.confidence?.value ?? rateConfidence;
-    await confirmWorse(suite, { ran, partner, cases, confidence }, context);
+    await confirmWorse(suite, { ran, partner, confidence }, context);
   }
   keepResults(suite);
   return { ...ran, results: { ...results, base: measure(suite) } };
@@ -69,7 +67,7 @@ async function runOwnRounds(
 /** Runs cases that seem worse further on both sides, until that is settled or a round brings nothing new. */
 async function confirmWorse(
   suite: PairedSuite,
-  { ran, partner, cases, confidence }: { ran: RanSuite; partner: RunPartner; cases: number; confidence: number },
+  { ran, partner, confidence }: { ran: RanSuite; partner: RunPartner; confidence: number },
   context: SuiteRunContext,
 ): Promise<void> {
   const { planned, base, pairs } = suite;
@@ -89,7 +87,7 @@ async function confirmWorse(
   for (let round = 0; round < maxConfirmingRounds; round += 1) {
     if (base.problem() !== null || context.lifetime.cancelRun.aborted) break;
     const before = measure(suite);
-    const suspects = listSuspects(before, { cases, confidence }).filter((id) => open.has(id));
+    const suspects = listSuspects(before, { cases: base.planned.cases, confidence }).filter((id) => open.has(id));
     if (suspects.length === 0) break;
     await runFurther(new Set(suspects));
     // A round without a result on both sides would be followed by another one without.

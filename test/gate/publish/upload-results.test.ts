@@ -108,6 +108,29 @@ describe('a gate that uploads', () => {
     ]);
   });
 
+  it('uploads the iterations of all rounds of a suite as one run, and none of its base', async () => {
+    const head = 'runs: { min: 2, max: 20 }\npolicy: { minimumPassRate: 50%, confidence: 95% }\n';
+    const evals = nameSuite('Rounds', writeCallingCases(['good', 'bad', 'other'], { head, runs: null }));
+    await using base = await startFlakyServer({ good: ['passes'], bad: ['passes'], other: ['passes'] });
+    const { report, warnings } = await run(service, evals, { inputs: { base: `url=${base.url}` } });
+    expect(warnings).toEqual([]);
+    const [result] = report.results;
+    expect(result?.rounds?.runs.length).toBeGreaterThan(1);
+    expect(result?.base?.cases.some(({ head: rounds }) => rounds.includes('f'))).toBe(true);
+    const [uploaded] = await listRuns('Rounds · change');
+    const { iterations: total, passed, failed } = report.totals;
+    expect(uploaded).toMatchObject({ status: 'completed', summary: { total, passed, failed } });
+    const { items } = (await service.project.get(`/eval-runs/${uploaded.id}/iterations?limit=100`)).body;
+    const numbers = (title: string) =>
+      items
+        .filter((item: { title: string }) => item.title === title)
+        .map((item: { iterationNumber: number }) => item.iterationNumber)
+        .toSorted((one: number, two: number) => one - two);
+    for (const { title, total } of report.cases) {
+      expect(numbers(title)).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+    }
+  });
+
   it('sends more results than one request takes in several, up to what two minutes are enough for', async () => {
     await using tap = await openServiceTap(service);
     const few = nameSuite('Few', writeCallingCases(['good', 'bad']));

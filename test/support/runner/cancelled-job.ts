@@ -13,6 +13,21 @@ const slow =
   '- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n';
 const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n';
 
+interface Setting {
+  tests: string;
+  /** What the job has in addition. */
+  options?: keyof typeof options;
+}
+
+/** A server that leaves a child behind. */
+const serverCommand = `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`;
+
+const options = {
+  base: { 'base-server-command': serverCommand },
+  // One round decides nothing.
+  rounds: { runs: '2..30', policy: 'confident.yaml' },
+};
+
 const grant = /^POST .*\/tunnels$/;
 const launch = /^POST .*\/eval-runs$/;
 
@@ -31,16 +46,23 @@ export const phases = {
   'as pages are read': { hold: /^GET .*\/iterations\b/, stage: 'asked', tests: quick },
   'as it clears up': { hold: /^POST .*\/close$/, stage: 'asked', tests: quick },
   // The change has one grant and run, and its base the other.
-  'as the second grant is answered': { hold: grant, after: [grant], stage: 'answered', tests: quick, hasBase: true },
-  'as the second run is answered': { hold: launch, after: [launch], stage: 'answered', tests: quick, hasBase: true },
+  'as the second grant is answered': { hold: grant, after: [grant], stage: 'answered', tests: quick, options: 'base' },
+  'as the second run is answered': { hold: launch, after: [launch], stage: 'answered', tests: quick, options: 'base' },
   'as the second run is polled': {
     hold: /^GET .*\/eval-runs\/[^/]+$/,
     after: [launch, launch],
     stage: 'answered',
     tests: quick,
-    hasBase: true,
+    options: 'base',
   },
-} as const satisfies Record<string, Moment & { tests: string; hasBase?: boolean }>;
+  'as a further round is answered': {
+    hold: launch,
+    after: [launch],
+    stage: 'answered',
+    tests: quick,
+    options: 'rounds',
+  },
+} as const satisfies Record<string, Moment & Setting>;
 
 /** What arrives at that moment. After the last two the post step clears up. */
 export const endings = {
@@ -63,16 +85,13 @@ export interface CancelledJob {
 const lagMs = 300;
 const betweenSignalsMs = 100;
 
-/** A server that leaves a child behind. */
-const serverCommand = `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`;
-
 let jobs = 0;
 
 /** Runs `dist/` as a job whose server leaves a child behind, and ends it at the given moment. */
 export async function runCancelledJob(service: ContractService, phase: Phase, ending: Ending): Promise<CancelledJob> {
-  await using workspace = await createWorkspace();
+  await using workspace = await createWorkspace({ 'confident.yaml': 'minimumPassRate: 50%\nconfidence: 95%\n' });
   await using tap = await openServiceTap(service);
-  const { tests, hasBase = false, ...moment }: Moment & { tests: string; hasBase?: boolean } = phases[phase];
+  const { tests, options: added, ...moment }: Moment & Setting = phases[phase];
   let wasReached = false;
   const cancel = async (main: RunningScript) => {
     const held = await waitFor(moment, main, tap);
@@ -92,7 +111,7 @@ export async function runCancelledJob(service: ContractService, phase: Phase, en
       'base-url': tap.service.baseUrl,
       'api-key': service.apiKey,
       'server-command': serverCommand,
-      ...(hasBase && { 'base-server-command': serverCommand }),
+      ...(added !== undefined && options[added]),
       tests,
     },
     env: { GITHUB_RUN_ID: String(1000 + jobs) },
