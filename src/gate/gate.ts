@@ -225,7 +225,7 @@ async function runSuites(
       const { refuseToolClashes } = await import('./run/tool-clashes.ts');
       await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
     }
-    surface = await readJobSurface(plan.surface, servers.listTargets(), { clock, signal: lifetime.cancelRun });
+    surface = await readJobSurface(plan.surface, servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,

@@ -21,6 +21,13 @@ export interface SurfaceTarget {
   target: Omit<Target, 'serverName'>;
 }
 
+/** What of the base surfaces are read of. */
+interface SurfaceBase {
+  /** Its servers, started; empty where they cannot be. */
+  listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
+  giveUp(reason: string): void;
+}
+
 /** For the lists of one server. */
 const readTimeoutMs = 60_000;
 
@@ -45,6 +52,34 @@ export async function compareTargets(
     }
   }
   return reportSurfaces(found, expected);
+}
+
+/**
+ * Reads the surfaces of servers that run, and compares them with those of the base. A base that does not start, or does not list what it
+ * shows, leaves the comparison out.
+ *
+ * @throws the signal's reason once it aborts
+ */
+export async function compareWithBase(
+  targets: readonly SurfaceTarget[],
+  base: SurfaceBase | null,
+  context: { clock: Clock; signal: AbortSignal },
+): Promise<SurfaceReport | undefined> {
+  const known = (await base?.listSurfaceTargets()) ?? [];
+  if (base === null || known.length === 0) return undefined;
+  const configurations: SurfaceFile['configurations'] = {};
+  for (const { configuration, target } of known) {
+    // A server that options of the base describe has no name.
+    const name = known.length === 1 && targets.length === 1 ? targets[0]?.configuration : configuration;
+    try {
+      configurations[name ?? configuration] = await readTarget(target, { ...context, timeoutMs: readTimeoutMs });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      base.giveUp(`Its server does not list what it shows: ${describeError(error)}`);
+      return undefined;
+    }
+  }
+  return await compareTargets(targets, { against: 'base', configurations, text: null }, context);
 }
 
 /**
