@@ -21,7 +21,7 @@ import { addFormatOption, readFormat } from './output-format.ts';
 
 /** Adds `surface`: writes what a server shows into a file, or compares it with the file. */
 export function addSurfaceCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'policy');
+  const options = listServerOptions('mcp-config', 'policy', 'protocol');
   const command = program
     .command('surface')
     .description(
@@ -54,14 +54,14 @@ Examples:
       const cwd = process.cwd();
       const parsed = parseDoctorOptions(texts);
       const { path, isUpdate, configuration } = readSurfaceFlags(flags);
-      const { servers, notes } = await planSurfaceServers(parsed, { cwd, environment });
+      const { servers, notes, protocol } = await planSurfaceServers(parsed, { cwd, environment });
       const policy = await readSurfacePolicy(parsed.policy, cwd);
       const known = await readSurfaceFile(path, cwd);
       if (known === null && !isUpdate)
         throw refuse(path, 'does not exist; write it with `--update`', 'missing-surface-file');
       for (const note of notes) logger.warning(note);
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-      const context = { clock: systemClock, logger, redactor, signal, environment };
+      const context = { clock: systemClock, logger, redactor, signal, environment, protocol };
       const found = redactDeep(await readServerSurfaces(servers, { ...context, name: configuration }), redactor);
       // A configuration that is written for the first time has no changes.
       const configurations = { ...(isUpdate && found), ...known?.file.configurations };

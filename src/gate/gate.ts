@@ -217,7 +217,7 @@ async function runSuites(
       const { refuseToolClashes } = await import('./run/tool-clashes.ts');
       await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
     }
-    await surfaces.read(servers.listTargets(), { clock, signal: lifetime.cancelRun });
+    await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     const shared = { service, ...opening, evidence: surfaces.watch(evidence) };
     if (baseline !== null && baseline.baseline === null) {
       baseline = {

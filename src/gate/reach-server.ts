@@ -5,7 +5,8 @@ import type { Redactor } from '../base/redaction.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { openSession, type Session, type Target } from '../mcp/session.ts';
-import { anyProtocol } from '../model/protocol.ts';
+import { anyProtocol, type ProtocolChoice } from '../model/protocol.ts';
+import type { Sourced } from '../model/source.ts';
 import { serverUnderTest } from '../model/step-server.ts';
 import { openAccess, openServer } from '../server/open.ts';
 import type { RunningServer } from '../server/running-server.ts';
@@ -23,6 +24,8 @@ export interface ReachContext {
   signal: AbortSignal;
   /** The job's environment, of which a started server gets an allow-listed part. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** The revision of MCP that the server has to speak. Default: any. */
+  protocol?: Sourced<ProtocolChoice>;
 }
 
 /**
@@ -64,7 +67,7 @@ export async function openPlannedAccess(
 export async function startPlannedServer(
   { command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   access: ServerAccess | null,
-  { clock, logger, redactor, signal, environment }: ReachContext,
+  { clock, logger, redactor, signal, environment, protocol = anyProtocol }: ReachContext,
 ): Promise<RunningServer> {
   const env = Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()]));
   const options = {
@@ -75,7 +78,7 @@ export async function startPlannedServer(
     env,
     readyTimeoutMs,
     access,
-    protocol: anyProtocol,
+    protocol,
     isolation: 'iteration' as const,
     sessions: { ...sessionsOfAnyClient, warmProcesses: 0 },
     isWitnessed: true,

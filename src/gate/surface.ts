@@ -1,4 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue, ServerStartError } from '../base/errors.ts';
+import type { ProtocolChoice } from '../model/protocol.ts';
+import type { Sourced } from '../model/source.ts';
 import type { Surface, SurfaceFile } from '../model/surface.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
@@ -6,11 +8,11 @@ import { planServers } from './plan/plan-servers.ts';
 import { readTarget } from './plan/surface-part.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
 
-/** Settles which servers a command reads the surface of. @throws {ConfigurationError} with everything that is wrong */
+/** Settles which servers a command reads the surface of, and in which revision of MCP. @throws {ConfigurationError} with everything that is wrong */
 export async function planSurfaceServers(
   options: GateOptions,
   context: { cwd: string; environment: ReachContext['environment'] },
-): Promise<{ servers: PlannedServer[]; notes: string[] }> {
+): Promise<{ servers: PlannedServer[]; notes: string[]; protocol: Sourced<ProtocolChoice> }> {
   const issues: ConfigurationIssue[] = [];
   const notes: string[] = [];
   const { servers } = await planServers(options, { ...context, notes }, issues);
@@ -21,8 +23,14 @@ export async function planSurfaceServers(
       message: 'names no server; give `server-command`, `server-url` or `mcp-config`',
     });
   }
-  if (issues.length > 0) throw new ConfigurationError(issues);
-  return { servers, notes };
+  const { protocol } = options;
+  if (protocol === 'both') {
+    const message =
+      'is `both`, and a surface is that of one revision; give one, and keep that of the other under a `--configuration` of its own';
+    issues.push({ input: 'protocol', code: 'one-revision', message });
+  }
+  if (issues.length > 0 || protocol === 'both') throw new ConfigurationError(issues);
+  return { servers, notes, protocol: { value: protocol ?? 'auto', source: '--protocol' } };
 }
 
 /**
@@ -44,7 +52,7 @@ async function readPlannedServer(server: PlannedServer, context: ReachContext): 
   const access = await openPlannedAccess(server, context);
   const { readyTimeoutMs: timeoutMs, command, url } = server;
   try {
-    if (command === null && url !== null) {
+    if (command === null && url !== null && (context.protocol?.value ?? 'auto') === 'auto') {
       return await readTarget({ url, protocol: 'auto', access }, { ...context, timeoutMs });
     }
     await using running = await startPlannedServer(server, access, context);

@@ -23,7 +23,7 @@ export function reportSurfaces(found: SurfaceFile['configurations'], expected: E
     configurations: Object.entries(found).map(([name, surface]): ConfigurationSurface => {
       const before = configurations[name] ?? null;
       const isNamed = Object.keys(found).length > 1 || name !== defaultConfiguration;
-      const changes = before === null ? [reportNew(name, surface)] : compareSurfaces(before, surface);
+      const changes = before === null ? [reportNew(name, surface, against)] : compareSurfaces(before, surface);
       return {
         name,
         bytes: measureSurface(surface),
@@ -36,14 +36,14 @@ export function reportSurfaces(found: SurfaceFile['configurations'], expected: E
   };
 }
 
-function reportNew(name: string, { tools }: Surface): FoundChange {
+function reportNew(name: string, { tools }: Surface, against: string): FoundChange {
   return {
     id: 'server.added',
     item: null,
     severity: 'review',
     rule: 'configuration-added',
     reason: 'Nothing promised what it shows.',
-    message: `The configuration ${name} with ${formatCount(tools.length, 'tool')} is not in the file`,
+    message: `The configuration ${name} with ${formatCount(tools.length, 'tool')} is not in the ${against === 'base' ? 'base' : 'file'}`,
     before: null,
     after: null,
   };

@@ -75,7 +75,21 @@ describe('mcp-eval-ci surface', () => {
     const closed = `http://127.0.0.1:${await findFreePort()}/mcp`;
     const unreached = await runCommand([...args, '--server-url', closed], { cwd });
     expect([unreached.exitCode, unreached.stderr]).toEqual([3, expect.stringContaining('ECONNREFUSED')]);
+    const unknown = await surface('--protocol', 'both');
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('protocol: is `both`')]);
     const both = await surface('--update', '--check');
     expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('give one of them')]);
+  });
+
+  it('speaks the revision that --protocol names, and exits 3 where the server does not', async () => {
+    tools['search'] = createTool();
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      await using server = await startFixtureMcpServer(tools, { era: revision === '2026-07-28' ? 'modern' : 'legacy' });
+      const args = ['surface', '--server-url', server.url, '--file', `${revision}.json`, '--update', '--protocol'];
+      expect((await runCommand([...args, revision], { cwd })).exitCode).toBe(0);
+      const other = revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
+      const refused = await runCommand([...args, other], { cwd });
+      expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining(other)]);
+    }
   });
 });

@@ -143,3 +143,50 @@ describe('a gate with a surface file', () => {
     );
   });
 });
+
+describe('a gate whose surface is compared with the base', () => {
+  async function compareWithBase(
+    inputs: Record<string, string>,
+    base: Parameters<typeof startFixtureMcpServer>[1] = {},
+  ) {
+    await using before = await startFixtureMcpServer({ search: createSearch(), add }, base);
+    await using after = await startFixtureMcpServer({ add });
+    await using workspace = await createWorkspace({ 'notes.evals.yaml': evals });
+    const { url } = before;
+    const result = await runEmbeddedGate(workspace, {
+      'server-command': '',
+      'server-url': after.url,
+      isolation: '',
+      surface: 'base',
+      ...Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, value.replace('BASE', url)])),
+    });
+    return { ...result, summary: renderSummary(result.report), comment: renderComment(result.report) };
+  }
+
+  it('fails for a removed tool, without a file', async () => {
+    const { exitCode, report, summary, comment } = await compareWithBase({ base: 'url=BASE' });
+    expect([exitCode, report.verdict.reasons[0]?.code]).toEqual([1, 'surface-changed']);
+    expect(report.surface).toMatchObject({
+      against: 'base',
+      configurations: [{ name: 'default', changes: [{ id: 'tool.search.removed', location: null }] }],
+    });
+    expect(report.verdict.reasons[0]?.message).toContain('1 breaking change against the base: tool.search.removed');
+    expect(summary).toContain('Compared with the server of the base.');
+    expect(comment).toContain('Tool surface: 1 breaking');
+  });
+
+  it('leaves the comparison out where the base does not list what it shows', async () => {
+    const options = {
+      capabilities: { tools: {}, prompts: {} },
+      prepare: (server: { setRequestHandler: (method: 'prompts/list', handler: () => never) => void }) =>
+        server.setRequestHandler('prompts/list', () => refuse(-32603, 'no prompts today')),
+    };
+    const { exitCode, report, warnings } = await compareWithBase({ base: 'url=BASE' }, options);
+    expect([exitCode, report.surface, report.verdict.outcome]).toEqual([0, undefined, 'passed']);
+    expect(warnings.join()).toContain('no prompts today');
+  });
+
+  it('ends before anything starts where no base runs in the job', async () => {
+    await expect(compareWithBase({})).rejects.toThrow('surface: is `base`, and no base runs in this job');
+  });
+});

@@ -19,10 +19,10 @@ export const verdictOptions = {
   }),
   surface: option(optionalText, {
     group: 'The verdict',
-    hint: '<file>',
-    brief: 'Compare the tool surface with this file.',
+    hint: '<file|base>',
+    brief: 'The tool surface to compare with.',
     description:
-      'A file of `mcp-eval-ci surface`: the tools, prompts and resources that the server promises. The policy says what changes mean.',
+      'A file of `mcp-eval-ci surface` with the tools, prompts and resources that the server promises, or `base` for those of the base. The policy says what changes mean.',
     default: '',
   }),
   policyRef: option(choice('policy ref', ['head', 'base']), {

@@ -3,15 +3,16 @@ import { appendAll } from '../../base/lists.ts';
 import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
+import { hasBase } from '../options/base.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 /** What the surface of the server is compared with, and what changes mean. */
 export interface PlannedSurface {
-  /** The path of the file, as it is written. */
+  /** The path of the file, as it is written, or `base`. */
   against: string;
   configurations: SurfaceFile['configurations'];
-  /** Of the file. */
-  text: string;
+  /** Of the file; null where the server of the base is asked. */
+  text: string | null;
   policy: SurfacePolicy;
 }
 
@@ -37,18 +38,31 @@ export function planCoverage(
   return { minimum, isPartial, maxTraces: maxTraces[isHosted ? 'hosted' : 'local'] };
 }
 
-/** Reads the surface file, where one is given; null where none is. What is wrong goes to `issues`. */
+/**
+ * Reads the surface file, where one is given; null where none is, and where the surface of the base is asked for and there is no base. What is
+ * wrong goes to `issues`.
+ */
 export async function planSurface(
-  { surface: path, merge, serverCommand, serverUrl, mcpConfig }: GateOptions,
-  { cwd, rules }: { cwd: string; rules: GateRules },
+  options: GateOptions,
+  { cwd, rules, base }: { cwd: string; rules: GateRules; base: unknown },
   issues: ConfigurationIssue[],
 ): Promise<PlannedSurface | null> {
+  const { surface: path, merge, serverCommand, serverUrl, mcpConfig } = options;
   if (path === null || merge.length > 0) return null;
+  const policy = applySurfaceDefaults(rules.surface);
   if (serverCommand === null && serverUrl === null && mcpConfig === null) {
     const message =
       'is about a server of this job, and the options name none; give `server-command`, `server-url` or `mcp-config`';
     issues.push({ input: 'surface', code: 'surface-without-server', message });
     return null;
+  }
+  if (path === 'base') {
+    if (!hasBase(options)) {
+      const message =
+        'is `base`, and no base runs in this job; set `base: git`, or write ./base for a file of that name';
+      issues.push({ input: 'surface', code: 'surface-without-base', message });
+    }
+    return base === null ? null : { against: path, configurations: {}, text: null, policy };
   }
   // Loaded lazily: most gates compare no surface.
   const { readSurfaceFile } = await import('./surface-part.ts');
@@ -56,7 +70,7 @@ export async function planSurface(
     const known = await readSurfaceFile(path, cwd);
     if (known !== null) {
       const { configurations } = known.file;
-      return { against: path, configurations, text: known.text, policy: applySurfaceDefaults(rules.surface) };
+      return { against: path, configurations, text: known.text, policy };
     }
     const message = `${JSON.stringify(path)} does not exist; write it with \`mcp-eval-ci surface --update\``;
     issues.push({ input: 'surface', code: 'missing-surface-file', message });

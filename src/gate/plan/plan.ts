@@ -172,7 +172,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   const snapshots = await planSnapshots(suites, { ...context, notes }, issues);
-  const surface = await planSurface(options, { ...context, rules }, issues);
+  const surface = await planSurface(options, { ...context, rules, base }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {

@@ -6,7 +6,7 @@ import { endSentence } from '../../base/text.ts';
 import { type Clock, formatDuration } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
 import type { Target } from '../../mcp/session.ts';
-import type { Surface, SurfaceFile } from '../../model/surface.ts';
+import { defaultConfiguration, type Surface, type SurfaceFile } from '../../model/surface.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
 import { readSurface } from '../../surface/read.ts';
@@ -17,6 +17,13 @@ import { readSurface } from '../../surface/read.ts';
 export interface SurfaceTarget {
   configuration: string;
   target: Omit<Target, 'serverName'>;
+}
+
+/** What of the base surfaces are read of. */
+interface SurfaceBase {
+  /** Its servers, started; empty where they cannot be. */
+  listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
+  giveUp(reason: string): void;
 }
 
 /** For the lists of one server. */
@@ -42,6 +49,29 @@ export async function readTargets(
   }
   if (targets.length === 0) return { found, unread: 'the gate has no server of its own.' };
   return { found, unread: null };
+}
+
+/**
+ * Reads the surfaces of the base, by the configurations of the change; null for a base that does not start, or does not list what it shows.
+ *
+ * @throws the signal's reason once it aborts
+ */
+export async function readBaseSurfaces(
+  base: SurfaceBase | null,
+  { targets, ...context }: { targets: readonly SurfaceTarget[]; clock: Clock; signal: AbortSignal },
+): Promise<SurfaceFile['configurations'] | null> {
+  const known = (await base?.listSurfaceTargets()) ?? [];
+  if (base === null || known.length === 0) return null;
+  const { found, unread } = await readTargets(known, context);
+  if (unread !== null) {
+    base.giveUp(`Its server does not list what it shows: ${unread}`);
+    return null;
+  }
+  // A server that options of the base describe has no name.
+  const [{ configuration } = { configuration: defaultConfiguration }] = targets;
+  return known.length === 1 && targets.length === 1
+    ? Object.fromEntries(Object.values(found).map((surface) => [configuration, surface]))
+    : found;
 }
 
 /**

@@ -9,6 +9,7 @@ import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
+import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { type BaseCache, openBaseCache } from './base-cache.ts';
 import { openCheckout } from './base-checkout.ts';
@@ -31,6 +32,8 @@ export interface BaseSide extends AsyncDisposable {
   prepare(): Promise<void>;
   /** The servers of the base, which are started with the first call; empty where they cannot be. */
   open(planned: PlannedSuite): Promise<readonly RegisteredServer[]>;
+  /** What the surfaces of its servers are read of, which are started for it; empty where they cannot be. */
+  listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   /** Ids of the cases of a suite that the base does not have. */
   listNew(planned: FileSuite): string[];
 }
@@ -154,6 +157,10 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     open: async (suite) => {
       await openServers();
       return problem === null ? (servers?.find(suite) ?? []) : [];
+    },
+    listSurfaceTargets: async () => {
+      await openServers();
+      return problem === null ? (servers?.listTargets() ?? []) : [];
     },
     listNew: ({ suite }) => {
       if (known == null || suite.location.file === inlineTests) return [];

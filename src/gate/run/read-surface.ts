@@ -4,8 +4,16 @@ import type { SurfaceReport } from '../../model/surface-report.ts';
 import type { SurfaceResults } from '../../verdict/judge-gate.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
+import type { BaseSide } from './base-side.ts';
 import type { CoverageLog } from './coverage-log.ts';
 import type { EvidenceCollector } from './evidence.ts';
+
+interface SurfaceReading {
+  /** What the surface is compared with where the plan has no file. */
+  base: Pick<BaseSide, 'listSurfaceTargets' | 'giveUp'> | null;
+  clock: Clock;
+  signal: AbortSignal;
+}
 
 /** What the servers of the job show, and what the evals use of it, as far as the plan asks for either. */
 export interface JobSurface {
@@ -14,7 +22,7 @@ export interface JobSurface {
    *
    * @throws the signal's reason once it aborts
    */
-  read(targets: readonly SurfaceTarget[], context: { clock: Clock; signal: AbortSignal }): Promise<void>;
+  read(targets: readonly SurfaceTarget[], context: SurfaceReading): Promise<void>;
   /** A collector that notes what iterations use, in addition to what the one within it collects. Called after `read`. */
   watch(within: EvidenceCollector): EvidenceCollector;
   /** Of a gate that ended before the surface was read, both are unread. */
@@ -35,15 +43,21 @@ export async function openJobSurface({
           ...(await import('./coverage-log.ts')),
         };
   let unread: string | null = 'the gate ended before it was read.';
+  // Null also where the base cannot be compared with.
+  let expected = planned;
   let surface: SurfaceReport | undefined;
   let log: CoverageLog | null = null;
   return {
-    read: async (targets, context) => {
+    read: async (targets, { base, ...context }) => {
       if (parts === null) return;
       const read = await parts.readTargets(targets, context);
       ({ unread } = read);
       if (unread !== null) return;
-      if (planned !== null) surface = parts.reportSurfaces(read.found, planned);
+      if (expected?.text === null) {
+        const configurations = await parts.readBaseSurfaces(base, { targets, ...context });
+        expected = configurations === null ? null : { ...expected, configurations };
+      }
+      if (expected !== null) surface = parts.reportSurfaces(read.found, expected);
       if (measuring !== null) log = parts.openCoverageLog(Object.values(read.found), measuring);
     },
     watch: (within) => log?.watch(within) ?? within,
@@ -52,7 +66,7 @@ export async function openJobSurface({
       const nothing = { unreadTraces: 0, items: [] };
       const coverage: CoverageReport = { unread, isPartial, ...(log?.report() ?? nothing) };
       return {
-        surface: planned === null ? undefined : (surface ?? { against: planned.against, unread, configurations: [] }),
+        surface: expected === null ? undefined : (surface ?? { against: expected.against, unread, configurations: [] }),
         coverage: measuring === null ? undefined : coverage,
       };
     },
