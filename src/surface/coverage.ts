@@ -70,17 +70,14 @@ export function createCoverage(surfaces: readonly Surface[]): Coverage {
 function listEnumValues(schema: unknown, root: Readonly<Record<string, unknown>>, depth = 0): Set<string> {
   if (!isRecord(schema) || depth > maxDepth) return new Set();
   const { $ref: reference, enum: values, items } = schema;
-  const inner = (each: unknown) => listEnumValues(each, root, depth + 1);
-  const found: string[] = Array.isArray(values) ? values.map((value: unknown) => JSON.stringify(value)) : [];
+  const own = Array.isArray(values) ? values : [];
   const alternatives: unknown[] = [schema['anyOf'], schema['oneOf']].flatMap((each) =>
     Array.isArray(each) ? each : [],
   );
-  for (const alternative of alternatives) {
-    if (isRecord(alternative) && 'const' in alternative) found.push(JSON.stringify(alternative['const']));
-    found.push(...inner(alternative));
-  }
-  if (typeof reference === 'string') found.push(...inner(resolveReference(reference, root)));
-  return new Set([...found, ...inner(items)]);
+  const constants = alternatives.flatMap((each) => (isRecord(each) && 'const' in each ? [each['const']] : []));
+  const referred = typeof reference === 'string' ? resolveReference(reference, root) : undefined;
+  const inner = [...alternatives, referred, items].flatMap((each) => [...listEnumValues(each, root, depth + 1)]);
+  return new Set([...[...own, ...constants].map((value: unknown) => JSON.stringify(value)), ...inner]);
 }
 
 /** Finds what a reference within the same document names, such as `#/$defs/Mode`. */
