@@ -22,16 +22,15 @@ const named = [
   'get-annotated-message',
 ];
 
-const evals = JSON.stringify({
-  suite: 'Everything',
-  cases: named.flatMap((name) =>
-    (tools[name] ?? []).map(({ steps, green }, index) => ({
-      id: `${name}-${index + 1}`,
-      title: `Calls ${name}`,
-      steps: [...steps, { assert: green }],
-    })),
-  ),
-});
+/** The first case of each. */
+const cases = named.flatMap((name) =>
+  (tools[name] ?? []).slice(0, 1).map(({ steps, green }) => ({
+    id: name,
+    title: `Calls ${name}`,
+    steps: [...steps, { assert: green }],
+  })),
+);
+const evals = JSON.stringify({ suite: 'Everything', cases });
 
 let everything: EverythingServer;
 beforeAll(async () => {
@@ -91,7 +90,7 @@ describe('server-everything compared with itself', () => {
     await using broken = await breakSum(everything.url);
     const { report, exitCode } = await compareWithEverything(broken.url, 1);
     expect(exitCode).toBe(1);
-    expect(report.baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['get-sum-1']);
+    expect(report.baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['get-sum']);
     const sentence = 'Worse than the base (`a running server`): 1 of 6 cases (`Calls get-sum`).';
     expect(renderSummary(report)).toContain(sentence);
     expect(renderComment(report)).toContain(sentence);
