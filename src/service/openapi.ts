@@ -41,6 +41,27 @@ const errorSchema: JsonSchema = {
   required: ['code', 'message'],
 };
 
+/** What the operations of an area are about. */
+const areas: Record<keyof typeof operations, string> = {
+  account: 'The user of the key, and projects.',
+  servers: 'Records of MCP servers.',
+  diagnostics: 'Whether a server can be used, and OAuth tokens for it.',
+  primitives: 'What a server offers: tools, prompts and resources.',
+  suites: 'Suites, apart from their cases.',
+  cases: 'Cases of suites.',
+  runs: 'Runs, their iterations and traces, comparison, judges and insights.',
+  ingest: 'Results of runs that took place elsewhere.',
+  tunnels: 'Tunnels to servers that have no public URL.',
+  agent: 'Turns of the agent, and the actions that it proposes.',
+  chats: 'Chat sessions and chatboxes.',
+  traceExport: 'Traces for OpenTelemetry.',
+  catalogs: 'Models, hosts, built-in tools, plugins and organizations.',
+  environments: 'What suites run in.',
+  hosts: 'Clients that runs stand for.',
+  suiteSettings: 'What suites run in, when, and how they are judged.',
+  images: 'Sandbox images, and computers booted from them.',
+};
+
 /** Describes every operation of the table in OpenAPI 3.1, from the schemas that the client and the service check with. */
 export function buildOpenApi(): OpenApiDocument {
   const pool = createSchemaPool();
@@ -79,11 +100,12 @@ export function buildOpenApi(): OpenApiDocument {
     info: {
       title: 'Eval API',
       version: generator.version,
+      license: { name: 'MIT', identifier: 'MIT' },
       description: `The API of eval services for MCP servers, as ${generator.name} calls and serves it.`,
     },
     servers: [{ url: '/api/v1' }],
     security: [{ apiKey: [] }],
-    tags: Object.keys(operations).map((name) => ({ name })),
+    tags: Object.entries(areas).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
