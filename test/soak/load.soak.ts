@@ -35,7 +35,8 @@ async function measureUsage(child: ChildProcess): Promise<z.infer<typeof usageSc
 
 it(
   `serves ${rate} requests a second for ${seconds} seconds without an error, in flat memory`,
-  { timeout: 0 },
+  // Each of the two stretches ends with the visits under way, which are 80 requests for each user.
+  { timeout: 10 * (seconds * 1000 + (2 * users * 80 * 1000) / rate) },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'load-soak-'));
     await using mcp = await startEchoServer();
