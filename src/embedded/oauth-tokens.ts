@@ -55,7 +55,7 @@ export function openTokenBook({ store, clock }: { store: Store; clock: Clock }):
     const unchanged = { value: content.accessToken, scope: content.scope, expiresAtMs: null };
     if (content.refresh === null) return unchanged;
     // With the token that it has, the server answers that it needs a grant, and that is what the caller has to know.
-    const tokens = await refreshTokens(content.refresh).catch(() => null);
+    const tokens = await refreshTokens(content.refresh, clock).catch(() => null);
     if (tokens === null) return unchanged;
     const { accessToken, refreshToken, scope, lifetimeS } = tokens;
     const now = clock.now();

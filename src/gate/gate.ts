@@ -203,7 +203,7 @@ async function runSuites(
         snapshots = service.snapshots?.listChanged() ?? [];
       },
     };
-    await using teardown = createTeardown(logger, () =>
+    await using teardown = createTeardown({ clock, logger }, () =>
       isOver && !lifetime.cancelRun.aborted ? lifetime.deadline.remainingMs() : 0,
     );
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
@@ -212,11 +212,6 @@ async function runSuites(
     scope = { service, teardown };
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
     await servers.open(service, opening);
-    if (plan.service.hosted !== null && plan.servers.length > 1) {
-      // Loaded with the first tunnel.
-      const { refuseToolClashes } = await import('./run/tool-clashes.ts');
-      await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
-    }
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     const shared = { service, ...opening, evidence: surfaces.watch(evidence) };
     if (baseline !== null && baseline.baseline === null) {

@@ -64,7 +64,7 @@ export async function hostTunnel(
   };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
-    await using teardown = createTeardown(logger);
+    await using teardown = createTeardown({ clock, logger });
     const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
     for (const planned of plan.servers) {
       const access = await openServerAccess(planned, scope);

@@ -4,7 +4,7 @@ import { fetch, type RequestInit } from 'undici';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
-import type { Clock, Deadline } from '../base/time.ts';
+import { type Clock, type Deadline, startTimeLimit, systemClock } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import { openRoute } from '../http/dispatcher.ts';
 import type { ProxySettings } from '../http/proxy.ts';
@@ -72,8 +72,7 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
       fetch: (url: string, init: RequestInit) => {
         // Pages are followed by links in answers.
         if (new URL(url).origin !== apiUrl.origin) throw new TypeError('the answer leads to another host');
-        const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, Math.ceil(deadline.remainingMs())));
-        return fetch(url, { ...init, dispatcher, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
+        return fetch(url, { ...init, dispatcher });
       },
     },
   });
@@ -83,7 +82,12 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
     // Of what is posted, only a query of GraphQL may be posted twice.
     const isSafe = method !== 'POST' || url.endsWith('/graphql');
     const attemptOnce = async (): Promise<AttemptOutcome<Awaited<ReturnType<typeof request>>>> => {
+      // Sockets live in real time, whatever the clock of the caller says.
+      const afterMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remainingMs()));
+      using limit = startTimeLimit(systemClock, { afterMs, what, signal });
       try {
+        // The hooks below take the endpoint as it was when they were bound, and not what is passed here.
+        endpoint.request = { ...endpoint.request, signal: limit.signal };
         return { ok: true, answer: await request(endpoint) };
       } catch (error) {
         signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { ProtocolError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { race } from '../base/time.ts';
+import { race, startTimeLimit, systemClock } from '../base/time.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
 import type { Route } from './dispatcher.ts';
 import { type FailedAnswer, readFailedAnswer } from './failed-answer.ts';
@@ -46,7 +46,8 @@ export async function attemptRequest<T>(
   const { limits, redactor, parseAnswer, readFailure = readFailedAnswer } = options;
   const what = `${method} ${url.pathname}`;
   // Sockets live in real time, whatever the clock of the caller says.
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(limits.attemptTimeoutMs))]);
+  using limit = startTimeLimit(systemClock, { afterMs: limits.attemptTimeoutMs, what, signal: options.signal });
+  const { signal } = limit;
   try {
     const answering = request(url, {
       dispatcher,

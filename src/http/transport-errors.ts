@@ -1,4 +1,4 @@
-import { describeError, NetworkError, ProtocolError, readErrorCode } from '../base/errors.ts';
+import { DeadlineError, describeError, NetworkError, ProtocolError, readErrorCode } from '../base/errors.ts';
 import { formatDuration } from '../base/time.ts';
 import { explainProxyRefusal, type ProxyHop, readProxyStatus } from './proxy.ts';
 import type { AttemptFailure } from './retry.ts';
@@ -19,7 +19,7 @@ export function readTransportError(
     const refusal = explainProxyRefusal(proxyStatus, options.proxy, hostPort);
     return { error: refusal, repeat: proxyStatus < 500 ? 'never' : 'always' };
   }
-  if (error instanceof DOMException && error.name === 'TimeoutError') {
+  if (error instanceof DeadlineError) {
     const message = `No complete answer from ${hostPort} to ${options.what} within ${formatDuration(options.attemptTimeoutMs)}.`;
     return { error: new NetworkError(message), repeat: 'if-safe' };
   }

@@ -30,7 +30,7 @@ export async function checkTarget(
     await using session = await openSession(target, { clock, signal: limit.signal });
     return {
       ...session.handshake,
-      readOnlyTools: await readHints(session, signal),
+      readOnlyTools: await readHints(session, { clock, signal }),
     };
   } catch (error) {
     signal?.throwIfAborted();
@@ -52,11 +52,11 @@ export async function checkTarget(
 /** What a server's tools do decides only how iterations are scheduled, so a list that cannot be read is no error here. */
 async function readHints(
   session: Session,
-  signal: AbortSignal | undefined,
+  { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
 ): Promise<ReadonlyMap<string, boolean> | null> {
-  const limit = AbortSignal.timeout(listTimeoutMs);
+  using limit = startTimeLimit(clock, { afterMs: listTimeoutMs, what: 'The list of tools', signal });
   try {
-    const tools = await session.listTools({ signal: signal === undefined ? limit : AbortSignal.any([limit, signal]) });
+    const tools = await session.listTools({ signal: limit.signal });
     return tools === null ? null : new Map([...tools].map(([name, { isReadOnly }]) => [name, isReadOnly]));
   } catch {
     signal?.throwIfAborted();

@@ -13,7 +13,7 @@ import { fetch } from 'undici';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { clipText, endSentence } from '../base/text.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import { openRoute } from '../http/dispatcher.ts';
 import type { ProxySettings } from '../http/proxy.ts';
 import type { AccessToken, Challenge } from './access.ts';
@@ -59,7 +59,7 @@ export async function openTokenRequest(
   if ('addClientAuthentication' in provider) {
     await provider.addClientAuthentication(new Headers(), new URLSearchParams(), issuer);
   }
-  const fetchFn = createAuthFetch(context.proxy);
+  const fetchFn = createAuthFetch(clock, context.proxy);
 
   const request = async ({ resourceMetadataUrl, scope }: Challenge) => {
     const resource = await readResource(serverUrl, { resourceMetadataUrl, fetchFn });
@@ -152,16 +152,18 @@ function explainRefusal(error: unknown, issuer: string): ServerStartError {
 }
 
 /** A fetch for the few short requests of authorization, by the proxies of the job. Each has a connection of its own. */
-export function createAuthFetch(proxy: ProxySettings | undefined): FetchLike {
+export function createAuthFetch(clock: Clock, proxy?: ProxySettings): FetchLike {
   return async (url, init = {}) => {
     const { dispatcher } = openRoute(new URL(url), { proxy, maxResponseBytes });
+    const limited = { afterMs: requestTimeoutMs, what: 'The request', signal: init.signal ?? undefined };
+    using limit = startTimeLimit(clock, limited);
     try {
       const response = await fetch(url, {
         method: init.method ?? 'GET',
         headers: [...new Headers(init.headers)],
         body: init.body instanceof URLSearchParams || typeof init.body === 'string' ? String(init.body) : null,
         redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), ...(init.signal == null ? [] : [init.signal])]),
+        signal: limit.signal,
         dispatcher,
       });
       const body = await response.text();

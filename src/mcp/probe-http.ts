@@ -2,7 +2,7 @@ import { type FetchLike, SdkHttpError, UnsupportedProtocolVersionError } from '@
 import { z } from 'zod';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { type ServerAccess, withAccess } from './access.ts';
 import { describeNoResponse } from './faults.ts';
@@ -44,6 +44,7 @@ export class HandshakeError extends Error {
 }
 
 export interface ProbeOptions {
+  clock: Clock;
   signal: AbortSignal;
   /** `auto` unless given. */
   protocol?: ProtocolChoice;
@@ -61,7 +62,7 @@ export interface ProbeOptions {
  */
 export async function waitForHttpServer(
   url: string,
-  options: ProbeOptions & { clock: Clock; onFailure: (failure: HandshakeError) => void | Promise<void> },
+  options: ProbeOptions & { onFailure: (failure: HandshakeError) => void | Promise<void> },
 ): Promise<Handshake> {
   for (;;) {
     options.signal.throwIfAborted();
@@ -141,7 +142,7 @@ function readMessage(body: unknown): string | undefined {
 async function tryEra(
   url: string,
   era: ProtocolEra,
-  { signal, fetch = globalThis.fetch, access }: ProbeOptions,
+  { clock, signal, fetch = globalThis.fetch, access }: ProbeOptions,
 ): Promise<Handshake | HandshakeError> {
   let response: LastResponse | null = null;
   let withoutToken: ServerStartError | null = null;
@@ -165,10 +166,10 @@ async function tryEra(
     },
   });
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]);
+    using limit = startTimeLimit(clock, { afterMs: attemptTimeoutMs, what: 'The handshake', signal });
     const { client, handshake } = await connectClient(transport, era, {
       // The SDK's own limit does not hold for the wait for the stream of HTTP+SSE.
-      signal: era === 'sse' ? limit : signal,
+      signal: era === 'sse' ? limit.signal : signal,
       budget,
       timeoutMs: attemptTimeoutMs,
     });

@@ -3,6 +3,7 @@ import {
   discoverOAuthServerInfo,
   refreshAuthorization,
 } from '@modelcontextprotocol/client';
+import type { Clock } from '../base/time.ts';
 import { createAuthFetch } from './client-credentials.ts';
 
 /** A client that holds a refresh token of an authorization server. */
@@ -27,9 +28,9 @@ export interface RefreshedTokens {
 }
 
 /** Finds the authorization server that a server names in its metadata (RFC 9728); null where it names none that answers. */
-export async function findIssuer(serverUrl: string): Promise<string | null> {
+export async function findIssuer(serverUrl: string, clock: Clock): Promise<string | null> {
   try {
-    const found = await discoverOAuthServerInfo(serverUrl, { fetchFn: createAuthFetch(undefined) });
+    const found = await discoverOAuthServerInfo(serverUrl, { fetchFn: createAuthFetch(clock) });
     return found.authorizationServerMetadata?.issuer ?? null;
   } catch {
     return null;
@@ -41,14 +42,11 @@ export async function findIssuer(serverUrl: string): Promise<string | null> {
  *
  * @throws the SDK's or fetch's error when the authorization server gives none
  */
-export async function refreshTokens({
-  issuer,
-  clientId,
-  clientSecret,
-  refreshToken,
-  resource,
-}: RefreshGrant): Promise<RefreshedTokens> {
-  const fetchFn = createAuthFetch(undefined);
+export async function refreshTokens(
+  { issuer, clientId, clientSecret, refreshToken, resource }: RefreshGrant,
+  clock: Clock,
+): Promise<RefreshedTokens> {
+  const fetchFn = createAuthFetch(clock);
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const tokens = await refreshAuthorization(issuer, {
     ...(metadata !== undefined && { metadata }),

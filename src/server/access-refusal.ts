@@ -115,7 +115,7 @@ async function findIssuer(
 ): Promise<FoundIssuer | null> {
   using limit = startTimeLimit(clock, { afterMs: discoveryTimeoutMs, what: 'Finding the issuer', signal });
   const { origin } = new URL(url);
-  const authFetch = createAuthFetch(undefined);
+  const authFetch = createAuthFetch(clock);
   try {
     const { resourceMetadata, authorizationServerMetadata: metadata } = await discoverOAuthServerInfo(url, {
       ...(metadataUrl?.origin === origin && { resourceMetadataUrl: metadataUrl }),

@@ -54,7 +54,7 @@ export function serveDiagnostics(
     const client = body.clientInformation ?? (clientId === undefined ? null : { clientId, clientSecret });
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifetimeS, scope } = body.tokens;
     // Asked now, and bound to the tokens: a server could later name another one, to which the refresh token would go.
-    const issuer = client === null || refreshToken === undefined ? null : await findIssuer(url);
+    const issuer = client === null || refreshToken === undefined ? null : await findIssuer(url, clock);
     const refresh =
       client === null || refreshToken === undefined || issuer === null
         ? null

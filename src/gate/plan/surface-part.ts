@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError, describeError, GateError, NetworkError, readErrorCode } from '../../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import { endSentence } from '../../base/text.ts';
-import { type Clock, formatDuration } from '../../base/time.ts';
+import { type Clock, formatDuration, startTimeLimit } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
 import type { Target } from '../../mcp/session.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile } from '../../model/surface.ts';
@@ -84,14 +84,14 @@ export async function readTarget(
   target: Omit<Target, 'serverName'>,
   { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal; timeoutMs: number },
 ): Promise<Surface> {
-  const limit = AbortSignal.timeout(timeoutMs);
+  using limit = startTimeLimit(clock, { afterMs: timeoutMs, what: 'The list of what the server shows', signal });
   try {
     const named = { ...target, serverName: serverUnderTest };
-    return (await readSurface(named, { clock, signal: AbortSignal.any([limit, signal]) })).surface;
+    return (await readSurface(named, { clock, signal: limit.signal })).surface;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof GateError) throw error;
-    const why = limit.aborted ? `it took longer than ${formatDuration(timeoutMs)}` : describeUnreachable(error);
+    const why = limit.signal.aborted ? `it took longer than ${formatDuration(timeoutMs)}` : describeUnreachable(error);
     throw new NetworkError(endSentence(`The server did not list what it shows: ${why}`), {
       cause: error,
       hint: 'Run `mcp-eval-ci doctor` with the same server to see which step fails.',

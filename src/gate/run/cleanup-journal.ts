@@ -184,7 +184,7 @@ export async function clearRemoteResources(
     profile,
     pacer: unlimitedPacer,
   });
-  await using teardown = createTeardown(context.logger);
+  await using teardown = createTeardown(context);
   for (const server of servers) {
     teardown.add(`close the tunnel of ${server.name}`, (signal) => clearServer(client, server, { projectId, signal }));
   }

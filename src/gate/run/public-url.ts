@@ -55,7 +55,7 @@ export function watchPublicUrl(
       );
       try {
         const either = AbortSignal.any([signal, probed.signal]);
-        await probeHttpServer(url, { signal: either, fetch: publicFetch.fetch });
+        await probeHttpServer(url, { clock, signal: either, fetch: publicFetch.fetch });
         return null;
       } catch (error) {
         if (probed.signal.aborted) return 'no answer';

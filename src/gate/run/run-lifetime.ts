@@ -10,7 +10,7 @@ import {
 } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { endSentence } from '../../base/text.ts';
-import { type Clock, type Deadline, formatDuration, startDeadline } from '../../base/time.ts';
+import { type Clock, type Deadline, formatDuration, startDeadline, startTimeLimit } from '../../base/time.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { keepLastLines } from '../../server/output-tail.ts';
 
@@ -118,14 +118,18 @@ const hurriedTimeoutMs = 2500;
 const longestTimeoutMs = 30_000;
 
 /** `readTimeLeftMs` is asked when the teardown begins; without it there are seconds only. */
-export function createTeardown(logger: Logger, readTimeLeftMs: () => number = () => 0): Teardown {
+export function createTeardown(
+  { clock, logger }: { clock: Clock; logger: Logger },
+  readTimeLeftMs: () => number = () => 0,
+): Teardown {
   const parts: Array<{ what: string; undo: Parameters<Teardown['add']>[1] }> = [];
   return {
     add: (what, undo) => void parts.push({ what, undo }),
     [Symbol.asyncDispose]: async () => {
       const timeLeftMs = Math.min(Math.max(readTimeLeftMs(), hurriedTimeoutMs), longestTimeoutMs);
       const isHurried = timeLeftMs === hurriedTimeoutMs;
-      const signal = AbortSignal.timeout(Math.ceil(timeLeftMs));
+      using limit = startTimeLimit(clock, { afterMs: timeLeftMs, what: 'The teardown' });
+      const { signal } = limit;
       await Promise.all(
         parts.map(({ what, undo }) =>
           undo(signal, isHurried).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/time.ts';
+import { type Clock, startTimeLimit } from '../../base/time.ts';
 import { describeError, ServerStartError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
@@ -144,8 +144,9 @@ export async function startRun(
       };
       /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
       const waitForLastWords = async (last: Run): Promise<Run> => {
-        const signal = AbortSignal.any([lifetime.abort, AbortSignal.timeout(lastWordsMs)]);
-        return await waitForRun(client, { ...request, signal }).catch(() => last);
+        const limited = { afterMs: lastWordsMs, what: 'The end of the run', signal: lifetime.abort };
+        using limit = startTimeLimit(clock, limited);
+        return await waitForRun(client, { ...request, signal: limit.signal }).catch(() => last);
       };
       /** What cannot be cancelled now is tried again by the teardown, and is no reason to forget the first one. */
       const cancelOrKeep = async (last: Run): Promise<Run> =>

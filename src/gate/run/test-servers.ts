@@ -24,6 +24,7 @@ export interface TestServers {
    * Starts the servers and makes them known to the service.
    *
    * @throws {ServerStartError} when one does not answer, or not in a revision that is asked for
+   * @throws {ConfigurationError} when a hosted service would run a case whose servers list a tool of the same name
    */
   open(service: ConnectedService, scope: ServerScope): Promise<void>;
   /** Each server once, as the first of its revisions, to read its surface. */
@@ -128,6 +129,15 @@ export function createTestServers(
     witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };
 
+  const listTargets = () =>
+    plan.servers.flatMap((planned) => {
+      const first = started.find((entry) => entry.planned === planned);
+      if (first === undefined) return [];
+      const { running, access } = first;
+      const target = { url: running.url, protocol: running.protocol, access };
+      return [{ configuration: planned.name ?? defaultConfiguration, target }];
+    });
+
   return {
     open: async (service, scope) => {
       protocols = service.protocols;
@@ -141,15 +151,13 @@ export function createTestServers(
           else same.choices.add(protocol.value);
         }
       }
+      if (plan.service.hosted === null || plan.servers.length < 2) return;
+      // Loaded with the first tunnel.
+      const { refuseToolClashes } = await import('./tool-clashes.ts');
+      const { clock, lifetime } = scope;
+      await refuseToolClashes(plan.suites, listTargets(), { service, clock, signal: lifetime.cancelRun });
     },
-    listTargets: () =>
-      plan.servers.flatMap((planned) => {
-        const first = started.find((entry) => entry.planned === planned);
-        if (first === undefined) return [];
-        const { running, access } = first;
-        const target = { url: running.url, protocol: running.protocol, access };
-        return [{ configuration: planned.name ?? defaultConfiguration, target }];
-      }),
+    listTargets,
     find: (planned) =>
       readChoices(planned).flatMap(({ value }) => findByChoice(value).flatMap(({ registered }) => registered ?? [])),
     report: () =>

@@ -9,6 +9,7 @@ import {
   ServerStartError,
 } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { race, systemClock } from '../../../src/base/time.ts';
 import { createTeardown, explainInterruption, startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
@@ -119,7 +120,7 @@ function createRecorder() {
 describe('createTeardown', () => {
   it('undoes everything at the same time', async () => {
     const { logger, warnings } = createRecorder();
-    const teardown = createTeardown(logger);
+    const teardown = createTeardown({ clock: systemClock, logger });
     const first = Promise.withResolvers<void>();
     const log: string[] = [];
     // The first ends only after the second has begun, which one after the other would never happen.
@@ -138,7 +139,7 @@ describe('createTeardown', () => {
 
   it('warns about what cannot be undone, and undoes the rest', async () => {
     const { logger, warnings } = createRecorder();
-    const teardown = createTeardown(logger);
+    const teardown = createTeardown({ clock: systemClock, logger });
     let isDone = false;
     teardown.add('close the tunnel', async () => {
       throw new Error('the service is gone');
@@ -151,6 +152,20 @@ describe('createTeardown', () => {
     expect(warnings).toEqual(['Could not close the tunnel: the service is gone. The verdict stands.']);
   });
 
+  it('warns about what takes longer than the time that is left', async () => {
+    const { logger, warnings } = createRecorder();
+    const clock = new ManualClock();
+    const teardown = createTeardown({ clock, logger }, () => 20_000);
+    teardown.add('close the tunnel', async (signal) => await race(new Promise(() => {}), { signals: [signal] }));
+    const over = teardown[Symbol.asyncDispose]();
+    await clock.advance(19_999);
+    expect(warnings).toEqual([]);
+    await clock.advance(1);
+    await over;
+    expect(warnings).toEqual(['Could not close the tunnel: there was no time left. The verdict stands.']);
+    expect(clock.sleeping).toBe(0);
+  });
+
   it.each<[string, (() => number) | undefined, boolean]>([
     ['nothing is said of the time', undefined, true],
     ['there is none left', () => 0, true],
@@ -159,7 +174,7 @@ describe('createTeardown', () => {
     ['nothing limits it', () => Number.POSITIVE_INFINITY, false],
   ])('is in a hurry or not where %s', async (_, readTimeLeftMs, expected) => {
     const { logger } = createRecorder();
-    const teardown = createTeardown(logger, readTimeLeftMs);
+    const teardown = createTeardown({ clock: systemClock, logger }, readTimeLeftMs);
     const seen: boolean[] = [];
     teardown.add('close the tunnel', async (signal, isHurried) => {
       signal.throwIfAborted();

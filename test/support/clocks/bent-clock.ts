@@ -5,13 +5,19 @@ interface ShortenedSleeps {
   fromMs: number;
   toMs: number;
   instead: number;
+  /** Sleeps of exactly these lengths are limits of time, which stay as they are. */
+  limitsMs?: readonly number[];
 }
 
+const isShortened = (delayMs: number, { fromMs, toMs, limitsMs = [] }: ShortenedSleeps) =>
+  delayMs > fromMs && delayMs < toMs && !limitsMs.includes(delayMs);
+
 /** Real time, but for sleeps of this length, which take a moment: such as the wait for room in a queue. */
-export function createHurriedClock({ fromMs, toMs, instead }: ShortenedSleeps): Clock {
+export function createHurriedClock(shortened: ShortenedSleeps): Clock {
   return {
     ...systemClock,
-    sleep: (delayMs, options) => systemClock.sleep(delayMs > fromMs && delayMs < toMs ? instead : delayMs, options),
+    sleep: (delayMs, options) =>
+      systemClock.sleep(isShortened(delayMs, shortened) ? shortened.instead : delayMs, options),
   };
 }
 
@@ -19,7 +25,7 @@ export function createHurriedClock({ fromMs, toMs, instead }: ShortenedSleeps): 
  * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, which
  * take a moment; else it goes at its usual pace.
  */
-export function createJumpingClock({ fromMs, toMs, instead }: ShortenedSleeps): Clock & { jump(byMs: number): void } {
+export function createJumpingClock(shortened: ShortenedSleeps): Clock & { jump(byMs: number): void } {
   let aheadMs = 0;
   const jump = (byMs: number) => {
     aheadMs += byMs;
@@ -28,7 +34,7 @@ export function createJumpingClock({ fromMs, toMs, instead }: ShortenedSleeps): 
     now: () => systemClock.now() + aheadMs,
     monotonicMs: () => systemClock.monotonicMs() + aheadMs,
     sleep: async (delayMs, options) => {
-      const sleptMs = delayMs > fromMs && delayMs < toMs ? instead : delayMs;
+      const sleptMs = isShortened(delayMs, shortened) ? shortened.instead : delayMs;
       await systemClock.sleep(sleptMs, options);
       jump(delayMs - sleptMs);
     },

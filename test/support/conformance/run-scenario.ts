@@ -38,7 +38,7 @@ type Context = z.infer<typeof contextSchema>;
 type CodeProvider = OAuthClientProvider & { code?: string; acceptsAnyIssuer?: boolean };
 type RequestToken = (challenge: Challenge) => Promise<AccessToken>;
 
-const fetchFn = createAuthFetch(undefined);
+const fetchFn = createAuthFetch(systemClock);
 
 /** Accepts every form as it is, so that the defaults of its fields are what the server gets. */
 const abilities: ClientAbilities = { elicitation: async () => ({ action: 'accept', content: {} }) };
