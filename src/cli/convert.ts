@@ -16,7 +16,7 @@ export function addConvertCommand(program: Command, setExitCode: (code: number) 
   program
     .command('convert')
     .description('Write files of another format as an evals file, exactly or not at all.')
-    .argument('<files...>', 'a suite file of the service, or files of mcp-assert')
+    .argument('<files...>', 'one file of the format, or several of mcp-assert')
     .addOption(
       new Option(`--from <${sourceFormats.join('|')}>`, 'What the files are.')
         .choices([...sourceFormats])
@@ -31,7 +31,8 @@ Exit codes: 0 written · 2 something cannot be converted exactly; nothing is wri
 
 Examples:
   $ mcp-eval-ci convert --from service .mcpjam/evals/notes.yaml --out notes.evals.yaml
-  $ mcp-eval-ci convert --from mcp-assert evals/*.yaml --out notes.evals.yaml`,
+  $ mcp-eval-ci convert --from mcp-assert evals/*.yaml --out notes.evals.yaml
+  $ mcp-eval-ci convert --from promptfoo promptfooconfig.yaml`,
     )
     .action(async (files: string[], flags: ConvertFlags) => {
       const [first, ...others] = await Promise.all(files.map(readSource));

@@ -7,10 +7,16 @@ import { parseSource, type SourceDocument } from '../suite/source-document.ts';
 import { parseUpstreamSuite } from '../suite/upstream.ts';
 import type { WrittenCase } from '../suite/suite-schema.ts';
 import { writeAssertion, writeStep, writeYaml } from '../suite/write-suite.ts';
-import { convertAssertion, type Converted } from './mcp-assert.ts';
+import type { Converted } from './converted.ts';
+import { convertDataset } from './gleanwork.ts';
+import { convertAssertion } from './mcp-assert.ts';
+import { convertPromptfoo } from './promptfoo.ts';
 
-/** The formats that are read: the service's suite files, versions 1 and 2, and the files of mcp-assert. */
-export const sourceFormats = ['service', 'mcp-assert'] as const;
+/**
+ * The formats that are read: the service's suite files, versions 1 and 2, the files of mcp-assert, datasets of @gleanwork/mcp-server-tester, and
+ * configurations of promptfoo with its provider `mcp`.
+ */
+export const sourceFormats = ['service', 'mcp-assert', 'gleanwork', 'promptfoo'] as const;
 export type SourceFormat = (typeof sourceFormats)[number];
 
 /** A file as its user named it. */
@@ -35,7 +41,7 @@ export function convertFiles(format: SourceFormat, files: readonly [SourceText, 
   if (broken.length > 0) return { text: null, findings: sortFindings(broken), notes: [] };
   const documents = parsed.flatMap(({ file, document }) => (document === null ? [] : { file, document }));
   const { written, findings, notes } =
-    format === 'service' ? convertServiceFile(documents) : convertAssertions(documents);
+    format === 'mcp-assert' ? convertAssertions(documents) : convertOne(documents, singleFormats[format]);
   if (written === null || findings.length > 0) return { text: null, findings: sortFindings(findings), notes: [] };
   const text = writeYaml(written);
   // It is read again, so that nothing is written that the gate would refuse.
@@ -57,15 +63,26 @@ interface Located {
   document: SourceDocument;
 }
 
-function convertServiceFile([only, ...others]: readonly Located[]): Converted {
+/** Formats of which one file is a suite. */
+const singleFormats = { service: convertServiceFile, gleanwork: convertDataset, promptfoo: convertPromptfoo };
+
+function convertOne(
+  [only, ...others]: readonly Located[],
+  convert: (document: SourceDocument) => Converted,
+): Converted {
   if (only === undefined) return { written: null, findings: [], notes: [] };
   const findings = others.map(({ document }) => ({
     ...document.locateValue([]),
     code: 'several-files',
-    message: 'A suite file of the service becomes an evals file of its own; convert one at a time',
+    message: 'A file of this format becomes an evals file of its own; convert one at a time',
   }));
-  const { written, findings: refused } = parseUpstreamSuite(only.document);
-  if (written === null) return { written, findings: [...refused, ...findings], notes: [] };
+  const converted = convert(only.document);
+  return { ...converted, findings: [...converted.findings, ...findings] };
+}
+
+function convertServiceFile(document: SourceDocument): Converted {
+  const { written, findings } = parseUpstreamSuite(document);
+  if (written === null) return { written, findings, notes: [] };
   const { policy, ...suite } = written;
   const { minimumPassRate, cases, required } = policy ?? {};
   const rates = Object.entries(cases ?? {}).map(([id, rate]) => [id, formatMinimumPassRate(rate)]);
@@ -78,7 +95,7 @@ function convertServiceFile([only, ...others]: readonly Located[]): Converted {
   const own = listed.map(writeCase);
   return {
     written: { ...settings, ...(policy !== undefined && { policy: said }), cases: own },
-    findings: [...refused, ...findings],
+    findings,
     notes: ['The servers of `target` are not part of an evals file; give the server to the gate.'],
   };
 }

@@ -2,14 +2,8 @@ import { z } from 'zod';
 import { isRecord, listTexts } from '../base/json.ts';
 import { explainIssues } from '../suite/explain-issues.ts';
 import type { Finding } from '../suite/findings.ts';
-import type { DocumentPath, SourceDocument } from '../suite/source-document.ts';
-
-/** What files of one format become, before it is written. */
-export interface Converted {
-  written: Readonly<Record<string, unknown>> | null;
-  findings: Finding[];
-  notes: string[];
-}
+import type { SourceDocument } from '../suite/source-document.ts';
+import { type Converted, findOtherKeys } from './converted.ts';
 
 const texts = z.array(z.string());
 
@@ -137,23 +131,14 @@ function quote(text: string): string {
 
 /** Finds every key without a counterpart. */
 function findOthers(document: SourceDocument): Finding[] {
-  const find = (path: DocumentPath, value: unknown, keys: readonly string[]) =>
-    Object.keys(isRecord(value) ? value : {})
-      .filter((key) => !keys.includes(key))
-      .map((key) => ({
-        ...document.locateKey([...path, key]),
-        code: 'cannot-convert',
-        message: `\`${key}\` cannot be converted exactly; write this part by hand`,
-      }));
-  const file = isRecord(document.value) ? document.value : {};
-  const { server, setup, assert } = file;
-  const calls: readonly unknown[] = Array.isArray(setup) ? setup : [];
+  const { value } = document;
+  const setup: readonly unknown[] = isRecord(value) && Array.isArray(value['setup']) ? value['setup'] : [];
   return [
-    ...find([], file, known.file),
-    ...find(['server'], server, known.server),
-    ...calls.flatMap((call, index) => find(['setup', index], call, known.call)),
-    ...find(['assert'], assert, known.assert),
-    ...find(['assert', 'expect'], isRecord(assert) ? assert['expect'] : null, known.expect),
+    ...findOtherKeys(document, [], known.file),
+    ...findOtherKeys(document, ['server'], known.server),
+    ...[...setup.keys()].flatMap((index) => findOtherKeys(document, ['setup', index], known.call)),
+    ...findOtherKeys(document, ['assert'], known.assert),
+    ...findOtherKeys(document, ['assert', 'expect'], known.expect),
   ];
 }
 
