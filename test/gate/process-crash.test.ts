@@ -24,6 +24,9 @@ const modeNames = Object.keys(modes) as Mode[];
 const [perIteration, oneProcess, , overHttp] = modeNames as [Mode, Mode, Mode, Mode];
 const withSessions = [perIteration, oneProcess, overHttp];
 
+/** The ends are the same with a sandbox, where the machine has one, and without: on either transport, however iterations share the process. */
+const sandboxesOf = (mode: Mode) => (mode === perIteration || mode === overHttp ? ['auto', 'off'] : ['auto']);
+
 interface Shape {
   /** What the process does in the case; other cases run next to it. */
   what: string;
@@ -128,8 +131,7 @@ function readReason(result: EmbeddedGate, title: string): string[] {
 const listFirstReasons = ({ report }: EmbeddedGate) => report.verdict.reasons.map(({ message }) => message).join(' | ');
 
 describe.each(modeNames)('a server over %s', (mode) => {
-  // The ends are the same with a sandbox, where the machine has one, and without.
-  it.each(['auto', 'off'])(
+  it.each(sandboxesOf(mode))(
     'fails the cases that its process ends under, and no other (sandbox: %s)',
     async (sandbox) => {
       const tried = shapes.filter((shape) => shape.modes?.includes(mode) ?? true);

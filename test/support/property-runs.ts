@@ -1,3 +1,6 @@
+/** Whether this run draws as much as it can: `npm run test:soak`. */
+export const makesAllDraws = process.env['PROPERTY_DRAWS'] === 'all';
+
 /**
  * How many draws a property makes whose full amount costs seconds. `npm test` makes a quarter: with the fixed seed of
  * property-seed.ts it repeats the same draws, and these reach every outcome that the test counts. `npm run test:soak` makes all of them.
@@ -5,5 +8,3 @@
 export function countDraws(full: number): number {
   return makesAllDraws ? full : Math.ceil(full / 4);
 }
-
-const makesAllDraws = process.env['PROPERTY_DRAWS'] === 'all';

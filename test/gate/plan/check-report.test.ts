@@ -23,6 +23,7 @@ import {
   createStoppedReport,
 } from '../../support/factories/report-factory.ts';
 import { createCaseResults, createSuiteResults } from '../../support/factories/results-factory.ts';
+import { countDraws } from '../../support/property-runs.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const roundTrip = (report: Report): unknown => JSON.parse(renderReportJson(report));
@@ -81,6 +82,7 @@ describe('the check of a report', () => {
 
   it('accepts every report of a gate, and judges none anew otherwise when one field is damaged', () => {
     const seen = new Map<string, number>();
+    const numRuns = countDraws(1000);
     fc.assert(
       fc.property(gateReports, fc.nat(), fc.nat(), (report, where, how) => {
         const written = roundTrip(report);
@@ -91,10 +93,10 @@ describe('the check of a report', () => {
         seen.set(String(outcome), (seen.get(String(outcome)) ?? 0) + 1);
         expect([place.join('.'), outcome ?? report.verdict.outcome]).toEqual([place.join('.'), report.verdict.outcome]);
       }),
-      { numRuns: 1000 },
+      { numRuns },
     );
     // Refused often, and not always: much of a report decides nothing.
-    expect(seen.get('undefined')).toBeGreaterThan(100);
+    expect(seen.get('undefined')).toBeGreaterThan(numRuns / 10);
     expect(seen.get('passed')).toBeGreaterThan(0);
     expect(seen.get('failed')).toBeGreaterThan(0);
   });

@@ -57,24 +57,35 @@ export interface Draw {
   /** Two of five seeds strike for good, the others only so often that it can be got over. */
   isForGood(): boolean;
   isEven(): boolean;
-  /** All choices so far. */
+  /** The choices so far between alternatives: a number out of three or more is none. */
+  readonly alternatives: readonly unknown[];
+  /** All choices so far, drawn numbers included. */
   readonly choices: readonly unknown[];
 }
 
 /** Makes the choices of a seed. What is picked goes through every item in turn, so that few seeds see all of them. */
 export function createDraw(seed: number): Draw {
   const random = createRandom(seed * 7919);
+  const alternatives: unknown[] = [];
   const choices: unknown[] = [];
   const keep = <T>(choice: T): T => {
     choices.push(choice);
     return choice;
   };
+  const keepAlternative = <T>(choice: T): T => {
+    alternatives.push(choice);
+    return keep(choice);
+  };
   return {
+    alternatives,
     choices,
-    between: (least, most) => keep(least + Math.floor(random() * (most - least + 1))),
-    pick: (items) => items[keep(seed % items.length)]!,
-    isForGood: () => keep(seed % 5 >= 3),
-    isEven: () => keep(seed % 2 === 0),
+    between: (least, most) => {
+      const number = least + Math.floor(random() * (most - least + 1));
+      return most - least > 1 ? keep(number) : keepAlternative(number);
+    },
+    pick: (items) => items[keepAlternative(seed % items.length)]!,
+    isForGood: () => keepAlternative(seed % 5 >= 3),
+    isEven: () => keepAlternative(seed % 2 === 0),
   };
 }
 
