@@ -9,7 +9,7 @@ export interface NewLiteral {
   value: unknown;
 }
 
-/** What became of one literal: the lines that changed, or why none did, as half a sentence. */
+/** The lines of one literal that changed, or why none did, as half a sentence. */
 export type ReplacedLiteral =
   | { kind: 'replaced'; line: number; before: string[]; after: string[] }
   | { kind: 'kept'; line: number; reason: string };
@@ -132,12 +132,7 @@ function listEdits(node: unknown, replacement: Replacement): Edit[] | null {
 }
 
 function joinEdits(parts: ReadonlyArray<Edit[] | null>): Edit[] | null {
-  const edits: Edit[] = [];
-  for (const part of parts) {
-    if (part === null) return null;
-    edits.push(...part);
-  }
-  return edits;
+  return parts.every((part) => part !== null) ? parts.flat() : null;
 }
 
 function isSameKeys(left: readonly string[], right: readonly string[]): boolean {

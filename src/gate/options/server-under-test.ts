@@ -49,7 +49,7 @@ export const serverOptions = {
   mcpConfig: option(mcpConfig, {
     group: 'The server under test',
     hint: '<path[#names]>',
-    brief: 'Read how to start or reach the servers from this file: .mcp.json, .mcp.json#notes.',
+    brief: 'Test servers of a file: .mcp.json, or .mcp.json#notes for one of them.',
     description:
       'A file with `mcpServers`, as clients of MCP read it, such as `.mcp.json`; `.mcp.json#notes,search` chooses servers. It excludes `server-command`, `server-url` and `server-cwd`.',
     default: '',
