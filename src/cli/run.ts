@@ -14,6 +14,7 @@ import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
+import { checkUpdate, createLiteralLog } from './update.ts';
 import { runAgain, watchFlag, watchRuns } from './watch.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
@@ -34,6 +35,8 @@ export interface RunFlags {
   /** Whether recordings are written next to the evals files, and decide the exit code. */
   isRecording?: boolean;
   updatesSnapshots?: boolean;
+  /** Whether expected values in the evals files become those of the results. */
+  updatesLiterals?: boolean;
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
@@ -42,6 +45,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   const command = program.command('run').description('Run evals against an MCP server and judge the pass rate.');
   addRunFlags(command, options);
   command
+    .addOption(new Option('--update', 'Write new expected values to evals files.'))
     .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
     .addOption(new Option('--failed', 'Run only the cases that did not pass last time, by the last report.'))
     .addOption(new Option('--watch', 'Run again after each change of a file, the failed cases first.'))
@@ -57,7 +61,9 @@ Exit codes:
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const updatesSnapshots = flags['updateSnapshots'] === true;
-      const run = { ...readRunFlags(files, flags, options), updatesSnapshots };
+      const updatesLiterals = flags['update'] === true;
+      if (updatesLiterals) checkUpdate(process.env, flags['watch'] === true);
+      const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals };
       if (flags['watch'] === true) {
         setExitCode(await watchGate(run.texts['report-dir'] || defaultReportDir));
         return;
@@ -114,7 +120,16 @@ export function readRunFlags(
 
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts, refused = [], isRecording = false, updatesSnapshots = false }: RunFlags,
+  {
+    quiet,
+    verbose,
+    format,
+    texts,
+    refused = [],
+    isRecording = false,
+    updatesSnapshots = false,
+    updatesLiterals = false,
+  }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -139,7 +154,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, refused, isRecording, updatesSnapshots };
+    const flags = { quiet, format, texts, refused, isRecording, updatesSnapshots, updatesLiterals };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -153,7 +168,15 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts, refused, isRecording, updatesSnapshots }: Required<Omit<RunFlags, 'verbose'>>,
+  {
+    quiet,
+    format,
+    texts,
+    refused,
+    isRecording,
+    updatesSnapshots,
+    updatesLiterals,
+  }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
@@ -165,7 +188,9 @@ async function runPlan(
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
+  const literals = updatesLiterals ? createLiteralLog() : null;
   const { exitCode, isFullyRecorded } = await runJob(options, context, {
+    ...(literals !== null && { watchEvidence: literals.watch }),
     isRecording,
     updatesSnapshots,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
@@ -182,6 +207,11 @@ async function runPlan(
       if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
     },
   });
+  if (literals !== null) {
+    const stream = format === 'json' ? stderr : stdout;
+    const print = (line: string) => void stream.write(`${line}\n`);
+    await literals.update({ cwd: context.cwd, print, redactor, color: stream.hasColors?.() ?? false });
+  }
   // What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then.
   return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
 }

@@ -11,7 +11,7 @@ import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate, type MeasuredSuite, type SurfaceResults } from '../verdict/judge-gate.ts';
 import { type ConnectedService, connectService } from './run/connect-service.ts';
-import { createEvidenceCollector } from './run/evidence.ts';
+import { createEvidenceCollector, type EvidenceCollector } from './run/evidence.ts';
 import {
   createTeardown,
   explainInterruption,
@@ -52,6 +52,8 @@ export interface GateContext {
   /** The job's environment, of which the server under test gets an allow-listed part. */
   environment: Readonly<Record<string, string | undefined>>;
   onProgress?: ProgressListener;
+  /** Adds to what is collected of iterations. */
+  watchEvidence?: (within: EvidenceCollector, plan: GatePlan) => EvidenceCollector;
   /** Put into the environment of every process that is started, so that processes that outlive the gate can be found by it. */
   processMarker?: string;
   /** Receives what a hosted service holds of this job, with every change, so that another process can clear it. */
@@ -113,14 +115,13 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
   const notes = [...plan.policyNotes, ...runNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
-  const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
   const trend = readTrend(plan);
   const report = buildReport(
     redactDeep(
       {
         startedAt,
-        durationMs,
+        durationMs: Math.round(clock.monotonicMs() - startedMs),
         generator,
         revision,
         shard,
@@ -174,7 +175,7 @@ async function runSuites(
   snapshots: TakenSnapshot[];
   measured: SurfaceResults;
 }> {
-  const { clock, logger, redactor, environment, processMarker } = context;
+  const { clock, logger, redactor, environment, processMarker, watchEvidence } = context;
   const onProgress = context.onProgress ?? (() => {});
   const suites: MeasuredSuite[] = [];
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
@@ -218,7 +219,7 @@ async function runSuites(
       await refuseToolClashes(plan.suites, servers.listTargets(), { service, clock, signal: lifetime.cancelRun });
     }
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
-    const shared = { service, ...opening, evidence: surfaces.watch(evidence) };
+    const shared = { service, ...opening, evidence: surfaces.watch(watchEvidence?.(evidence, plan) ?? evidence) };
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,

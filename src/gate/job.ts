@@ -68,7 +68,7 @@ export interface ReportSinks {
 }
 
 /** What an entry adds to a job: where results are shown, and how the job survives its process. */
-interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources'> {
+interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence'> {
   /** Called once the plan stands, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -100,7 +100,7 @@ export type JobResult = GateResult & {
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence } = sinks;
   const startedAt = new Date(clock.now());
   const { updatesSnapshots = false } = sinks;
   const plan = await planGate(options, { cwd, environment, nowMs: clock.now(), updatesSnapshots });
@@ -127,6 +127,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     ...(processMarker !== null && { processMarker }),
     ...(saveRemoteResources && { saveRemoteResources }),
     ...(onProgress && { onProgress }),
+    ...(watchEvidence && { watchEvidence }),
   };
   const onJudged = () => {
     supervision?.judged();

@@ -100,6 +100,11 @@ function printInText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** Makes a value stand for itself where placeholders are filled in: `{{` in its texts becomes `\{{`. */
+export function escapePlaceholders(value: unknown): unknown {
+  return changeTexts(value, escape);
+}
+
 function escape(text: string): string {
   return text.replaceAll('{{', '\\{{');
 }

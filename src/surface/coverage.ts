@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json.ts';
+import { appendAll } from '../base/lists.ts';
 import type { CoverageItem, CoverageKind } from '../model/coverage-report.ts';
 import type { Surface } from '../model/surface.ts';
 
@@ -77,9 +78,9 @@ function listEnumValues(schema: unknown, root: Readonly<Record<string, unknown>>
   );
   for (const alternative of alternatives) {
     if (isRecord(alternative) && 'const' in alternative) found.push(JSON.stringify(alternative['const']));
-    found.push(...inner(alternative));
+    appendAll(found, inner(alternative));
   }
-  if (typeof reference === 'string') found.push(...inner(resolveReference(reference, root)));
+  if (typeof reference === 'string') appendAll(found, inner(resolveReference(reference, root)));
   return new Set([...found, ...inner(items)]);
 }
 

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
-import { gate, type GateResult } from '../../../src/gate/gate.ts';
+import { gate, type GateContext, type GateResult } from '../../../src/gate/gate.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
 import { publishRecordings } from '../../../src/gate/publish/publish-recordings.ts';
@@ -20,7 +20,7 @@ export interface EmbeddedGate extends GateResult {
   plan: GatePlan;
 }
 
-interface GateSurroundings {
+interface GateSurroundings extends Pick<GateContext, 'watchEvidence'> {
   says?: string;
   environment?: Record<string, string>;
   signal?: AbortSignal;
@@ -45,7 +45,7 @@ export async function runEmbeddedGate(
   inputs: GateInputs = {},
   surroundings: GateSurroundings = {},
 ): Promise<EmbeddedGate> {
-  const { says = '', environment = {}, signal = new AbortController().signal, onInfo } = surroundings;
+  const { says = '', environment = {}, signal = new AbortController().signal, onInfo, watchEvidence } = surroundings;
   const warnings: string[] = [];
   const infos: string[] = [];
   const logger = {
@@ -69,6 +69,7 @@ export async function runEmbeddedGate(
     redactor,
     signal,
     environment: variables,
+    ...(watchEvidence && { watchEvidence }),
   });
   await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
   if (plan.models !== null) {

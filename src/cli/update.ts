@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { styleText } from 'node:util';
+import { ConfigurationError, describeError } from '../base/errors.ts';
+import { leadsOutOfCheckout, linkOutMessage, replaceTextFile } from '../base/files.ts';
+import { isJsonEqual, listTexts } from '../base/json.ts';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
+import { formatCount } from '../base/text.ts';
+import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
+import type { GatePlan } from '../gate/plan/plan.ts';
+import type { EvidenceCollector } from '../gate/run/evidence.ts';
+import type { CheckByType } from '../model/assertion.ts';
+import type { Step } from '../model/step.ts';
+import type { SourceLocation, SuiteCase } from '../model/suite.ts';
+import { readPlaceholders } from '../model/placeholders.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
+import { type NewLiteral, replaceLiterals } from '../suite/replace-literals.ts';
+
+/** @throws {ConfigurationError} where values of results may not become expectations: in CI, where no change could fail then */
+export function checkUpdate(environment: Readonly<Record<string, string | undefined>>, isWatching: boolean): void {
+  const refuse = (code: string, message: string) => new ConfigurationError([{ input: 'update', code, message }]);
+  const { CI: ci = '' } = environment;
+  if (!['', '0', 'false'].includes(ci)) {
+    throw refuse(
+      'update-in-ci',
+      'takes expected values from the results, so that no change could fail; it is not for CI',
+    );
+  }
+  if (isWatching) throw refuse('update-and-watch', 'changes the files that `--watch` watches; give one of the two');
+}
+
+/** What the results of a gate say about the expected values in its evals files. */
+export interface LiteralLog {
+  /** A collector that notes what assertions got in iterations that failed, in addition to what the one within it collects. */
+  watch: (within: EvidenceCollector, plan: Pick<GatePlan, 'suites'>) => EvidenceCollector;
+  /**
+   * Writes what assertions got into the evals files, and prints what changed. A value is kept where the results do not agree on another one.
+   * Returns how many values it changed.
+   */
+  update(options: { cwd: string; print: (line: string) => void; redactor: Redactor; color: boolean }): Promise<number>;
+}
+
+/** An assertion of a file, which several cases can share. */
+interface Expectation {
+  location: SourceLocation;
+  title: string;
+  found: ActualValue[];
+  /** Whether it held in some iteration. */
+  hasHeld: boolean;
+}
+
+export function createLiteralLog(): LiteralLog {
+  const expectations = new Map<string, Expectation>();
+  const caseIds = new Map<string, string>();
+  const note = (testCase: SuiteCase, judge: (position: number) => ActualValue | null) => {
+    for (const [position, { step, location }] of testCase.steps.entries()) {
+      if (findEquality(step) === null) continue;
+      const actual = judge(position);
+      const key = `${location.file}:${location.line}:${location.column}`;
+      const known = expectations.get(key) ?? { location, title: testCase.title, found: [], hasHeld: false };
+      expectations.set(key, known);
+      if (actual === null) known.hasHeld = true;
+      else known.found.push(actual);
+    }
+  };
+  const watch: LiteralLog['watch'] = (within, { suites }) => {
+    const find = (suiteId: string, caseId: string | undefined) =>
+      suites
+        .flatMap((planned) => (planned.kind === 'file' && planned.suite.id === suiteId ? planned.suite.cases : []))
+        .find(({ id }) => id === caseId);
+    return {
+      ...within,
+      addIteration: (suiteId, iteration, counted) => {
+        within.addIteration(suiteId, iteration, counted);
+        caseIds.set(iteration.id, counted.caseId);
+        const testCase = counted.outcome === 'passed' ? find(suiteId, counted.caseId) : undefined;
+        if (testCase !== undefined) note(testCase, () => null);
+      },
+      hasRoomForTraces: () => true,
+      addTrace: async (suiteId, iterationId, trace) => {
+        await within.addTrace(suiteId, iterationId, trace);
+        const testCase = find(suiteId, caseIds.get(iterationId));
+        if (testCase !== undefined) note(testCase, (position) => judgeStep(testCase, position, trace));
+      },
+    };
+  };
+  return {
+    watch,
+    update: async ({ cwd, print, redactor, color }) => {
+      const paint = (format: 'red' | 'green' | 'dim', text: string) =>
+        color ? styleText(format, text, { validateStream: false }) : text;
+      const show = (line: string) => print(escapeTerminalText(redactor.redact(line)));
+      let changed = 0;
+      for (const [file, own] of Map.groupBy(expectations.values(), ({ location }) => location.file)) {
+        const literals: NewLiteral[] = [];
+        const titles = new Map(own.map(({ location, title }) => [location.line, title]));
+        const keep = (line: number, reason: string) =>
+          print(
+            paint('dim', escapeTerminalText(redactor.redact(`${file}:${line} kept, ${titles.get(line)}: ${reason}`))),
+          );
+        for (const { location, ...expectation } of own) {
+          const decision = decide(expectation, redactor);
+          if (decision?.kind === 'found') literals.push({ ...location, value: decision.value });
+          if (decision?.kind === 'none') keep(location.line, decision.reason);
+        }
+        if (literals.length === 0) continue;
+        try {
+          const path = resolve(cwd, file);
+          if (await leadsOutOfCheckout(file, cwd)) throw new Error(linkOutMessage);
+          const { text, replaced } = replaceLiterals(await readFile(path, 'utf8'), literals);
+          for (const outcome of replaced) {
+            if (outcome.kind === 'kept') {
+              keep(outcome.line, outcome.reason);
+              continue;
+            }
+            changed += 1;
+            show(`${file}:${outcome.line}`);
+            for (const line of outcome.before) print(paint('red', escapeTerminalText(redactor.redact(`- ${line}`))));
+            for (const line of outcome.after) print(paint('green', escapeTerminalText(redactor.redact(`+ ${line}`))));
+          }
+          if (replaced.some(({ kind }) => kind === 'replaced')) await replaceTextFile(path, text);
+        } catch (error) {
+          show(`${file} is unchanged: ${describeError(error)}`);
+        }
+      }
+      print(
+        changed === 0
+          ? 'No expected value changed.'
+          : `Changed ${formatCount(changed, 'expected value')}. Check the difference, and run again to judge.`,
+      );
+      return changed;
+    },
+  };
+}
+
+function findEquality(step: Step): CheckByType['toolResultEquals'] | null {
+  if (step.kind !== 'assert' || !('type' in step.assertion)) return null;
+  return step.assertion.type === 'toolResultEquals' ? step.assertion : null;
+}
+
+function judgeStep({ steps }: SuiteCase, position: number, trace: unknown): ActualValue | null {
+  const all = steps.map(({ step }) => step);
+  const step = all[position];
+  const check = step === undefined ? null : findEquality(step);
+  if (check === null) return null;
+  const { path = '', toolName = '' } = check;
+  const hasPlaceholder = [...listTexts([check.value, path, toolName])].some(
+    ({ text }) => readPlaceholders(text).names.length > 0,
+  );
+  if (hasPlaceholder) return { kind: 'none', reason: 'the assertion has a placeholder' };
+  return readActualValue(check, trace, { steps: all, position });
+}
+
+/** What an assertion is to expect; null where it holds. */
+function decide({ found, hasHeld }: Omit<Expectation, 'location'>, redactor: Redactor): ActualValue | null {
+  const [first] = found;
+  if (first === undefined) return null;
+  const none = (reason: string): ActualValue => ({ kind: 'none', reason });
+  if (hasHeld) return none('it held in another iteration or row');
+  const unknown = found.find(({ kind }) => kind === 'none');
+  if (unknown !== undefined) return unknown;
+  if (found.some((other) => !isJsonEqual(other, first))) return none('iterations or rows got different values');
+  if (!isJsonEqual(redactDeep(first, redactor), first)) return none('the result has a part that is a known secret');
+  return first;
+}

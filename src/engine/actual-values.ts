@@ -1,0 +1,42 @@
+import type { CheckByType } from '../model/assertion.ts';
+import type { Step } from '../model/step.ts';
+import { judgeEquals } from './equality-checks.ts';
+import type { ToolResult } from './evidence.ts';
+import { onLatestResult, readPart } from './result-documents.ts';
+import { findTraceEvidence } from './trace-evidence.ts';
+import { readTrace } from './trace-reader.ts';
+
+/** What an assertion that failed could expect instead, or why it cannot, as half a sentence. */
+export type ActualValue = { kind: 'found'; value: unknown } | { kind: 'none'; reason: string };
+
+/**
+ * Reads out of a trace which value `toolResultEquals` got at its step; null where the assertion holds. An error of a tool is nothing to expect,
+ * and neither is a part that the result does not have.
+ */
+export function readActualValue(
+  check: CheckByType['toolResultEquals'],
+  trace: unknown,
+  viewpoint: { steps: readonly Step[]; position: number },
+): ActualValue | null {
+  const record = readTrace(trace);
+  if (record === null) return { kind: 'none', reason: 'no trace is stored' };
+  const found = findTraceEvidence(check, record, viewpoint);
+  if (found.kind === 'unknown') return { kind: 'none', reason: found.reason };
+  const results: ToolResult[] = [];
+  const judge = onLatestResult<typeof check, null>((fields, result) => {
+    results.push(result);
+    return judgeEquals(fields, result);
+  });
+  if (judge(check, found.evidence, null).state === 'passed') return null;
+  const [result] = results;
+  if (result === undefined) return { kind: 'none', reason: 'no tool answered before it' };
+  if (result.isError) return { kind: 'none', reason: `${result.toolName} answered with an error` };
+  return readActual(check, result);
+}
+
+function readActual({ value, path = '' }: CheckByType['toolResultEquals'], result: ToolResult): ActualValue {
+  const isText = typeof value === 'string' && path === '' && result.structuredContent === undefined;
+  const part = readPart(result, path);
+  if (isText || (part.kind === 'no-document' && path === '')) return { kind: 'found', value: result.text };
+  return part.kind === 'found' ? part : { kind: 'none', reason: part.reason };
+}
