@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { describeError } from '../base/errors.ts';
+import { startTimeLimit } from '../base/time.ts';
 import { type ServerProcess, startProcess } from './process.ts';
 import { runCommand } from './run-command.ts';
 import type { StartContext } from './running-server.ts';
@@ -69,10 +70,9 @@ async function removeContainer({ engine, path }: ContainerCommand, start: StartC
   // Before this file there was no container.
   if (!/^[0-9a-f]{12,64}$/.test(id)) return;
   const words = [engine, 'rm', '--force', '--volumes', id];
+  using limit = startTimeLimit(start.clock, { afterMs: removalTimeoutMs, what: 'Its removal' });
   try {
-    const { exitCode, stderr, startError } = await runCommand(words, start, {
-      signal: AbortSignal.timeout(removalTimeoutMs),
-    });
+    const { exitCode, stderr, startError } = await runCommand(words, start, { signal: limit.signal });
     if (exitCode === 0 || /no such container|already in progress/i.test(stderr)) {
       await rm(file, { force: true });
       return;
