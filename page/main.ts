@@ -5,6 +5,7 @@ import { createCoverageCard } from './coverage-card.ts';
 import { createComparisonCard } from './comparison-card.ts';
 import { create } from './dom.ts';
 import { createModelsCard } from './models-card.ts';
+import { createSurfaceCard } from './surface-card.ts';
 import { createSuiteCard } from './suite-card.ts';
 import { startTheme } from './theme.ts';
 import { createTrendCard } from './trend-card.ts';
@@ -24,6 +25,7 @@ function draw(app: HTMLElement, data: PageData): void {
   const cards = [
     ...report.suites.map((suite) => createSuiteCard(suite, report.models?.currency ?? '')),
     createModelsCard(report),
+    createSurfaceCard(report),
     createTrendCard(report),
     createBaseCard(report),
     createComparisonCard(report),

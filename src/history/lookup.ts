@@ -7,13 +7,14 @@ export function buildTrend(records: readonly HistoryRecord[], branch: string | n
   const runs = records
     .filter((record) => record.branch === branch)
     .slice(-maxTrendRuns)
-    .map(({ startedAt, commit, outcome, cases }) => ({
+    .map(({ startedAt, commit, outcome, toolBytes, cases }) => ({
       startedAt,
       commit,
       outcome,
       cases: cases.length,
       total: cases.reduce((sum, { total }) => sum + total, 0),
       passed: cases.reduce((sum, { passed }) => sum + passed, 0),
+      ...(toolBytes !== undefined && { toolBytes }),
     }));
   return { branch, runs };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { HistoryRecord } from '../model/history.ts';
 import type { Report } from '../model/report.ts';
 import { escapeJson } from '../report/escape/json.ts';
+import { listToolBytes } from '../report/surface-wording.ts';
 
 /** Raised when a field changes its meaning; lines of another version are kept as they are. */
 const historyVersion = 1;
@@ -13,6 +14,7 @@ const recordSchema = z
     commit: z.string().nullable(),
     branch: z.string().nullable(),
     verdict: z.enum(['passed', 'failed', 'inconclusive']),
+    tools: z.record(z.string(), z.int().min(0)).exactOptional(),
     cases: z.array(
       z.object({
         suite: z.string(),
@@ -26,11 +28,12 @@ const recordSchema = z
       }),
     ),
   })
-  .transform(({ time, commit, branch, verdict, cases }): HistoryRecord => ({
+  .transform(({ time, commit, branch, verdict, tools, cases }): HistoryRecord => ({
     startedAt: time,
     commit,
     branch,
     outcome: verdict,
+    ...(tools !== undefined && { toolBytes: tools }),
     cases: cases.map(({ suite, id, passed, total, replayed = 0, hash, ms, cost }) => {
       const spent = cost === undefined ? {} : { cost };
       return { suiteId: suite, id, passed, total, replayed, definitionHash: hash, durationMs: ms, ...spent };
@@ -38,13 +41,14 @@ const recordSchema = z
   }));
 
 /** Renders what the history keeps of a gate: one line of JSON without its line feed. */
-export function renderHistoryLine({ startedAt, revision, verdict, cases }: Report): string {
+export function renderHistoryLine({ startedAt, revision, verdict, surface, cases }: Report): string {
   const record: z.input<typeof recordSchema> = {
     v: historyVersion,
     time: startedAt,
     commit: revision?.commit ?? null,
     branch: revision?.branch ?? null,
     verdict: verdict.outcome,
+    ...(surface?.unread === null && { tools: listToolBytes(surface) }),
     cases: cases.map(({ suiteId, id, passed, total, replayed, definitionHash, durationMs, cost }) => {
       const mark = replayed.total === 0 ? {} : { replayed: replayed.total };
       const spent = cost === null || cost === 0 ? {} : { cost };

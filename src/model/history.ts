@@ -8,6 +8,8 @@ export interface HistoryRecord {
   /** The branch, or `PR 12`; null where it is not known. */
   branch: string | null;
   outcome: VerdictOutcome;
+  /** What each tool took, as `listToolBytes` names it; missing where the surface was not compared. */
+  toolBytes?: Record<string, number>;
   cases: HistoryCase[];
 }
 

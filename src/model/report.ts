@@ -139,6 +139,10 @@ const trendRunSchema = z.object({
   cases: count,
   total: count,
   passed: count,
+  toolBytes: z
+    .record(z.string(), count)
+    .exactOptional()
+    .describe('What a model read of each tool, in bytes; missing where the surface was not compared.'),
 });
 export type TrendRun = z.infer<typeof trendRunSchema>;
 

@@ -1,39 +1,16 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
-import {
-  type SurfaceChange,
-  type SurfaceReport,
-  surfaceSeverities,
-  type SurfaceSeverity,
-} from '../model/surface-report.ts';
+import { type SurfaceChange, type SurfaceReport, type SurfaceSeverity } from '../model/surface-report.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { renderCodeSpan, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
+import { describeSize, describeSurface, surfaceMarks } from './surface-wording.ts';
 import { truncateText } from './truncate.ts';
 
-const marks: Record<SurfaceSeverity, string> = { breaking: '✗', review: '!', additive: '+', cosmetic: '·' };
 const colors = { breaking: 'red', review: 'yellow', additive: 'green', cosmetic: 'dim' } as const;
 const emoji: Record<SurfaceSeverity, string> = { breaking: '❌', review: '⚠️', additive: '➕', cosmetic: '▫️' };
 
 const maxTextLength = 300;
 const maxFindings = 20;
-
-/** Counts the changes by severity: `1 breaking, 2 review`; `no changes` where there are none. */
-export function describeSurface({ configurations, unread }: SurfaceReport): string {
-  if (unread !== null) return 'not known';
-  const changes = configurations.flatMap((each) => each.changes);
-  const parts = surfaceSeverities.flatMap((severity) => {
-    const { length } = changes.filter((change) => change.severity === severity);
-    return length === 0 ? [] : [`${length} ${severity}`];
-  });
-  return parts.length === 0 ? 'no changes' : parts.join(', ');
-}
-
-/** Says how many bytes the tools take, and how many more or fewer than before. */
-export function describeSize({ bytes, bytesBefore }: { bytes: number; bytesBefore: number | null }): string {
-  const size = `${bytes} bytes`;
-  if (bytesBefore === null || bytes === bytesBefore) return size;
-  return `${size} (${bytes > bytesBefore ? '+' : '−'}${Math.abs(bytes - bytesBefore)})`;
-}
 
 /** Renders the changes for a terminal: what changed, where, and why that matters; then findings and sizes. */
 export function renderSurfaceText(report: SurfaceReport, { color }: { color: boolean }): string {
@@ -45,7 +22,7 @@ export function renderSurfaceText(report: SurfaceReport, { color }: { color: boo
   const lines = report.configurations.flatMap(({ name, changes, findings, tools, ...sizes }) => [
     ...(isSeveral ? [paint('bold', clean(name))] : []),
     ...changes.flatMap((change) => [
-      `${paint(colors[change.severity], `${marks[change.severity]} ${change.severity}`)}  ${clean(change.id)}`,
+      `${paint(colors[change.severity], `${surfaceMarks[change.severity]} ${change.severity}`)}  ${clean(change.id)}`,
       `    ${clean(change.message)}.${describePlace(change, clean)}`,
       ...listTexts(change, clean).map((line) => `    ${line}`),
       `    ${paint('dim', clean(change.reason))}`,

@@ -25,6 +25,20 @@ describe('a line of the history', () => {
     expect(parseHistory(line).records[0]?.cases[0]?.replayed).toBe(2);
   });
 
+  it('keeps what a model reads of each tool, where the surface was read', () => {
+    const tool = { name: 'search', bytes: 120, bytesBefore: null };
+    const configuration = { name: 'default', bytes: 120, bytesBefore: null, tools: [tool], changes: [], findings: [] };
+    const surface = { against: 'surface.json', unread: null, configurations: [configuration] };
+    const line = renderHistoryLine(createReport({ surface }));
+    expect(line).toContain('"tools":{"search":120}');
+    const { records } = parseHistory(line);
+    expect(buildTrend(records, null).runs[0]?.toolBytes).toEqual({ search: 120 });
+    const both = { ...surface, configurations: [configuration, { ...configuration, name: 'full' }] };
+    expect(renderHistoryLine(createReport({ surface: both }))).toContain('{"default/search":120,"full/search":120}');
+    const unread = { ...surface, unread: 'no tools today', configurations: [] };
+    expect(renderHistoryLine(createReport({ surface: unread }))).not.toContain('tools');
+  });
+
   it('keeps what the model calls of a case cost, where that is known', () => {
     const report = createReport({ suites: [createSuiteResults({ cases: [createCaseResults()] })] });
     const priced = { ...report, cases: report.cases.map((testCase) => ({ ...testCase, cost: 0.25 })) };

@@ -50,6 +50,33 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(open.complaints).toEqual([]);
   });
 
+  it('shows what changed of the tool surface, and the size of each tool over the last gates', async () => {
+    const change = { id: 'tool.search.removed', severity: 'breaking' as const, rule: 'tool-removed', location: null };
+    const texts = { message: 'The tool <b>search</b> was removed', reason: 'Calls fail.', before: null, after: null };
+    const tool = { name: 'search', bytes: 150, bytesBefore: 120 };
+    const configuration = { name: 'default', bytes: 150, bytesBefore: 120, tools: [tool], findings: [] };
+    const surface = {
+      against: 'surface.json',
+      unread: null,
+      configurations: [{ ...configuration, changes: [{ ...change, ...texts }] }],
+    };
+    const counts = { commit: null, outcome: 'passed' as const, cases: 1, total: 1, passed: 1 };
+    const runs = [100, 120].map((bytes) => ({ ...counts, startedAt: '2026-09-20', toolBytes: { search: bytes } }));
+    const shown = { ...report, surface, trend: { branch: 'main', runs } };
+    await using open = await openFilePage(browser, renderHtml(shown, { evidence: createPageEvidence(report) }));
+    const card = open.page.locator('.surface');
+    expect(await card.locator('p').first().innerText()).toBe('1 breaking, compared with surface.json');
+    expect(await card.locator('table').first().innerText()).toContain('The tool <b>search</b> was removed');
+    expect(await card.locator('table').last().innerText()).toContain('150 bytes (+30)');
+    expect(await card.getByRole('img').innerText()).toBe('▁▄█');
+    expect(await card.getByRole('img').getAttribute('aria-label')).toBe(
+      '100 bytes in the first of these gates, 150 in this one; between 100 and 150',
+    );
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    await using without = await openFilePage(browser, html);
+    expect(await without.page.locator('.surface').count()).toBe(0);
+  });
+
   it('draws how far each requirement was decided, with a sentence and a table', async () => {
     const requirement = { minimum: 0.8, confidence: 0.95, further: null };
     const path = [1, 2].map((round) => ({ round, passed: round * 9, failed: round, evidence: round / 2 }));
