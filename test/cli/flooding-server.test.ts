@@ -11,7 +11,7 @@ const evals = (attack: string) => `suite: Flooded
 timeout: 5s
 cases:
   - title: floods
-    timeout: ${attack === 'logs' ? 2 : 5}s
+    timeout: ${attack === 'logs' ? 1 : 5}s
     steps: [{ toolCall: ${attack} }]
   - title: healthy
     steps: [{ toolCall: healthy }]
@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('a server on stdio that writes with
     ['notifications', 'modern', [], exceeded],
     ['line', 'legacy', [], /^The server was ended by SIGKILL before it answered line\.|^Timed out after 5 s/],
     // Nothing else ends it, and it takes all the time of a processor.
-    ['logs', 'legacy', [], /^Timed out after 2 s/],
+    ['logs', 'legacy', [], /^Timed out after 1 s/],
     ['deep', 'legacy', [], /nested deeper than 1000 levels/],
     ['deep', 'legacy', ['--isolation', 'run'], /nested deeper than 1000 levels/],
     ['deep', 'modern', [], /nested deeper than 1000 levels/],

@@ -6,7 +6,7 @@ import { startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 
 async function failToOpen(command: string | null, url: string | null): Promise<string> {
-  const options = { command, url, readyTimeoutMs: 4000 };
+  const options = { command, url, readyTimeoutMs: 2000 };
   const error: unknown = await openTestServer(options).then(
     () => 'it opened',
     (reason: unknown) => reason,
@@ -25,7 +25,7 @@ describe('a server that answers its first handshake without end', () => {
   ])('is not ready over HTTP: %s', async (attack, last) => {
     await using server = await startRawMcpServer(moderateTools, { initialize: excessiveTools[attack]!.call });
     const message = await failToOpen(null, server.url);
-    expect(message).toMatch(/^No MCP server answered at http:\S+ within 4 s; last: /);
+    expect(message).toMatch(/^No MCP server answered at http:\S+ within 2 s; last: /);
     expect(message).toMatch(last);
   });
 
@@ -39,9 +39,9 @@ describe('a server that answers its first handshake without end', () => {
     [
       'a line',
       `process.stdout.write("x".repeat(1e5))`,
-      /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 4 s/,
+      /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 2 s/,
     ],
-    ['lines', `process.stdout.write("x\\n".repeat(5e4))`, /did not answer initialize on stdio within 4 s/],
+    ['lines', `process.stdout.write("x\\n".repeat(5e4))`, /did not answer initialize on stdio within 2 s/],
   ])('is not ready over stdio: %s', async (_, write, message) => {
     expect(await failToOpen(`${process.execPath} -e 'for (;;) ${write}'`, null)).toMatch(message);
   });
@@ -51,7 +51,7 @@ describe('a server that takes the connection and never answers', () => {
   it('is said not to have answered the handshake', async () => {
     await using silent = await startHttpServer(() => undefined);
     expect(await failToOpen(null, `${silent.origin}/mcp`)).toMatch(
-      /within 4 s; last: it has not answered the handshake\.$/,
+      /within 2 s; last: it has not answered the handshake\.$/,
     );
   });
 });
