@@ -14,7 +14,7 @@ export {
 } from './base/errors.ts';
 export { silentLogger, type Logger } from './base/logger.ts';
 export { createRedactor, Secret, type Redactor } from './base/redaction.ts';
-export type { GateContext } from './gate/gate.ts';
+export type { GateContext } from './gate/run/context.ts';
 export { runPlan as gate, type JobFiles, type JobResult as GateResult, type ReportSinks } from './gate/job.ts';
 export { listOptions, parseGateOptions, type OptionDescription } from './gate/options.ts';
 export type { GateOptions } from './gate/options/schema.ts';

@@ -3,7 +3,7 @@ import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
 import { readCiJob } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
-import type { GateContext } from './gate.ts';
+import type { GateContext } from './run/context.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';

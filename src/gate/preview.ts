@@ -5,7 +5,7 @@ import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
 import { type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
-import type { GateContext } from './gate.ts';
+import type { GateContext } from './run/context.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedServer } from './plan/plan-server.ts';

@@ -5,7 +5,7 @@ import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest, type Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
-import type { GateContext } from '../gate.ts';
+import type { GateContext } from '../run/context.ts';
 import { rejudgeReport } from '../judge/rejudge.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { buildKey } from '../plan/marker.ts';

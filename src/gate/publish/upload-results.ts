@@ -12,7 +12,7 @@ import type { ServiceClient } from '../../service/client.ts';
 import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest.ts';
 import { requireProject } from '../../service/project.ts';
 import type { WireIngestedRun } from '../../service/wire.ts';
-import type { GateContext } from '../gate.ts';
+import type { GateContext } from '../run/context.ts';
 import { buildKey } from '../plan/marker.ts';
 import type { PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';

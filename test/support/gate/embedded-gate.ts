@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
-import { gate, type GateContext, type GateResult } from '../../../src/gate/gate.ts';
+import type { GateContext } from '../../../src/gate/run/context.ts';
+import { gate, type GateResult } from '../../../src/gate/gate.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
 import { publishRecordings } from '../../../src/gate/publish/publish-recordings.ts';

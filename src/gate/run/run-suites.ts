@@ -1,0 +1,160 @@
+import { appendAll } from '../../base/lists.ts';
+import { ServerStartError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Evidence } from '../../model/evidence.ts';
+import type { ServerReport } from '../../model/report.ts';
+import { judgeSuite } from '../../verdict/judge.ts';
+import type { MeasuredSuite, SurfaceResults } from '../../verdict/judge-gate.ts';
+import type { GateContext } from './context.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedBaseline } from '../plan/plan-past.ts';
+import { type ConnectedService, connectService } from './connect-service.ts';
+import { createEvidenceCollector } from './evidence.ts';
+import { createResultKeeper, type KeptResults } from './keep-results.ts';
+import { openBase } from './open-base.ts';
+import type { MadeRecording } from './open-models.ts';
+import { describeUnrun } from './planned-results.ts';
+import { readBaseline } from './read-baseline.ts';
+import { openJobSurface } from './read-surface.ts';
+import { retrySuites } from './retry-failed.ts';
+import { createTeardown, explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
+import { runPlannedSuite } from './run-rounds.ts';
+import type { RanSuite } from './run-suite.ts';
+import type { TakenSnapshot } from './snapshots.ts';
+import { createServerWitnesses, createTestServers, noteFindings } from './test-servers.ts';
+import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './trace-log.ts';
+
+/** What the suites of a gate came to, before it is judged. */
+export interface SuiteRuns {
+  server: ServerReport | null;
+  otherServers: ServerReport[];
+  serverNotes: string[];
+  answerNotes: string[];
+  suites: MeasuredSuite[];
+  baseline: PlannedBaseline | null;
+  evidence: Evidence;
+  tracePath: string | null;
+  kept: KeptResults | null;
+  recordings: MadeRecording[];
+  snapshots: TakenSnapshot[];
+  measured: SurfaceResults;
+}
+
+/** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
+export async function runSuites(
+  plan: GatePlan,
+  { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
+): Promise<SuiteRuns> {
+  const { clock, logger, redactor, environment, processMarker, watchEvidence } = context;
+  const onProgress = context.onProgress ?? (() => {});
+  const suites: MeasuredSuite[] = [];
+  const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
+  const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
+  const evidence = keeper ?? collector;
+  const witnesses = createServerWitnesses(redactor);
+  const servers = createTestServers(plan, { witnesses, environment, processMarker });
+  let traceLog: TraceLog | null = null;
+  let { baseline } = plan;
+  let recordings: MadeRecording[] = [];
+  let snapshots: TakenSnapshot[] = [];
+  const surfaces = await openJobSurface(plan);
+  let isOver = false;
+  let answerNotes: string[] = [];
+  let findings: string[] = [];
+  try {
+    let scope: { service: ConnectedService; teardown: Teardown } | null = null;
+    const job = { plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses };
+    await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
+    await base?.prepare();
+    const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
+    await using service = await connectService(plan, reaching);
+    await using _recordings = {
+      [Symbol.asyncDispose]: async () => {
+        recordings = (await service.models?.collect()) ?? [];
+        snapshots = service.snapshots?.listChanged() ?? [];
+      },
+    };
+    await using teardown = createTeardown({ clock, logger }, () =>
+      isOver && !lifetime.cancelRun.aborted ? lifetime.deadline.remainingMs() : 0,
+    );
+    await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
+    await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
+    traceLog = traces;
+    scope = { service, teardown };
+    const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
+    await servers.open(service, opening);
+    await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
+    const shared = { service, ...opening, evidence: surfaces.watch(watchEvidence?.(evidence, plan) ?? evidence) };
+    if (baseline !== null && baseline.baseline === null) {
+      baseline = {
+        ...baseline,
+        baseline: await readBaseline(baseline, plan.suites, { service, lifetime, logger }),
+      };
+    }
+    const { stopsEarly, timeoutMs } = plan;
+    const ran: RanSuite[] = [];
+    const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
+    for (const planned of plan.suites) {
+      const context = { ...suiteContext, servers: servers.find(planned) };
+      const suite =
+        base === null || planned.kind === 'stored'
+          ? await runPlannedSuite(planned, { ...context, stopsEarly })
+          : await base.run(planned, { confirms: baseline === null }, context);
+      ran.push(suite);
+      suites.push(suite);
+    }
+    await base?.cache.save();
+    await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
+    answerNotes = service.answers?.listUnused(plan.suites) ?? [];
+    if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
+    // What was cut short may have left something that has to be looked for, for which seconds must do.
+    isOver = suites.every(
+      ({ results: { interruption, retries } }) =>
+        interruption === null && retries.every(({ shortfall }) => shortfall === null),
+    );
+    const isPassed = ({ results, requirements }: MeasuredSuite) =>
+      judgeSuite(results, { policy: { requirements, today } }).outcome === 'passed';
+    if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());
+  } catch (error) {
+    const interruption = explainInterruption(error);
+    if (error instanceof ServerStartError) {
+      showLastWords(logger, error.stderrTail);
+      findings = noteFindings(error.findings);
+    }
+    const unrun = plan.suites.slice(suites.length);
+    appendAll(
+      suites,
+      unrun.map((planned) => describeUnrun(planned, interruption)),
+    );
+  }
+  const tracePath = traceLog?.path() ?? null;
+  const kept = keeper?.kept() ?? null;
+  const [server = null, ...otherServers] = servers.report();
+  const serverNotes = [...servers.listNotes(), ...findings];
+  return {
+    server,
+    otherServers,
+    serverNotes,
+    answerNotes,
+    suites,
+    baseline,
+    evidence: evidence.collect(),
+    tracePath,
+    kept,
+    recordings,
+    snapshots,
+    measured: surfaces.report(),
+  };
+}
+
+/** What ends a run without saying anything about the server. */
+const ownLimits: ReadonlySet<string> = new Set(['cancelled', 'deadline', 'budget-exceeded']);
+
+/** Whether the server may be why results are missing. */
+function lacksResults({ results: { interruption, cases } }: MeasuredSuite): boolean {
+  return interruption === null ? cases.some(({ unscored }) => unscored > 0) : !ownLimits.has(interruption.code);
+}
+
+function showLastWords(logger: Logger, lines: readonly string[]): void {
+  if (lines.length > 0) logger.group('Last lines of the server’s stderr', lines);
+}
