@@ -20,8 +20,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // One more than processors, since many tests wait for a process or a time limit.
     maxWorkers: availableParallelism() + 1,
-    // Threads that collect garbage in parallel only take processor time from the other workers.
-    execArgv: ['--single-threaded-gc'],
     // For the processes that tests start: Node keeps its compiled modules for the next start.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
   },
