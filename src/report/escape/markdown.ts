@@ -10,28 +10,33 @@ const plainWord =
 const listMarker = /^\d+[.)]$/;
 const codeEdges = /^([("'“]*)(.*?)([)"'”,.;:!?]*)$/s;
 
+/** A part of a sentence that is code already, with what may stand around it; otherwise a word. */
+const sentencePart = /(?<!\S)[("'“]*`[^`]*[^`\s][^`]*`[)"'”,.;:!?…]*(?!\S)|\S+/gu;
+const codePart = /^([("'“]*)`([^`]+)`([)"'”,.;:!?…]*)$/u;
+
 /**
  * Renders a sentence that holds foreign text: plain words stay as they are, all others become code spans, in which
- * Markdown, HTML, mentions and links are inert. For use within a line.
+ * Markdown, HTML, mentions and links are inert. What is between backticks stays one code span. For use within a line.
  */
 export function renderProse(text: string): string {
-  const words = flattenText(text)
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  const isPlain = (word: string) => plainWord.test(word) && !listMarker.test(word);
+  const isPlain = (part: string) => plainWord.test(part) && !listMarker.test(part);
+  const isAlone = (part: string) => isPlain(part) || codePart.test(part);
   const groups: string[][] = [];
-  for (const word of words) {
+  for (const part of flattenText(text).match(sentencePart) ?? []) {
     const last = groups.at(-1);
-    if (last?.[0] === undefined || isPlain(word) || isPlain(last[0])) groups.push([word]);
-    else last.push(word);
+    const previous = last?.at(-1) ?? '';
+    // After a colon comes another thing.
+    if (last === undefined || isAlone(part) || isAlone(previous) || previous.endsWith(':')) groups.push([part]);
+    else last.push(part);
   }
-  return groups.map(([first = '', ...rest]) => (isPlain(first) ? first : renderQuoted([first, ...rest]))).join(' ');
+  return groups.map((parts) => (parts.every(isPlain) ? parts.join(' ') : renderQuoted(parts))).join(' ');
 }
 
 /** Leaves quotes, brackets and full stops around a code span outside of it. */
 function renderQuoted(words: readonly string[]): string {
-  const [, before = '', inside = '', after = ''] = codeEdges.exec(words.join(' ')) ?? [];
-  return inside === '' ? renderCodeSpan(words.join(' ')) : `${before}${renderCodeSpan(inside)}${after}`;
+  const text = words.join(' ');
+  const [, before = '', inside = '', after = ''] = codePart.exec(text) ?? codeEdges.exec(text) ?? [];
+  return inside === '' ? renderCodeSpan(text) : `${before}${renderCodeSpan(inside)}${after}`;
 }
 
 /** Renders a code span on one line, delimited by more backticks than any run inside (CommonMark §6.1). */

@@ -14,6 +14,13 @@ describe('renderProse', () => {
     ['The required case "Adds **two**" failed.', 'The required case "Adds `**two**`" failed.'],
     ['connect ECONNREFUSED 127.0.0.1:3000', 'connect ECONNREFUSED `127.0.0.1:3000`'],
     ['ping @octocat about #12, GH-7 or www.evil.example', 'ping `@octocat` about `#12, GH-7` or `www.evil.example`'],
+    ['run `mcp-eval-ci surface --update`; see "`a b`".', 'run `mcp-eval-ci surface --update`; see "`a b`".'],
+    [
+      'in evals/surface.json: tool.a_b.added, tool.b_c.added',
+      'in `evals/surface.json`: `tool.a_b.added, tool.b_c.added`',
+    ],
+    ['a lone ` and `` two', 'a lone `` ` `` and ``` `` ``` two'],
+    ['`@octocat` and `<b>`', '`@octocat` and `<b>`'],
     ['fixed in deadbeef', 'fixed in `deadbeef`'],
     ['1. first <b>bold move</b>', '`1`. first `<b>bold move</b>`'],
     ['Größe ändern — naïve', 'Größe ändern — naïve'],
@@ -21,8 +28,8 @@ describe('renderProse', () => {
     expect(renderProse(text)).toBe(expected);
   });
 
-  it('has nothing active in it and loses no character but white space', () => {
-    const squash = (text: string) => text.replaceAll(/\s+/gu, '');
+  it('has nothing active in it and loses no character but white space and marks of code', () => {
+    const squash = (text: string) => text.replaceAll(/[\s`]+/gu, '');
     fc.assert(
       fc.property(hostileText, (text) => {
         const markdown = `Why: ${renderProse(text)}`;
