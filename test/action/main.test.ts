@@ -150,9 +150,9 @@ describe('runMain with a configuration that is wrong', () => {
       The configuration has 4 problems. The gate started nothing and ends with exit code 2.
 
       - \`min-pass-rate\`: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign
-      - \`policy.yaml:1:1\`: Unknown key \`\` \`confidense\` \`\`; did you mean \`\` \`confidence\` \`\`?
-      - \`bad.yaml:1:1\`: The key \`\` \`cases\` \`\` is missing
-      - \`bad.yaml:2:1\`: Unknown key \`\` \`chekcs\` \`\`; did you mean \`\` \`checks\` \`\`?
+      - \`policy.yaml:1:1\`: Unknown key \`confidense\`; did you mean \`confidence\`?
+      - \`bad.yaml:1:1\`: The key \`cases\` is missing
+      - \`bad.yaml:2:1\`: Unknown key \`chekcs\`; did you mean \`checks\`?
       "
     `);
     expect(summary.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(4);
