@@ -19,7 +19,7 @@ describe('renderIssueSummary', () => {
       The configuration has 3 problems. The gate started nothing and ends with exit code 2.
 
       - \`runs\`: "many" is not a number of runs
-      - \`evals/a.yaml:2:1\`: There is no key \`\` \`chekcs\` \`\`
+      - \`evals/a.yaml:2:1\`: There is no key \`chekcs\`
       - Something else is wrong
       "
     `);
