@@ -59,7 +59,7 @@ describe('an option that has moved', () => {
   it.each([
     ['otlp-endpoint', 'https://host', 'set OTEL_EXPORTER_OTLP_ENDPOINT'],
     ['otlp-headers', 'authorization=Bearer hunter2', 'set OTEL_EXPORTER_OTLP_HEADERS'],
-    ['mcp-server', 'search', '`mcp-config: .mcp.json#search`'],
+    ['mcp-server', 'search', '`mcp-config: .mcp.json#notes`'],
     ['job-index', '3', '`comment-id` names a job'],
   ])('is refused as %s without a word of its value', (name, text, advice) => {
     const [message = '', ...more] = readMessages({ ...complete, [name]: text });

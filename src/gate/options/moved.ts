@@ -84,8 +84,7 @@ export const movedOptions: readonly MovedOption[] = [
   {
     name: 'mcp-server',
     hint: '<name>',
-    explain: (text) =>
-      `is part of \`mcp-config\` now, as in \`mcp-config: .mcp.json#${quoteShort(text, 'notes')}\` (docs/servers.md)`,
+    explain: () => 'is part of `mcp-config` now, as in `mcp-config: .mcp.json#notes` (docs/servers.md)',
   },
   {
     name: 'job-index',
