@@ -1,17 +1,19 @@
+import { systemClock } from '../../../src/base/time.ts';
 import type { QuietClock } from './quiet-clock.ts';
 
 /**
- * Puts what the platform gives everybody on a clock and a seed until it is disposed: `AbortSignal.timeout`, by which sockets
- * are bounded, and `Math.random`, from which all jitter comes.
+ * Puts what everybody shares on a clock and a seed until it is disposed: the sleeps of the system's clock, by which sockets are bounded, and
+ * `Math.random`, from which all jitter comes.
  */
 export function borrowGlobals(clock: QuietClock, seed: number): Disposable {
-  const platform = { timeout: AbortSignal.timeout.bind(AbortSignal), random: Math.random };
-  AbortSignal.timeout = (delayMs) => clock.timeout(delayMs);
+  const own = { ...systemClock };
+  const { random } = Math;
+  systemClock.sleep = async (delayMs, options) => await clock.sleep(delayMs, options);
   Math.random = createRandom(seed);
   return {
     [Symbol.dispose]: () => {
-      AbortSignal.timeout = platform.timeout;
-      Math.random = platform.random;
+      Object.assign(systemClock, own);
+      Math.random = random;
     },
   };
 }

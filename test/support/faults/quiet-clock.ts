@@ -50,14 +50,6 @@ export class QuietClock implements Clock, Disposable {
     });
   }
 
-  /** As `AbortSignal.timeout`, on this clock. */
-  timeout(delayMs: number): AbortSignal {
-    const controller = new AbortController();
-    const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-    void this.sleep(delayMs).then(() => controller.abort(reason));
-    return controller.signal;
-  }
-
   /** Sets the wall clock forward or back. */
   setWall(offsetMs: number): void {
     this.#offsetMs = offsetMs;
