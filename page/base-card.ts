@@ -2,7 +2,7 @@ import type { BaseCaseComparison } from '../src/model/base-comparison.ts';
 import { describeBase, describeChange, describePairs } from '../src/report/base-comparison.ts';
 import { formatCounts } from '../src/report/comparison.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
-import { create, createButton, quote } from './dom.ts';
+import { create, quote, createRows } from './dom.ts';
 
 const maxRows = 6;
 const asText = (text: string) => text;
@@ -12,15 +12,7 @@ export function createBaseCard({ baseComparison }: PageReport): HTMLElement | nu
   if (baseComparison === null) return null;
   const { cases } = baseComparison;
   const pairs = describePairs(baseComparison);
-  const body = create('tbody', {}, ...cases.slice(0, maxRows).map(createRow));
-  const more = createButton(
-    { class: 'quiet' },
-    () => {
-      body.append(...cases.slice(maxRows).map(createRow));
-      more.remove();
-    },
-    `Show ${cases.length - maxRows} more`,
-  );
+  const { body, more } = createRows(cases.map(createRow), maxRows);
   const head = ['Result', 'Case', 'Base', 'Change'].map((text) => create('th', { scope: 'col' }, text));
   return create(
     'section',
@@ -35,7 +27,7 @@ export function createBaseCard({ baseComparison }: PageReport): HTMLElement | nu
           { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Cases in the base and in the change' },
           create('table', {}, create('thead', {}, create('tr', {}, ...head)), body),
         ),
-    cases.length > maxRows ? more : null,
+    more,
   );
 }
 

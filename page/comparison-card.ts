@@ -8,7 +8,7 @@ import {
   describeRates,
   formatCounts,
 } from '../src/report/comparison.ts';
-import { create, createButton, createSvg, quote } from './dom.ts';
+import { create, createSvg, quote, createRows } from './dom.ts';
 
 const changeMarks: Record<CaseChange, string> = {
   regressed: '✗',
@@ -28,15 +28,7 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
   const { source, rest } = describeBaseline(comparison);
   const names = new Map(suites.map(({ id, name }) => [id, name]));
   const rates = describeRates(comparison);
-  const body = create('tbody', {}, ...comparison.cases.slice(0, maxRows).map(createRow));
-  const more = createButton(
-    { class: 'quiet' },
-    () => {
-      body.append(...comparison.cases.slice(maxRows).map(createRow));
-      more.remove();
-    },
-    `Show ${comparison.cases.length - maxRows} more`,
-  );
+  const { body, more } = createRows(comparison.cases.map(createRow), maxRows);
   const head = ['Change', 'Case', 'Then', 'Now'].map((text) => create('th', { scope: 'col' }, text));
   return create(
     'section',
@@ -54,7 +46,7 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
           { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Cases that changed' },
           create('table', {}, create('thead', {}, create('tr', {}, ...head)), body),
         ),
-    comparison.cases.length > maxRows ? more : null,
+    more,
   );
 }
 

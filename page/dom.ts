@@ -34,6 +34,24 @@ export function createButton(
   return button;
 }
 
+/** Creates the body of a table with its first rows, and a button that adds the others; null where there are none. */
+export function createRows(
+  rows: readonly HTMLElement[],
+  maxRows: number,
+): { body: HTMLElement; more: HTMLButtonElement | null } {
+  const body = create('tbody', {}, ...rows.slice(0, maxRows));
+  if (rows.length <= maxRows) return { body, more: null };
+  const more = createButton(
+    { class: 'quiet' },
+    () => {
+      body.append(...rows.slice(maxRows));
+      more.remove();
+    },
+    `Show ${rows.length - maxRows} more`,
+  );
+  return { body, more };
+}
+
 /** Foreign text, which must not reorder what stands around it. */
 export function quote(text: string, name = ''): HTMLElement {
   return create('bdi', name === '' ? {} : { class: name }, text);

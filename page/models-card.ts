@@ -10,7 +10,7 @@ import {
   listMatrixRows,
   listSpending,
 } from '../src/report/models.ts';
-import { type Child, create, createButton, quote } from './dom.ts';
+import { type Child, create, quote, createRows } from './dom.ts';
 
 const maxRows = 12;
 
@@ -41,15 +41,7 @@ function createTable(report: PageReport, models: ModelsReport): Child[] {
       cells.map((text) => create('td', { class: 'count' }, text)),
     );
   const ranges = columns.map((model) => describeModelRange(model, report));
-  const body = create('tbody', {}, ...rows.slice(0, maxRows));
-  const more = createButton(
-    { class: 'quiet' },
-    () => {
-      body.append(...rows.slice(maxRows));
-      more.remove();
-    },
-    `Show ${rows.length - maxRows} more`,
-  );
+  const { body, more } = createRows(rows, maxRows);
   const head = [create('td', {}), ...columns.map(({ model }) => create('th', { scope: 'col' }, quote(model)))];
   return [
     create(
@@ -90,7 +82,7 @@ function createTable(report: PageReport, models: ModelsReport): Child[] {
         ),
       ),
     ),
-    rows.length > maxRows ? more : null,
+    more,
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { SurfaceChange } from '../src/model/surface-report.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import { describeSize, describeSurface, listToolBytes, surfaceMarks } from '../src/report/surface-wording.ts';
-import { type Child, create, createButton, quote } from './dom.ts';
+import { type Child, create, quote, createRows } from './dom.ts';
 
 const maxRows = 6;
 const maxGates = 30;
@@ -91,17 +91,9 @@ function createRow(cells: readonly Child[]): HTMLElement {
 
 function createTable(titles: readonly string[], rows: readonly HTMLElement[], label: string): HTMLElement[] {
   if (rows.length === 0) return [];
-  const body = create('tbody', {}, ...rows.slice(0, maxRows));
-  const more = createButton(
-    { class: 'quiet' },
-    () => {
-      body.append(...rows.slice(maxRows));
-      more.remove();
-    },
-    `Show ${rows.length - maxRows} more`,
-  );
+  const { body, more } = createRows(rows, maxRows);
   const head = create('tr', {}, ...titles.map((text) => create('th', { scope: 'col' }, text)));
   const table = create('table', {}, create('thead', {}, head), body);
   const scroll = create('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, table);
-  return rows.length > maxRows ? [scroll, more] : [scroll];
+  return more === null ? [scroll] : [scroll, more];
 }
