@@ -19,9 +19,7 @@ const dist = path.join(root, 'dist');
  * libraries that every run needs.
  */
 const maxEntryBytes = 1_550_000;
-/** As `src/action/entry.ts` imports it. */
-const stagesName = 'stages.js';
-/** Everything that a gate loads at its start; `stages.js` only names its entry. */
+/** Everything that a gate loads at its start. */
 const gateName = 'gate.js';
 
 /** What several parts need: each takes its modules and what they import. */
@@ -34,10 +32,10 @@ const sharedChunks = [
     priority: 2,
   },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
-  // What speaks to GitHub and to a hosted project once the verdict is there.
+  // What a report goes to once the verdict is there: GitHub, a hosted project, a page.
   {
-    name: 'online',
-    test: /\/lib\/(?:github\/client|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
+    name: 'sinks',
+    test: /\/lib\/(?:github\/client|report\/html\/page|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
     priority: 1,
   },
   // What is compared with the base of a pull request: policy, results, tool surface with its coverage.
@@ -96,10 +94,13 @@ async function bundle(target: string): Promise<void> {
     dir: target,
     format: 'esm',
     minify: true,
-    entryFileNames: stagesName,
+    // entry.js imports `runStage` by its name.
+    minifyInternalExports: false,
     chunkFileNames: nameChunk,
     codeSplitting: { groups: sharedChunks },
   });
+  // The entry itself is in the gate's chunk, and its own file only names that.
+  rmSync(path.join(target, 'stages.js'));
   writeFileSync(path.join(target, 'package.json'), `${JSON.stringify({ type: 'module' }, null, 2)}\n`);
   const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
   // The program of the thread for schemas is a text in the bundle.
@@ -118,7 +119,7 @@ async function bundle(target: string): Promise<void> {
     format: 'esm',
     minify: true,
     codeSplitting: false,
-    paths: (name) => (name.endsWith(`/${stagesName}`) ? `./${stagesName}` : name),
+    paths: (name) => (name.endsWith('/stages.js') ? `./${gateName}` : name),
   });
   // The runner starts the same code under names that say which action it is, and which step. Each loads the rest only where the
   // runner's Node can.

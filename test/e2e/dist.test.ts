@@ -40,9 +40,7 @@ describe('dist', () => {
   it('consists of few files with readable names', () => {
     const scripts = files.map(({ name }) => name).filter((name) => name.endsWith('.js'));
     expect(scripts.filter((name) => !/^[a-z]+(?:-[a-z]+)*\.js$/.test(name))).toEqual([]);
-    // Each wire format of model providers is one more.
-    const formats = new Set(['models-anthropic.js', 'models-compatible.js']);
-    expect(scripts.filter((name) => !formats.has(name)).length).toBeLessThanOrEqual(16);
+    expect(scripts.length).toBeLessThanOrEqual(16);
   });
 
   it('names the licence of every package in it', () => {

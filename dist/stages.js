@@ -1,1 +1,0 @@
-export{t as runStage}from"./gate.js";
