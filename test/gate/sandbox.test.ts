@@ -55,7 +55,7 @@ async function runAttack(inputs: Record<string, string>) {
 
 describe('the gate of a server that overwrites what decides the verdict', () => {
   it.runIf(isAvailable)('keeps the verdict by default, and names the sandbox in the report', async () => {
-    const { ran, kept, after, tries } = await runAttack({});
+    const { ran, kept, after, tries } = await runAttack({ sandbox: 'auto' });
     expect(tries).toEqual({ ...Object.fromEntries(decisive.map((file) => [file, 'EROFS'])), gate: false });
     expect(ran.exitCode).toBe(0);
     expect(after.slice(0, 3)).toEqual(kept.slice(0, 3));
@@ -91,7 +91,7 @@ describe('a machine that has no sandbox', () => {
   };
 
   it('runs the gate by default and says why there is none', async () => {
-    const { exitCode, report } = await run({});
+    const { exitCode, report } = await run({ sandbox: 'auto' });
     expect(exitCode).toBe(0);
     expect(report.server?.sandbox).toMatchObject({ level: 'none', why: expect.stringMatching(/^a sandbox needs /) });
   });

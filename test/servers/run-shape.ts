@@ -43,7 +43,8 @@ export async function runShape(server: TestedServer, shape: Shape, transport: Tr
   const { tool } = server.cases[shape.hits ?? 'target'];
   await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(server.cases, shape) });
   await using stack = new AsyncDisposableStack();
-  const inputs: Record<string, string> = {};
+  // How a process ends must show through the sandbox, too.
+  const inputs: Record<string, string> = { sandbox: shape.needsProcess === true ? 'auto' : 'off' };
   if (shape.neverReady === true && findExpected(shape, transport) === 'nothing runs')
     inputs['server-ready-timeout'] = shortReadyTimeout;
   if (transport !== 'HTTP') {

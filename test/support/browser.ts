@@ -38,8 +38,9 @@ export const missingBrowser: string | null =
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(missingBrowser ?? '');
-  // Containers have no user namespaces and little shared memory.
-  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  // Containers have no user namespaces, little shared memory, and no graphics card, which the processor would have to stand in for.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+  return await chromium.launch({ executablePath, args });
 }
 
 /** Opens the text as a file in a context of its own and waits until the page can be used. */

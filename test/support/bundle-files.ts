@@ -7,13 +7,14 @@ import { rolldown } from 'rolldown';
  * Bundles a program with the packages that it imports into `file` and, for what it imports lazily, files next to it. A run of the tests
  * that uses them meanwhile never finds half a file.
  */
-export async function bundleFiles(input: string, file: string): Promise<void> {
+export async function bundleFiles(input: string, file: string, { minify = false } = {}): Promise<void> {
   const target = dirname(file);
   const directory = join(target, randomUUID());
   await using bundle = await rolldown({ input, platform: 'node', logLevel: 'warn' });
   await bundle.write({
     dir: directory,
     format: 'esm',
+    minify,
     entryFileNames: basename(file),
     chunkFileNames: '[name].js',
   });

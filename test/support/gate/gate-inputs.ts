@@ -5,10 +5,14 @@ import type { GateOptions } from '../../../src/gate/options/schema.ts';
 /** Texts of options by name, and under `policy` a path, or the policy itself as a program passes it. */
 export type GateInputs = Readonly<Record<string, string | PolicyInput>>;
 
-/** Reads inputs as a program does: texts are parsed, and a policy is set on the options. */
+/**
+ * Reads inputs as a program does: texts are parsed, and a policy is set on the options. The server runs without a sandbox unless the
+ * inputs name one: to make it takes as much as a short gate, and the tests of the action and of the command run with it.
+ */
 export function readGateInputs(inputs: GateInputs): GateOptions {
   const texts = Object.entries(inputs).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  const options = parseGateOptions(Object.fromEntries(texts));
+  const isSandboxed = texts.some(([name]) => name.startsWith('sandbox'));
+  const options = parseGateOptions({ ...(!isSandboxed && { sandbox: 'off' }), ...Object.fromEntries(texts) });
   const { policy } = inputs;
   return policy === undefined || typeof policy === 'string' ? options : { ...options, policy };
 }

@@ -9,7 +9,9 @@ import { createInterface } from 'node:readline';
 const [file = ''] = process.argv.slice(2);
 const isModern = process.env['ERA'] === 'modern';
 
-/** Blocks the process for as long as there is a reader; at most 4 GiB. */
+const clock = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks the process for as long as there is a reader; at most 4 GiB. While the pipe is full, it leaves the processor to the reader. */
 function writeForever(chunk: string): void {
   const bytes = Buffer.from(chunk);
   for (let written = 0; written < 2 ** 32;) {
@@ -17,6 +19,7 @@ function writeForever(chunk: string): void {
       written += writeSync(1, bytes);
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) process.exit(0);
+      Atomics.wait(clock, 0, 0, 1);
     }
   }
 }
