@@ -25,7 +25,10 @@ const serverOptionNames: ReadonlySet<string> = new Set([
 
 /** Lists the options of a command that starts or reaches a server and runs no evals, with `others` that it has in addition. */
 export function listServerOptions(...others: string[]): OptionDescription[] {
-  return listOptions().filter(({ name }) => serverOptionNames.has(name) || others.includes(name));
+  const names = new Set([...serverOptionNames, ...others]);
+  const options = listOptions().filter(({ name }) => names.delete(name));
+  if (names.size > 0) throw new Error(`There is no option ${[...names].join(', ')}.`);
+  return options;
 }
 
 /** Adds options of the gate to a command, as flags of the same names; also those that have moved, so that each can say where. */

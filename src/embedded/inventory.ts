@@ -120,13 +120,13 @@ function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: L
   );
 }
 
-const path = '/openapi.json';
+const descriptionPath = '/openapi.json';
 
 /** The description of the API, for who has no key yet. */
-export function serveDescription(routes: Hono<ApiEnv>): void {
+function serveDescription(routes: Hono<ApiEnv>): void {
   let description: string | undefined;
-  routes.use(path, requireLoopbackHost());
-  routes.get(path, (c) => {
+  routes.use(descriptionPath, requireLoopbackHost());
+  routes.get(descriptionPath, (c) => {
     description ??= JSON.stringify(buildOpenApi());
     return c.body(description, 200, { 'content-type': 'application/json' });
   });

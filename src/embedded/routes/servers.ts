@@ -103,7 +103,7 @@ function renderServer({ id, projectId, content, createdAt, updatedAt }: ServerRe
 }
 
 /** Applies a write to a server record. */
-export function changeServerContent(before: ServerContent, changes: ServerChanges): ServerContent {
+function changeServerContent(before: ServerContent, changes: ServerChanges): ServerContent {
   const { clearClientSecret, clearXaaConfig, ...fields } = changes;
   const after: ServerContent = { ...before, ...fields };
   if (clearClientSecret === true) delete after.clientSecret;
