@@ -4,7 +4,7 @@ import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/models.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
-import { type Child, create, createButton, createDisclosure, quote, say } from './dom.ts';
+import { type Child, create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
 import { createTimeline } from './timeline.ts';
 import { createTraceView } from './trace-view.ts';
 
@@ -91,10 +91,10 @@ function createFailure(
       quote(`Iteration${names.length === 1 ? '' : 's'} ${names.join(', ')}${where}`),
       create('span', { class: 'fine' }, quote(` ${result.replaceAll('_', ' ')}${took}`)),
     ),
-    create('p', { class: 'reason' }, quote(headline)),
+    create('p', { class: 'reason' }, quoteProse(headline)),
     others.length === 0
       ? null
-      : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quote(text)))),
+      : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
     createCalls(example),
     ...failures.flatMap(listTraces),
   );

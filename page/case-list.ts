@@ -4,7 +4,7 @@ import type { PageData } from '../src/report/html/page-data.ts';
 import { describeCaseCounts, formatPassed } from '../src/report/wording.ts';
 import { describeFlaky, describeTrial } from '../src/report/rounds.ts';
 import { createCaseDetails } from './case-details.ts';
-import { create, createButton, createDisclosure, quote, say } from './dom.ts';
+import { create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
 import { type CaseFilter, type ListedCase, listCases, matchesFilter } from './filter.ts';
 import { createFilterBar } from './filter-bar.ts';
 import { groupMarks } from './marks.ts';
@@ -114,7 +114,7 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
         member.location === null ? null : quote(`${member.location.file}:${member.location.line}`, 'place'),
         ...chips,
       ),
-      failure?.reasons[0] === undefined ? null : create('p', { class: 'hint' }, quote(failure.reasons[0])),
+      failure?.reasons[0] === undefined ? null : create('p', { class: 'hint' }, quoteProse(failure.reasons[0])),
     ),
     panel,
   );

@@ -1,3 +1,5 @@
+import { splitCode } from '../src/report/escape/plain.ts';
+
 /** What an element may hold: text is always text. */
 export type Child = Node | string | null;
 
@@ -55,6 +57,11 @@ export function createRows(
 /** Foreign text, which must not reorder what stands around it. */
 export function quote(text: string, name = ''): HTMLElement {
   return create('bdi', name === '' ? {} : { class: name }, text);
+}
+
+/** The same for sentences: what stands between backticks is code. */
+export function quoteProse(text: string): HTMLElement {
+  return create('bdi', {}, ...splitCode(text).map((part) => (part.isCode ? create('code', {}, part.text) : part.text)));
 }
 
 /** What screen readers say and the page does not show. */

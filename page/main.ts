@@ -29,7 +29,7 @@ function draw(app: HTMLElement, data: PageData): void {
     createTrendCard(report),
     createBaseCard(report),
     createComparisonCard(report),
-    createCoverageCard(report),
+    createCoverageCard(report, data.minimumCoverage),
   ].filter((card) => card !== null);
   app.replaceChildren(create('div', { class: 'cards' }, ...cards));
   const { section, openWanted } = createCaseSection(data);

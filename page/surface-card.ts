@@ -1,7 +1,7 @@
 import type { SurfaceChange } from '../src/model/surface-report.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import { describeSize, describeSurface, listToolBytes, surfaceMarks } from '../src/report/surface-wording.ts';
-import { type Child, create, quote, createRows } from './dom.ts';
+import { type Child, create, createRows, quote, quoteProse } from './dom.ts';
 
 const maxRows = 6;
 const maxGates = 30;
@@ -52,7 +52,11 @@ export function createSurfaceCard({ surface, trend }: PageReport): HTMLElement |
           'details',
           {},
           create('summary', {}, findings.length === 1 ? '1 finding' : `${findings.length} findings`),
-          create('ul', {}, ...findings.map(({ message, reason }) => create('li', {}, quote(`${message}. ${reason}`)))),
+          create(
+            'ul',
+            {},
+            ...findings.map(({ message, reason }) => create('li', {}, quoteProse(`${message}. ${reason}`))),
+          ),
         ),
   );
 }
@@ -67,8 +71,8 @@ function createChange({ severity, id, message, reason }: SurfaceChange): HTMLEle
       create('span', { class: 'mark', 'aria-hidden': 'true' }, surfaceMarks[severity]),
       severity,
     ),
-    create('td', {}, quote(message), ' ', create('code', {}, quote(id))),
-    create('td', {}, quote(reason)),
+    create('td', {}, quoteProse(message), ' ', create('code', {}, quote(id))),
+    create('td', {}, quoteProse(reason)),
   );
 }
 

@@ -31,3 +31,12 @@ export function stripControls(text: string): string {
 export function flattenText(text: string): string {
   return stripControls(text).replaceAll(/[\n\t\u2028\u2029]+/g, ' ');
 }
+
+/** Splits text at its code between backticks, which our messages use for names and values: `text` without those, in order. */
+export function splitCode(text: string): Array<{ text: string; isCode: boolean }> {
+  // A group in the separator is part of the result, at each odd index.
+  return text
+    .split(/`([^`]+)`/)
+    .map((part, index) => ({ text: part, isCode: index % 2 === 1 }))
+    .filter((part) => part.text !== '');
+}

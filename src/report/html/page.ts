@@ -3,7 +3,7 @@ import type { Evidence } from '../../model/evidence.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
 import { escapeHtml } from '../escape/html.ts';
-import { flattenText } from '../escape/plain.ts';
+import { flattenText, splitCode } from '../escape/plain.ts';
 import { truncateText } from '../truncate.ts';
 import {
   describeCaseCounts,
@@ -81,7 +81,7 @@ function renderBody(report: Report): string {
   const named = nameReasons(report, reasons.slice(0, maxReasons));
   const [headline, ...others] = named.map(
     ({ suiteName, message }) =>
-      (suiteName === null ? '' : `<b><bdi>${renderText(suiteName)}</bdi></b>: `) + `<bdi>${renderText(message)}</bdi>`,
+      (suiteName === null ? '' : `<b><bdi>${renderText(suiteName)}</bdi></b>: `) + `<bdi>${renderProse(message)}</bdi>`,
   );
   const output = named.find((reason) => reason.output.length > 0)?.output.map(renderText) ?? [];
   const hidden = reasons.length - maxReasons;
@@ -103,7 +103,7 @@ ${listServers(report)
   .map((server) => `<p class="server"><bdi>${renderText(describeServer(server))}</bdi></p>\n`)
   .join('')}</div>
 </section>
-${renderList('notes', report.notes.slice(0, maxReasons).map(renderText))}<div id="app">${renderWithoutScript(report)}</div>
+${renderList('notes', report.notes.slice(0, maxReasons).map(renderProse))}<div id="app">${renderWithoutScript(report)}</div>
 </main>
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
@@ -127,7 +127,7 @@ ${renderList('plain', [...items, ...(hidden > 0 ? [`and ${hidden} more, which re
 
 function renderPlainCase(testCase: CaseReport): string {
   const [failure] = testCase.failures;
-  const reason = failure?.reasons[0] === undefined ? '' : `: <bdi>${renderText(failure.reasons[0])}</bdi>`;
+  const reason = failure?.reasons[0] === undefined ? '' : `: <bdi>${renderProse(failure.reasons[0])}</bdi>`;
   return `<b><bdi>${renderText(testCase.title)}</bdi></b>, ${describeCaseCounts(testCase)}${reason}`;
 }
 
@@ -139,4 +139,12 @@ function renderList(name: string, items: readonly string[]): string {
 
 function renderText(text: string): string {
   return escapeHtml(truncateText(flattenText(text), maxLength));
+}
+
+/** The same for sentences: what stands between backticks is code. */
+function renderProse(text: string): string {
+  const render = (part: string, isCode: boolean) => (isCode ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part));
+  return splitCode(truncateText(flattenText(text), maxLength))
+    .map((part) => render(part.text, part.isCode))
+    .join('');
 }

@@ -1,6 +1,7 @@
 import { source as axeSource } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Report } from '../../../src/model/report.ts';
 import type { RoundsReport } from '../../../src/model/rounds.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { launchBrowser, missingBrowser, openFilePage } from '../../support/browser.ts';
@@ -75,6 +76,32 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
     await using without = await openFilePage(browser, html);
     expect(await without.page.locator('.surface').count()).toBe(0);
+  });
+
+  it('shows what the evals cover, with the minimum of the policy, and code in a reason as code', async () => {
+    const item = (tool: string, isCovered: boolean) => ({ kind: 'tools' as const, path: [tool], isCovered });
+    const coverage = {
+      unread: null,
+      isPartial: false,
+      unreadTraces: 0,
+      items: [item('add', true), item('sub', false)],
+    };
+    const required = { name: 'tools' as const, value: 0.8, source: 'policy.yaml' };
+    const [testCase, ...others] = report.cases;
+    if (testCase === undefined) throw new Error('The report has no case.');
+    const failures = [createFailure({ reasons: ['Set `timeout` in the case.'] })];
+    const cases = [{ ...testCase, failures }, ...others];
+    const show = async (shown: Partial<Report>) =>
+      await openFilePage(browser, renderHtml({ ...report, cases, coverage, ...shown }));
+    await using open = await show({ policy: { ...report.policy, minimumCoverage: [required] } });
+    const row = (page: Page) => page.locator('.coverage tbody tr').innerText();
+    expect(await row(open.page)).toBe('tools\t1 of 2\t50%\t80%, not met');
+    expect(await open.page.locator('.reason code', { hasText: /^timeout$/ }).count()).toBeGreaterThan(0);
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    await using met = await show({ policy: { ...report.policy, minimumCoverage: [{ ...required, value: 0.5 }] } });
+    expect(await row(met.page)).toContain('50%, met');
+    await using without = await show({});
+    expect(await row(without.page)).toBe('tools\t1 of 2\t50%');
   });
 
   it('draws how far each requirement was decided, with a sentence and a table', async () => {

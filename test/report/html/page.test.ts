@@ -30,9 +30,9 @@ function createReportOn(texts: readonly string[]): Report {
   return createReport({ suites: [createSuiteResults({ cases })], notes: texts.slice(0, 10) });
 }
 
-/** The elements of a page, with scripts and without. */
+/** The elements of a page, with scripts and without. A text adds none but `code`, bare, around what it has between backticks. */
 function listBoth(page: string): string[][] {
-  return [true, false].map((scripting) => listElements(page, { scripting }));
+  return [true, false].map((scripting) => listElements(page, { scripting }).filter((element) => element !== 'code'));
 }
 
 describe('renderHtml', () => {
@@ -56,6 +56,16 @@ describe('renderHtml', () => {
         "Scripts are off here; with them the page shows every case and its iterations.",
       ]
     `);
+  });
+
+  it('shows what stands between backticks as code, and single backticks as they are', () => {
+    const red = createRedReport();
+    const [testCase, ...others] = red.cases;
+    const reasons = ['The input `policy` names <b>`a`</b> and a lone ` backtick.'];
+    const failures = testCase?.failures.map((failure) => ({ ...failure, reasons })) ?? [];
+    const page = renderHtml({ ...red, notes: reasons, cases: testCase ? [{ ...testCase, failures }, ...others] : [] });
+    const shown = 'The input <code>policy</code> names &lt;b&gt;<code>a</code>&lt;/b&gt; and a lone ` backtick.';
+    expect(page.split(shown)).toHaveLength(3);
   });
 
   it('lets nothing run or load but its own script and style, which its policy names', () => {
