@@ -1,7 +1,8 @@
 import { endSentence } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
-import { openSession, type Session, type ToolDeclaration } from '../mcp/session.ts';
+import { openSession, type Session } from '../mcp/session.ts';
+import type { ToolDeclaration } from '../mcp/tool-declarations.ts';
 import type { ConnectedTarget } from './connect.ts';
 import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';

@@ -1,4 +1,4 @@
-import type { ToolList } from '../mcp/session.ts';
+import type { ToolList } from '../mcp/tool-declarations.ts';
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';

@@ -1,6 +1,6 @@
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider';
 import { isRecord } from '../base/json.ts';
-import type { ToolDeclaration, ToolList } from '../mcp/session.ts';
+import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { type DecoyTool, isForbidden, type ToolPolicy } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';

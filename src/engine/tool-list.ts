@@ -1,4 +1,5 @@
-import type { Session, Target, ToolDeclaration, ToolList } from '../mcp/session.ts';
+import type { Session, Target } from '../mcp/session.ts';
+import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';

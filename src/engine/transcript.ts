@@ -1,5 +1,5 @@
 import type { Clock } from '../base/time.ts';
-import type { ToolList } from '../mcp/session.ts';
+import type { ToolList } from '../mcp/tool-declarations.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { IterationJudge, ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';

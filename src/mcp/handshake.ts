@@ -1,5 +1,5 @@
 import { Client, type Transport } from '@modelcontextprotocol/client';
-import { race } from '../base/time.ts';
+import { type Clock, race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import { announce, answerRequests, type ClientAbilities } from './abilities.ts';
 import {
@@ -20,6 +20,12 @@ const listMaxPages = 1000;
 /** How often a server may ask for input before it answers one call; scripts are shorter, and a server could ask without end. */
 const maxInputRounds = 100;
 
+/**
+ * How long a client waits for the stream that it opens after the handshake, in milliseconds. Some servers send the headers of that stream
+ * only with its first event.
+ */
+const streamTimeoutMs = 500;
+
 /** A client after its handshake. */
 export interface ConnectedClient {
   client: Client;
@@ -28,7 +34,8 @@ export interface ConnectedClient {
 }
 
 /**
- * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed.
+ * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed. With a `stream`, it waits for
+ * that as well: a server built with the official SDK asks its client over it, and drops what it asks before the stream is open.
  *
  * It announces the abilities that it has functions for, and tasks, and refuses what else a server asks of it. In the older revision, a
  * client that calls tools as tasks announces nothing for them; it announces that it runs the requests of its server as tasks, for which
@@ -46,7 +53,15 @@ export async function connectClient(
     timeoutMs,
     watch = watchNothing,
     abilities = {},
-  }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; watch?: Watch; abilities?: ClientAbilities },
+    stream = null,
+  }: {
+    signal: AbortSignal;
+    budget: TrafficBudget;
+    timeoutMs: number;
+    watch?: Watch;
+    abilities?: ClientAbilities;
+    stream?: { opened: Promise<void>; clock: Clock } | null;
+  },
 ): Promise<ConnectedClient> {
   const extensions = {
     ...(era === 'modern' && { [tasksExtension]: {} }),
@@ -68,7 +83,12 @@ export async function connectClient(
     const connecting = client
       .connect(transport, { signal, timeout: timeoutMs })
       .then(() => requestNotifications(client, era, { ...watch, signal, timeoutMs }));
-    await race(connecting, { signals: [signal, budget.signal] });
+    const signals = [signal, budget.signal];
+    await race(connecting, { signals });
+    if (stream !== null) {
+      const timeout = { clock: stream.clock, afterMs: streamTimeoutMs, onTimeout: () => {} };
+      await race(stream.opened, { signals, timeout });
+    }
   } catch (error) {
     await client.close();
     throw error;

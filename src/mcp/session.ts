@@ -1,5 +1,4 @@
 import { SdkHttpError, SseError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
-import { isRecord } from '../base/json.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
@@ -14,10 +13,11 @@ import { type EraChoice, type Handshake, listEras, mayBeOldServer, type Protocol
 import { sendRequest, type ServerRequest, type TracedOptions } from './requests.ts';
 import { watchResources } from './subscriptions.ts';
 import { translateTaskMessages } from './task-messages.ts';
-import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
+import { createToolCaller, type ToolCaller } from './tool-calls.ts';
+import { readDeclarations, type ToolList } from './tool-declarations.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
-import { createTransport, endSession } from './transport.ts';
+import { createTransport, endSession, watchStream } from './transport.ts';
 
 /** An MCP server reachable over HTTP, and what the cases call it. */
 export interface Target {
@@ -63,26 +63,6 @@ export interface Session extends AsyncDisposable {
   /** Waits for a change of a resource that the server reports, and that no earlier wait resolved with. */
   waitForUpdate(uri: string, options: { signal: AbortSignal }): Promise<void>;
 }
-
-/** What a server declares about a tool. */
-export interface ToolDeclaration {
-  description: string | null;
-  inputSchema: JsonObject;
-  outputSchema: JsonObject | null;
-  /** Null where the tool has none. */
-  annotations: JsonObject | null;
-  isReadOnly: boolean;
-  taskSupport: TaskSupport;
-  /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null where it declares none. */
-  appUri: string | null;
-  /** Whether apps may call it (`_meta.ui.visibility`). */
-  isForApps: boolean;
-  /** Whether models may be offered it (same). */
-  isForModels: boolean;
-}
-
-/** By name, in the order of the server's list; null where the server declares no tools capability. */
-export type ToolList = ReadonlyMap<string, ToolDeclaration> | null;
 
 /** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
 const closeTimeoutMs = 2000;
@@ -154,8 +134,9 @@ async function openSessionAs(
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
+  const stream = watchStream(withAccess(createFetch(budget), target.access));
   const transport = createTransport(target.url, era, {
-    fetch: withAccess(createFetch(budget), target.access),
+    fetch: stream.fetch,
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
       wait.then(reconnect, () => {});
@@ -173,12 +154,15 @@ async function openSessionAs(
     if (notification.kind === 'listChanged' && notification.of === 'tools') toolListChanges += 1;
     watch.onNotification(notification);
   };
+  const announced = announce(abilities);
+  const listens = Object.keys(announced).length > 0 || watch.lists || watch.logLevel !== null;
   const { client, handshake, openProgress } = await connectClient(transport, era, {
     signal,
     budget,
     timeoutMs: sdkTimeoutMs,
     watch: { ...watch, onNotification },
     abilities,
+    stream: era === 'legacy' && listens ? { opened: stream.opened, clock } : null,
   }).catch((error: unknown) => {
     closed.abort('closed');
     throw error;
@@ -188,7 +172,6 @@ async function openSessionAs(
   const resources = watchResources(client);
   const { logLevel } = watch;
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
-  const announced = announce(abilities);
   /** Sends a request until it has an answer, and reports what the server needed and was not offered. */
   const request = async <T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     try {
@@ -233,22 +216,7 @@ async function openSessionAs(
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const list = async () => await client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await request(list, signal);
-      return new Map(
-        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution, _meta }) => [
-          name,
-          {
-            description: description ?? null,
-            inputSchema,
-            outputSchema: outputSchema ?? null,
-            annotations: annotations === undefined ? null : { ...annotations },
-            isReadOnly: annotations?.readOnlyHint === true,
-            taskSupport: execution?.taskSupport ?? 'forbidden',
-            appUri: readAppUri(_meta),
-            isForApps: isVisibleTo('app', _meta),
-            isForModels: isVisibleTo('model', _meta),
-          },
-        ]),
-      );
+      return readDeclarations(tools);
     },
     request: async (asked, options) =>
       await request(async () => await sendRequest(client, asked, { ...limits, ...options }), options.signal),
@@ -273,18 +241,6 @@ async function openSessionAs(
       await transport.close();
     },
   };
-}
-
-function readAppUri(meta: Record<string, unknown> = {}): string | null {
-  const ui = meta['ui'];
-  const uri = isRecord(ui) && ui['resourceUri'] !== undefined ? ui['resourceUri'] : meta['ui/resourceUri'];
-  return typeof uri === 'string' ? uri : null;
-}
-
-/** A tool that says nothing is for both (MCP Apps 2026-01-26). */
-function isVisibleTo(who: 'app' | 'model', meta: Record<string, unknown> = {}): boolean {
-  const visibility = isRecord(meta['ui']) ? meta['ui']['visibility'] : undefined;
-  return !Array.isArray(visibility) || visibility.includes(who);
 }
 
 /** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */

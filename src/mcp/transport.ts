@@ -33,6 +33,21 @@ export function createTransport(
   });
 }
 
+/** The same fetch, and a promise that resolves when the server has answered the first GET, whatever the answer is. */
+export function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promise<void> } {
+  const { promise: opened, resolve } = Promise.withResolvers<void>();
+  return {
+    opened,
+    fetch: async (url, init) => {
+      try {
+        return await fetch(url, init);
+      } finally {
+        if (init?.method === 'GET') resolve();
+      }
+    },
+  };
+}
+
 /** Ends the session on the server too; over HTTP+SSE it lasts as long as its stream. */
 export async function endSession(transport: HttpTransport): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();

@@ -7,7 +7,12 @@ import type { ClientOffer } from '../../src/model/client-abilities.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { createAbilityServer } from '../support/servers/ability-server.ts';
-import { type FixtureMcpServer, startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
+import {
+  type FixtureMcpServer,
+  type FixtureServerOptions,
+  startFixtureMcpServer,
+  text,
+} from '../support/servers/fixture-mcp-server.ts';
 
 interface Example {
   steps: Step[];
@@ -145,5 +150,40 @@ describe.each(['legacy', 'modern'] as const)('a server on the official SDK in th
     const { result, error } = await run(steps);
     expect(result).toBeNull();
     expect(error).toMatch(/needs (?:elicitation|sampling|roots), which the case does not offer\. Add `client: \{/);
+  });
+});
+
+describe('a server that answers the request for its stream', () => {
+  const [register] = Object.values(examples);
+  const { steps, client, green } = register!;
+
+  const runWith = async (guard: FixtureServerOptions['guard'], { asks }: { asks: boolean }): Promise<CaseOutcome> => {
+    await using server = await startFixtureMcpServer(
+      { silent: { call: () => text('nothing to ask') } },
+      {
+        era: 'legacy',
+        ...(asks && { create: () => createAbilityServer('legacy', () => {}) }),
+        ...(guard && { guard }),
+      },
+    );
+    const own = asks ? [...steps, ...green.map(assertStep)] : [callStep('silent')];
+    const target = { url: server.url, serverName: 'abilities', protocol: 'legacy' as const };
+    const testCase = createCase(own, { advancedConfig: { client: client! } });
+    return await runCase(testCase, target, { clock: systemClock, timeoutMs: 5000 });
+  };
+
+  // The SDK asks over that stream, and drops what it asks before there is one.
+  it('later than the next request gets the answers that a case offers', async () => {
+    const guard = async ({ method }: Request) => {
+      if (method === 'GET') await systemClock.sleep(200);
+      return null;
+    };
+    expect(await runWith(guard, { asks: true })).toMatchObject({ error: null, result: 'passed' });
+  });
+
+  it('never is tested all the same', async () => {
+    const guard = ({ method }: Request) => (method === 'GET' ? new Promise<null>(() => {}) : null);
+    expect(await runWith(guard, { asks: false })).toMatchObject({ error: null, result: 'passed' });
+    expect(await runWith(guard, { asks: true })).toMatchObject({ result: 'failed' });
   });
 });

@@ -1,4 +1,4 @@
-import type { ToolDeclaration } from '../../mcp/session.ts';
+import type { ToolDeclaration } from '../../mcp/tool-declarations.ts';
 import type { ServerTools } from '../server-tools.ts';
 
 /** A tool of a server, under the name that the model knows it by. */

@@ -3,7 +3,7 @@ import { type Clock, formatDuration } from '../../base/time.ts';
 import { BrowserGoneError } from '../../browser/devtools.ts';
 import { settleView, tryAction } from '../../browser/elements.ts';
 import type { BrowserPool } from '../../browser/pool.ts';
-import type { ToolDeclaration } from '../../mcp/session.ts';
+import type { ToolDeclaration } from '../../mcp/tool-declarations.ts';
 import type { StepByKind } from '../../model/step.ts';
 import type { WidgetObservation } from '../../model/widget.ts';
 import { createAppReader } from '../app-checks.ts';

@@ -31,7 +31,9 @@ const embed = (uri: string, mimeType: string, value: string): ContentBlock => ({
 
 async function elicit(context: ServerContext, message: string, properties: object, required: string[] = []) {
   const requestedSchema = { type: 'object', properties, required };
-  const answer = await context.mcpReq.elicitInput({ mode: 'form', message, requestedSchema } as Elicited);
+  const params = { mode: 'form', message, requestedSchema } as Elicited;
+  // `elicitInput` and `requestSampling` ask over the stream that a client opens after its handshake, which may not be open yet.
+  const answer = await context.mcpReq.send({ method: 'elicitation/create', params });
   return [text(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`)];
 }
 
@@ -71,7 +73,8 @@ const tools: Record<string, Tool> = {
   },
   test_sampling: async ({ prompt }, { mcpReq }) => {
     const message = { role: 'user' as const, content: { type: 'text' as const, text: String(prompt) } };
-    const sampled = await mcpReq.requestSampling({ messages: [message], maxTokens: 100 });
+    const params = { messages: [message], maxTokens: 100 };
+    const sampled = await mcpReq.send({ method: 'sampling/createMessage', params });
     return [text(`LLM response: ${JSON.stringify(sampled.content)}`)];
   },
   test_elicitation: ({ message }, context) =>
