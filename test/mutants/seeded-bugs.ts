@@ -452,4 +452,11 @@ export const seededBugs: readonly SeededBug[] = [
     to: 'if (bytes + needed > maxBytes) {',
     tests: ['gate/run/keep-results.test.ts'],
   },
+  {
+    what: 'a client goes on before its stream is open, over which a server asks',
+    file: 'mcp/session.ts',
+    from: "stream: era === 'legacy' && listens ?",
+    to: "stream: era === 'sse' && listens ?",
+    tests: ['engine/sdk-abilities.test.ts'],
+  },
 ];
