@@ -8,8 +8,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The modules are loaded once per worker: no test file changes what another one finds in them.
     isolate: false,
-    // To start a process takes the longer the more memory a worker holds, and tests start thousands: V8 and the allocator of the C
-    // library give memory back early.
+    // Starting a process takes longer the more memory a worker holds, and tests start thousands. These flags, and the variables of
+    // malloc below, give memory back early.
     execArgv: ['--max-semi-space-size=4', '--heap-growing-percent=50'],
     reporters: ['default', new FaultMatrixReporter()],
     setupFiles: ['test/support/schema-settings.ts', 'test/support/property-seed.ts'],

@@ -7,7 +7,7 @@ import { create, quote, quoteProse } from './dom.ts';
 
 const maxNamed = 200;
 
-/** Shows which part of the servers' surface the evals used, and what the policy requires, a row for each kind; null where it was not measured. */
+/** Shows which part of the servers' surface the evals used and what the policy requires, by kind; null where it was not measured. */
 export function createCoverageCard({ coverage }: PageReport, minimumCoverage: MinimumCoverage): HTMLElement | null {
   if (coverage === undefined) return null;
   const counts = countCoverage(coverage);

@@ -99,7 +99,7 @@ async function bundle(target: string): Promise<void> {
     chunkFileNames: nameChunk,
     codeSplitting: { groups: sharedChunks },
   });
-  // The entry itself is in the gate's chunk, and its own file only names that.
+  // The gate's chunk holds the entry, and this file only exports it again.
   rmSync(path.join(target, 'stages.js'));
   writeFileSync(path.join(target, 'package.json'), `${JSON.stringify({ type: 'module' }, null, 2)}\n`);
   const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));

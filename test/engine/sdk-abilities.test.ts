@@ -153,17 +153,20 @@ describe.each(['legacy', 'modern'] as const)('a server on the official SDK in th
   });
 });
 
-describe('a server that answers the request for its stream', () => {
+describe('a session whose stream the server answers late or never', () => {
   const [register] = Object.values(examples);
   const { steps, client, green } = register!;
 
-  const runWith = async (guard: FixtureServerOptions['guard'], { asks }: { asks: boolean }): Promise<CaseOutcome> => {
+  const runWith = async (
+    guard: NonNullable<FixtureServerOptions['guard']>,
+    { asks }: { asks: boolean },
+  ): Promise<CaseOutcome> => {
     await using server = await startFixtureMcpServer(
       { silent: { call: () => text('nothing to ask') } },
       {
         era: 'legacy',
         ...(asks && { create: () => createAbilityServer('legacy', () => {}) }),
-        ...(guard && { guard }),
+        guard,
       },
     );
     const own = asks ? [...steps, ...green.map(assertStep)] : [callStep('silent')];
@@ -173,7 +176,7 @@ describe('a server that answers the request for its stream', () => {
   };
 
   // The SDK asks over that stream, and drops what it asks before there is one.
-  it('later than the next request gets the answers that a case offers', async () => {
+  it('waits for a late stream, so that the server gets the answers of the case', async () => {
     const guard = async ({ method }: Request) => {
       if (method === 'GET') await systemClock.sleep(200);
       return null;
@@ -181,7 +184,7 @@ describe('a server that answers the request for its stream', () => {
     expect(await runWith(guard, { asks: true })).toMatchObject({ error: null, result: 'passed' });
   });
 
-  it('never is tested all the same', async () => {
+  it('runs the case without the stream, which fails only if the server asks', async () => {
     const guard = ({ method }: Request) => (method === 'GET' ? new Promise<null>(() => {}) : null);
     expect(await runWith(guard, { asks: false })).toMatchObject({ error: null, result: 'passed' });
     expect(await runWith(guard, { asks: true })).toMatchObject({ result: 'failed' });

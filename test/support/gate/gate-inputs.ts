@@ -7,7 +7,7 @@ export type GateInputs = Readonly<Record<string, string | PolicyInput>>;
 
 /**
  * Reads inputs as a program does: texts are parsed, and a policy is set on the options. The server runs without a sandbox unless the
- * inputs name one: to make it takes as much as a short gate, and the tests of the action and of the command run with it.
+ * inputs name one, because each start in a sandbox takes a dozen processes more. Tests of the action and of the command run with it.
  */
 export function readGateInputs(inputs: GateInputs): GateOptions {
   const texts = Object.entries(inputs).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
