@@ -1,4 +1,5 @@
 import { ProtocolError } from '../base/errors.ts';
+import { type CountChunk, countBody } from '../http/exchange.ts';
 import { createResponseScanner } from './response-scanner.ts';
 
 /** What a server may send and cause, so that it cannot exhaust the process that listens to it. */
@@ -41,7 +42,7 @@ export interface TrafficBudget {
    *
    * @throws {ExcessError} from the returned function, when a chunk is too much.
    */
-  openCount(contentType: string): (chunk: Uint8Array) => void;
+  openCount(contentType: string): CountChunk;
   /** The response with a body that counts, and that fails with the ExcessError. */
   watch(response: Response): Response;
 }
@@ -94,33 +95,11 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
       const { body, status, statusText, headers } = response;
       // Only a body can be too large; and not every status may have one.
       if (body === null) return response;
-      const count = openCount(headers.get('content-type') ?? '');
-      return new Response(mapBody(body, count), { status, statusText, headers });
+      return new Response(countBody(body, openCount(headers.get('content-type') ?? '')), {
+        status,
+        statusText,
+        headers,
+      });
     },
   };
-}
-
-/** Passes chunks on as they are asked for, each after `count`. Where that throws, the body fails and the connection ends. */
-function mapBody(body: ReadableStream<Uint8Array>, count: (chunk: Uint8Array) => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream(
-    {
-      pull: async (controller) => {
-        const { done, value } = await reader.read();
-        if (done) {
-          controller.close();
-          return;
-        }
-        try {
-          count(value);
-        } catch (error) {
-          void reader.cancel(error).catch(() => {});
-          throw error;
-        }
-        controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -459,4 +459,11 @@ export const seededBugs: readonly SeededBug[] = [
     to: "stream: era === 'sse' && listens ?",
     tests: ['engine/sdk-abilities.test.ts'],
   },
+  {
+    what: 'a body that a server compresses does not count towards the limits of its iteration',
+    file: 'http/exchange.ts',
+    from: 'countBody(decode(received.stream, steps), count)',
+    to: 'decode(received.stream, steps)',
+    tests: ['http/exchange.test.ts'],
+  },
 ];

@@ -77,7 +77,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['re2js', ['engine', 'models', 'suite', 'surface']],
   ['shlex', ['server']],
   ['smol-toml', ['init']],
-  ['undici', ['http', 'mcp', 'engine', 'tunnel', 'github']],
+  ['undici', ['http', 'mcp', 'tunnel', 'github']],
   ['ws', ['tunnel', 'embedded']],
   ['yaml', ['suite']],
   ['zod', null],

@@ -41,6 +41,8 @@ export function openStore(dataDir: string | undefined) {
     const message = `Another process uses the data directory ${dataDir ?? ''}; stop it or choose another directory`;
     throw new ConfigurationError([{ code: 'store-in-use', message }], { cause: error });
   }
+  const begin = database.prepare('begin');
+  const commit = database.prepare('commit');
   return {
     projects: createProjectStore(database),
     servers: createServerStore(database),
@@ -54,10 +56,10 @@ export function openStore(dataDir: string | undefined) {
     documents: createDocumentStore(database),
     /** Runs `write` so that either all it wrote is kept or nothing. Not nestable. */
     transact: <Result>(write: () => Result): Result => {
-      database.exec('begin');
+      begin.run();
       try {
         const result = write();
-        database.exec('commit');
+        commit.run();
         return result;
       } catch (error) {
         // SQLite rolls back by itself where the disk is full, and then there is nothing to roll back.

@@ -1,0 +1,211 @@
+import { PassThrough, pipeline, Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+
+/** Called with each chunk of a body, before its reader has the chunk. Where it throws, the body fails with that error. */
+export type CountChunk = (chunk: Uint8Array) => void;
+
+export interface ExchangeRequest {
+  method: string;
+  headers: Headers;
+  body: string | null;
+  /** Ends the request, and the body of the response for as long as it is read. */
+  signal: AbortSignal;
+}
+
+/** What Node's own fetch sends, so that a server meets the client that it knows best. */
+const usualHeaders = {
+  accept: '*/*',
+  'accept-language': '*',
+  'sec-fetch-mode': 'cors',
+  'user-agent': 'node',
+  'accept-encoding': 'gzip',
+};
+
+/** How servers compress, also those that do so unasked. */
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);
+
+/** A response names one for each time that it was compressed; with more of them, a few bytes could become very many. */
+const maxEncodings = 5;
+
+/** The connection waits while the reader of a body is this many bytes behind. */
+const readAheadBytes = 64 * 1024;
+
+/** A response with one of these may not be given a body. */
+const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const highestStatus = 599;
+
+/**
+ * Sends a request and resolves with its response once the headers are there. It is fetch without redirects, and without what only pages
+ * need, for a third of its time. `openCount` is called with the content type of the response, and what it returns with the
+ * body, decompressed.
+ *
+ * @throws {TypeError} as fetch does, with a cause, when there is no response, and the signal's reason when it aborts. The body fails
+ * with the same errors.
+ */
+export async function exchange(
+  dispatcher: Dispatcher,
+  url: string | URL,
+  { method, headers, body, signal }: ExchangeRequest,
+  openCount: (contentType: string) => CountChunk,
+): Promise<Response> {
+  signal.throwIfAborted();
+  const { origin, pathname, search } = new URL(url);
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  let connection: Dispatcher.DispatchController | null = null;
+  let received: ReceivedBody | null = null;
+  const abort = () => {
+    reject(signal.reason);
+    connection?.abort(signal.reason);
+  };
+  signal.addEventListener('abort', abort);
+  dispatcher.dispatch(
+    {
+      origin,
+      path: `${pathname}${search}`,
+      method,
+      headers: { ...usualHeaders, ...Object.fromEntries(headers) },
+      body,
+    },
+    {
+      onRequestStart: (controller) => {
+        connection = controller;
+        if (signal.aborted) abort();
+      },
+      onResponseStart: (controller, status, headers, statusText = '') => {
+        // What announces another response is none.
+        if (status < 200) return;
+        const count = openCount(joinValues(headers['content-type']));
+        const steps = createDecoders(joinValues(headers['content-encoding']));
+        received = receiveBody(controller, steps.length === 0 ? count : null);
+        const body = steps.length === 0 ? received.stream : countBody(decode(received.stream, steps), count);
+        const response = createResponse(body, status, statusText);
+        addHeaders(response.headers, controller.rawHeaders);
+        resolve(response);
+      },
+      onResponseData: (_controller, chunk) => received?.add(chunk),
+      onResponseEnd: () => {
+        signal.removeEventListener('abort', abort);
+        received?.end();
+      },
+      onResponseError: (_controller, error) => {
+        signal.removeEventListener('abort', abort);
+        const message = received === null ? 'fetch failed' : 'terminated';
+        const reason: unknown = signal.aborted ? signal.reason : new TypeError(message, { cause: error });
+        reject(reason);
+        received?.fail(reason);
+      },
+    },
+  );
+  return await promise;
+}
+
+function joinValues(values: string | string[] | undefined): string {
+  return Array.isArray(values) ? values.join(',') : (values ?? '');
+}
+
+function createResponse(body: ReadableStream<Uint8Array>, status: number, reason: string): Response {
+  // A response can be given no other reasons than these, and no higher status; servers send them all the same.
+  const statusText = /^[\t\x20-\x7e\x80-\xff]*$/.test(reason) ? reason : '';
+  const init = { status: Math.min(status, highestStatus), statusText };
+  const response = new Response(statusesWithoutBody.has(status) ? null : body, init);
+  return status === init.status ? response : Object.defineProperty(response, 'status', { value: status });
+}
+
+/** Adds the headers as they were sent: their bytes above 127 are Latin-1. */
+function addHeaders(headers: Headers, raw: Dispatcher.DispatchController['rawHeaders']): void {
+  if (!Array.isArray(raw)) return;
+  const texts = raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
+  for (let index = 0; index + 1 < texts.length; index += 2) headers.append(texts[index] ?? '', texts[index + 1] ?? '');
+}
+
+interface ReceivedBody {
+  stream: ReadableStream<Uint8Array>;
+  add(chunk: Uint8Array): void;
+  end(): void;
+  fail(reason: unknown): void;
+}
+
+/** Passes a body on as fast as it is read. Where its reader leaves, the request ends. */
+function receiveBody(connection: Dispatcher.DispatchController, count: CountChunk | null): ReceivedBody {
+  let reader: ReadableStreamDefaultController<Uint8Array> | null = null;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        reader = controller;
+      },
+      pull: () => {
+        if (connection.paused) connection.resume();
+      },
+      cancel: (reason) => {
+        reader = null;
+        connection.abort(reason instanceof Error ? reason : new Error('The reader of the body left.'));
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: readAheadBytes }),
+  );
+  return {
+    stream,
+    add: (chunk) => {
+      try {
+        count?.(chunk);
+      } catch (error) {
+        reader?.error(error);
+        reader = null;
+        throw error;
+      }
+      reader?.enqueue(chunk);
+      if ((reader?.desiredSize ?? 1) <= 0) connection.pause();
+    },
+    end: () => reader?.close(),
+    fail: (reason) => reader?.error(reason),
+  };
+}
+
+/** What decompresses a body, one step for each encoding; empty where it is not compressed, or in a way that is not known here. */
+function createDecoders(encoding: string): Transform[] {
+  if (encoding === '') return [];
+  const names = encoding.toLowerCase().split(',');
+  if (names.length > maxEncodings) throw new Error(`The response is encoded ${names.length} times.`);
+  const makers = names.map((name) => decoders.get(name.trim()));
+  return makers.every((make) => make !== undefined) ? makers.toReversed().map((make) => make()) : [];
+}
+
+function decode(body: ReadableStream<Uint8Array>, steps: readonly Transform[]): ReadableStream<Uint8Array> {
+  const decoded = new PassThrough();
+  // Both ends fail with the error by themselves.
+  pipeline([Readable.fromWeb(body), ...steps, decoded], () => {});
+  return Readable.toWeb(decoded);
+}
+
+/** Passes chunks on as they are asked for, each after `count`. Where that throws, the body fails and the connection ends. */
+export function countBody(body: ReadableStream<Uint8Array>, count: CountChunk): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          return;
+        }
+        try {
+          count(value);
+        } catch (error) {
+          void reader.cancel(error).catch(() => {});
+          throw error;
+        }
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
