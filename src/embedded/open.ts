@@ -96,8 +96,8 @@ export interface EmbeddedService extends AsyncDisposable {
   readonly projectName: string;
   /** What the gate in this process knows and hears of how its servers are spoken to. */
   readonly protocols: ProtocolTable;
-  /** Resolves once no run executes any more, the teardown of its cases included. */
-  waitForRuns(): Promise<void>;
+  /** Resolves once no run, or not this one, executes any more, the teardown of its cases included. */
+  waitForRuns(runId?: string): Promise<void>;
 }
 
 /**
@@ -182,7 +182,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     projectId: project.id,
     projectName: project.name,
     protocols,
-    waitForRuns: () => runner.waitForRuns(),
+    waitForRuns: (runId) => runner.waitForRuns(runId),
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -62,8 +62,8 @@ export interface Runner extends AsyncDisposable {
   cancel(runId: string): void;
   /** Whether a run has not settled yet. */
   isActive(runId: string): boolean;
-  /** Resolves once no run executes any more, the teardown of its cases included. */
-  waitForRuns(): Promise<void>;
+  /** Resolves once no run, or not this one, executes any more, the teardown of its cases included. */
+  waitForRuns(runId?: string): Promise<void>;
 }
 
 export interface RunnerOptions {
@@ -255,7 +255,10 @@ export function createRunner(options: RunnerOptions): Runner {
     },
     cancel: (runId) => end(runId, 'cancelled', null),
     isActive: (runId) => active.has(runId),
-    waitForRuns: async () => void (await Promise.all([...active.values()].map(({ settled }) => settled))),
+    waitForRuns: async (runId) => {
+      const runs = runId === undefined ? [...active] : [...active].filter(([id]) => id === runId);
+      await Promise.all(runs.map(([, { settled }]) => settled));
+    },
     [Symbol.asyncDispose]: async () => {
       const runs = [...active];
       for (const [runId] of runs) end(runId, 'cancelled', 'The service was stopped while the run was executing.');

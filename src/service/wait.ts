@@ -1,5 +1,6 @@
 import { ServiceError } from '../base/errors.ts';
 import { hasEnded, type Run } from '../model/run.ts';
+import { race } from '../base/time.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { getRun } from './runs.ts';
 
@@ -40,6 +41,8 @@ interface WaitParams extends CallOptions {
   projectId: string;
   runId: string;
   onProgress?: ((run: Run) => void) | undefined;
+  /** Resolves when the run has ended, where something in this process knows; it is asked after at once then. */
+  ended?: Promise<void> | undefined;
 }
 
 /**
@@ -49,17 +52,31 @@ interface WaitParams extends CallOptions {
  * @throws {DeadlineError} when `deadline` passes first; the run goes on
  */
 export async function waitForRun(client: ServiceClient, params: WaitParams): Promise<Run> {
-  const { onProgress, ...runParams } = params;
+  const { onProgress, ended, ...runParams } = params;
+  let hint = ended;
   const { firstMs, longestMs } = client.profile.polling;
   for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * waitGrowth, longestMs)) {
     const run = await retryWhileStale(client, () => getRun(client, runParams), { ...runParams, waits });
     onProgress?.(run);
     if (hasEnded(run)) return run;
-    await sleepTowards(client, waitMs * (1 + waitSpread * (2 * client.random() - 1)), params);
+    const spreadMs = waitMs * (1 + waitSpread * (2 * client.random() - 1));
+    // Once it has resolved, there is nothing more to be learned from it.
+    if (await sleepTowards(client, spreadMs, { ...runParams, until: hint })) hint = undefined;
   }
 }
 
-/** A deadline that passes meanwhile is noticed by the next call. */
-async function sleepTowards(client: ServiceClient, waitMs: number, { deadline, signal }: CallOptions): Promise<void> {
-  await client.clock.sleep(Math.min(waitMs, deadline?.remainingMs() ?? waitMs), { signal });
+/** Resolves with whether `until` ended the wait. A deadline that passes meanwhile is noticed by the next call. */
+async function sleepTowards(
+  { clock }: ServiceClient,
+  waitMs: number,
+  { deadline, signal, until }: CallOptions & { until?: Promise<void> | undefined },
+): Promise<boolean> {
+  const afterMs = Math.min(waitMs, deadline?.remainingMs() ?? waitMs);
+  if (until === undefined) {
+    await clock.sleep(afterMs, { signal });
+    return false;
+  }
+  const signals = signal === undefined ? [] : [signal];
+  const over = until.then(() => true);
+  return await race(over, { signals, timeout: { clock, afterMs, onTimeout: () => false } });
 }

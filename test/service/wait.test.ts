@@ -20,6 +20,23 @@ describe('waitForRun', () => {
     expect(client.clock.sleepsMs).toEqual([50, 62.5]);
   });
 
+  it('asks at once when it hears that the run has ended, and then as before', async () => {
+    await using server = await startHttpServer([run('running'), run('running'), run('running'), run('completed')]);
+    await using client = openTestClient(server);
+    const ended = Promise.resolve();
+    expect((await waitForRun(client, { ...place, ended })).status).toBe('completed');
+    expect(client.clock.sleepsMs).toEqual([50, 62.5, 78.125]);
+    expect(client.clock.monotonicMs()).toBe(140.625);
+  });
+
+  it('asks after a run of which it never hears', async () => {
+    await using server = await startHttpServer([run('running'), run('running'), run('completed')]);
+    await using client = openTestClient(server);
+    const ended = new Promise<void>(() => {});
+    expect((await waitForRun(client, { ...place, ended })).status).toBe('completed');
+    expect(client.clock.monotonicMs()).toBe(112.5);
+  });
+
   it('asks a hosted service from every second to every ten', async () => {
     const running = Array.from({ length: 13 }, () => run('running'));
     await using server = await startHttpServer([...running, run('completed')]);

@@ -40,8 +40,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly models: JobModels | null;
   /** Null where no case compares with snapshots. */
   readonly snapshots: JobSnapshots | null;
-  /** Resolves once no run uses the servers any more. Null where the service is hosted, whose runs run no commands here. */
-  readonly waitForRuns: (() => Promise<void>) | null;
+  /** Resolves once no run, or not this one, uses the servers any more. Null where the service is hosted, whose runs are asked after. */
+  readonly waitForRuns: ((runId?: string) => Promise<void>) | null;
 }
 
 interface OwnServiceOptions {
@@ -116,7 +116,7 @@ async function openOwnService(
     answers,
     models,
     snapshots,
-    waitForRuns: () => service.waitForRuns(),
+    waitForRuns: (runId) => service.waitForRuns(runId),
     close: async () => {
       await service[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
@@ -178,7 +178,7 @@ async function enterProject(
     answers: AnswerUse | null;
     models: JobModels | null;
     snapshots: JobSnapshots | null;
-    waitForRuns: (() => Promise<void>) | null;
+    waitForRuns: ConnectedService['waitForRuns'];
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {

@@ -158,7 +158,8 @@ export async function startRun(
       let interruption: VerdictReason | null = null;
       let last = current;
       try {
-        last = await waitForRun(client, { ...request, onProgress: reportProgress, signal: lifetime.cancelRun });
+        const ended = service.waitForRuns?.(runId);
+        last = await waitForRun(client, { ...request, ended, onProgress: reportProgress, signal: lifetime.cancelRun });
       } catch (error) {
         if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
         interruption = explainInterruption(lifetime.cancelRun.reason);
