@@ -1,29 +1,26 @@
-import { countCoverage, coverageNames } from '../src/model/coverage.ts';
-import type { MinimumCoverage } from '../src/model/policy.ts';
-import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../src/model/rate.ts';
-import { listCoverageNotes } from '../src/report/coverage.ts';
+import { countCoverage, coverageNames, type MinimumState } from '../src/model/coverage.ts';
+import { formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
+import { type JudgedMinimum, listCoverageNotes } from '../src/report/coverage.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import { create, quote, quoteProse } from './dom.ts';
 
 const maxNamed = 200;
 
 /** Shows which part of the servers' surface the evals used and what the policy requires, by kind; null where it was not measured. */
-export function createCoverageCard({ coverage }: PageReport, minimumCoverage: MinimumCoverage): HTMLElement | null {
+export function createCoverageCard({ coverage }: PageReport, minima: readonly JudgedMinimum[]): HTMLElement | null {
   if (coverage === undefined) return null;
   const counts = countCoverage(coverage);
-  const minima = new Map(minimumCoverage.map(({ name, value }) => [name, value]));
-  const titles = ['Kind', 'Covered', 'Share', ...(minimumCoverage.length > 0 ? ['Minimum'] : [])];
+  const titles = ['Kind', 'Covered', 'Share', ...(minima.length > 0 ? ['Minimum'] : [])];
   const head = titles.map((text) => create('th', { scope: 'col' }, text));
   const rows = counts.map(({ kind, covered, total }) => {
-    const minimum = minima.get(kind);
-    const isMet = coverage.isPartial || minimum === undefined ? null : meetsMinimumPassRate(covered, total, minimum);
+    const minimum = minima.find((each) => each.kind === kind);
     return create(
       'tr',
       {},
       create('th', { scope: 'row' }, coverageNames[kind]),
       create('td', { class: 'count' }, `${covered} of ${total}`),
       create('td', { class: 'count' }, formatPassRate(covered / total)),
-      minimumCoverage.length === 0 ? null : create('td', { class: 'count' }, describeMinimum(minimum, isMet)),
+      minima.length === 0 ? null : create('td', { class: 'count' }, describeMinimum(minimum)),
     );
   });
   const table = create('table', {}, create('thead', {}, create('tr', {}, ...head)), create('tbody', {}, ...rows));
@@ -39,12 +36,15 @@ export function createCoverageCard({ coverage }: PageReport, minimumCoverage: Mi
   );
 }
 
-/** `isMet` is null where it is not judged: without a minimum, and where only a part of the cases ran. */
-function describeMinimum(minimum: number | undefined, isMet: boolean | null): string {
-  if (minimum === undefined) return '';
-  const text = formatMinimumPassRate(minimum);
-  if (isMet === null) return text;
-  return isMet ? `${text}, met` : `${text}, not met`;
+const stateWords: Record<MinimumState, string> = {
+  met: ', met',
+  'not-met': ', not met',
+  unknown: ', not known',
+  unjudged: '',
+};
+
+function describeMinimum(minimum: JudgedMinimum | undefined): string {
+  return minimum === undefined ? '' : `${formatMinimumPassRate(minimum.value)}${stateWords[minimum.state]}`;
 }
 
 function createMissing({ kind, missing }: ReturnType<typeof countCoverage>[number]): HTMLElement {

@@ -1,12 +1,34 @@
-import { countCoverage, coverageNames } from '../model/coverage.ts';
-import type { CoverageReport } from '../model/coverage-report.ts';
-import type { GatePolicy } from '../model/policy.ts';
-import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import { countCoverage, coverageNames, judgeMinimum, type MinimumState } from '../model/coverage.ts';
+import type { CoverageKind, CoverageReport } from '../model/coverage-report.ts';
+import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
+import type { Report } from '../model/report.ts';
 import { endSentence, formatCount } from '../base/text.ts';
 import { renderProse, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
 const maxNameLength = 80;
+
+const minimumMarks: Record<MinimumState, string> = { met: '✅', 'not-met': '❌', unknown: '⚠️', unjudged: '' };
+
+/** What the policy requires of a kind, from 0 to 1. */
+export interface JudgedMinimum {
+  kind: CoverageKind;
+  value: number;
+  state: MinimumState;
+}
+
+/** Judges every minimum of the policy whose kind the server has. */
+export function judgeMinima(
+  coverage: CoverageReport,
+  { policy: { minimumCoverage = [] }, results }: Pick<Report, 'policy' | 'results'>,
+): JudgedMinimum[] {
+  const isComplete = results.every(({ interruption }) => interruption === null);
+  return countCoverage(coverage).flatMap((count) => {
+    const value = minimumCoverage.find(({ name }) => name === count.kind)?.value;
+    if (value === undefined) return [];
+    return [{ kind: count.kind, value, state: judgeMinimum(count, value, { ...coverage, isComplete }) }];
+  });
+}
 
 /** Lists the counts on one line: `Coverage: 4 of 5 tools, 6 of 10 parameters`. */
 export function describeCoverage(coverage: CoverageReport): string {
@@ -32,14 +54,15 @@ export function listCoverageNotes({ isPartial, unreadTraces, unread }: CoverageR
 /** Renders the coverage as blocks of Markdown, for the job summary: a row for each kind, with its minimum and what is missing. */
 export function listCoverageBlocks(
   coverage: CoverageReport,
-  { minimumCoverage = [] }: Pick<GatePolicy, 'minimumCoverage'>,
+  report: Pick<Report, 'policy' | 'results'>,
   { maxMissing }: { maxMissing: number },
 ): string[] {
-  const hasMinimum = minimumCoverage.length > 0;
+  const minima = judgeMinima(coverage, report);
+  const hasMinimum = minima.length > 0;
   const rows = countCoverage(coverage).map(({ kind, covered, total, missing }) => {
-    const minimum = minimumCoverage.find(({ name }) => name === kind);
-    const isMet = minimum === undefined || meetsMinimumPassRate(covered, total, minimum.value);
-    const required = minimum === undefined ? '' : `${isMet ? '✅' : '❌'} ${formatMinimumPassRate(minimum.value)}`;
+    const minimum = minima.find((each) => each.kind === kind);
+    const required =
+      minimum === undefined ? '' : `${minimumMarks[minimum.state]} ${formatMinimumPassRate(minimum.value)}`.trim();
     const named = missing.slice(0, maxMissing).map((name) => renderTableCode(truncateText(name, maxNameLength)));
     const rest = missing.length - named.length;
     const more = rest === 0 ? [] : [`${named.length === 0 ? '' : 'and '}${rest}${named.length === 0 ? '' : ' more'}`];

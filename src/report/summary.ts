@@ -118,7 +118,7 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
         })),
     ...(report.coverage === undefined
       ? []
-      : listCoverageBlocks(report.coverage, report.policy, { maxMissing: Math.min(page.maxRows, maxMissing) })),
+      : listCoverageBlocks(report.coverage, report, { maxMissing: Math.min(page.maxRows, maxMissing) })),
     ...listTrendBlocks(report, { hasTable: page.maxDetails > 0 }),
     '---',
     [

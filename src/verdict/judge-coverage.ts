@@ -1,7 +1,7 @@
-import { countCoverage, coverageNames, tracedKinds } from '../model/coverage.ts';
+import { countCoverage, coverageNames, judgeMinimum } from '../model/coverage.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
 import type { GatePolicy } from '../model/policy.ts';
-import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { describeSource } from '../model/source.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
@@ -26,13 +26,14 @@ export function judgeCoverage(
   return minimumCoverage.flatMap(({ name, value, source }): VerdictReason[] => {
     const found = counts.find(({ kind }) => kind === name);
     // A server without prompts has none to cover.
-    if (found === undefined || meetsMinimumPassRate(found.covered, found.total, value)) return [];
+    if (found === undefined) return [];
+    const state = judgeMinimum(found, value, { ...coverage, isComplete });
+    if (state === 'met') return [];
     const { kind, covered, total, missing } = found;
     const message = `The evals cover ${covered} of ${total} ${coverageNames[kind]} (${formatPassRate(covered / total)}); minimumCoverage.${kind} is ${formatMinimumPassRate(value)} (${describeSource(source)}).`;
-    const isOpen = !isComplete || (tracedKinds.has(kind) && coverage.unreadTraces > 0);
     const rest = missing.length - maxNamed;
     const list = `Not covered: ${missing.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`;
-    return isOpen
+    return state === 'unknown'
       ? [{ code: 'coverage-unread', message: `${message} Not all results were read, so that more may be covered.` }]
       : [{ code: 'below-minimum-coverage', message: `${message} ${list}` }];
   });

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { CoverageKind, CoverageReport } from '../../src/model/coverage-report.ts';
+import type { SuiteResults } from '../../src/model/results.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes } from '../support/text/markdown-tree.ts';
@@ -30,7 +32,29 @@ function measure(page: string) {
   };
 }
 
+const deadline: SuiteResults['interruption'] = { code: 'deadline', message: 'The time was up.' };
+
 describe('renderSummary', () => {
+  it.each<[string, { name?: CoverageKind; value: number }, Partial<CoverageReport>, Partial<SuiteResults>]>([
+    ['✅ 50%', { value: 0.5 }, {}, {}],
+    ['❌ 80%', { value: 0.8 }, {}, {}],
+    ['⚠️ 80%', { value: 0.8 }, {}, { interruption: deadline }],
+    ['✅ 50%', { value: 0.5 }, {}, { interruption: deadline }],
+    ['⚠️ 80%', { value: 0.8, name: 'errors' }, { unreadTraces: 1 }, {}],
+    ['80%', { value: 0.8 }, { isPartial: true }, {}],
+  ])('marks a minimum of the coverage with %s: %j, %j, %j', (mark, minimum, measured, end) => {
+    const { name = 'tools', value } = minimum;
+    const items = [true, false].map((isCovered, index) => ({ kind: name, path: [`t${index}`], isCovered }));
+    const { policy, results, ...report } = createReport();
+    const summary = renderSummary({
+      ...report,
+      policy: { ...policy, minimumCoverage: [{ name, value, source: 'policy.yaml:1' }] },
+      results: results.map((each) => ({ ...each, ...end })),
+      coverage: { unread: null, isPartial: false, unreadTraces: 0, items, ...measured },
+    });
+    expect(summary).toContain(`| 1 of 2 | 50% | ${mark} | `);
+  });
+
   it('opens with the verdict and its reason', () => {
     expect(renderSummary(createRedReport()).split('\n').slice(0, 3)).toEqual([
       '## ❌ Eval gate failed',

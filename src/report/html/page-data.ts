@@ -1,7 +1,7 @@
 import type { Evidence, IterationTrace } from '../../model/evidence.ts';
 import { maxFailuresPerCase } from '../../model/case-report.ts';
-import type { MinimumCoverage } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
+import { type JudgedMinimum, judgeMinima } from '../coverage.ts';
 import { stripControls } from '../escape/plain.ts';
 import { escapeScriptJson } from '../escape/html.ts';
 import { truncateText } from '../truncate.ts';
@@ -13,8 +13,8 @@ export type PageReport = Omit<Report, 'policy' | 'results'>;
 export interface PageData {
   /** Texts cut, and cleared of what is no text; as many cases and failures as fit. */
   report: PageReport;
-  /** What the policy requires of the coverage; empty where nothing. */
-  minimumCoverage: MinimumCoverage;
+  /** What the policy requires of the coverage, and whether that is met; empty where nothing is required. */
+  minimumCoverage: JudgedMinimum[];
   /** Of each case in the report, in its order; empty where nothing is known of single iterations. */
   marks: PageMark[][];
   traces: IterationTrace[];
@@ -76,7 +76,7 @@ export function renderPageData(report: Report, evidence: Evidence | null, maxByt
 }
 
 function buildPageData(
-  { policy: { minimumCoverage = [] }, results: _results, ...report }: Report,
+  { policy, results, ...report }: Report,
   evidence: Evidence | null,
   detail: DetailLevel,
 ): PageData {
@@ -101,7 +101,7 @@ function buildPageData(
       },
       clear,
     ),
-    minimumCoverage: mapTexts(minimumCoverage, clear),
+    minimumCoverage: report.coverage === undefined ? [] : judgeMinima(report.coverage, { policy, results }),
     marks: cases.map(({ suiteId, id }) => marks.get(nameCase(suiteId, id)) ?? []),
     traces: mapTexts(traces, clear),
     leftOut: {

@@ -98,6 +98,19 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await row(open.page)).toBe('tools\t1 of 2\t50%\t80%, not met');
     expect(await open.page.locator('.reason code', { hasText: /^timeout$/ }).count()).toBeGreaterThan(0);
     expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    const [results] = report.results;
+    if (results === undefined) throw new Error('The report has no results.');
+    const interruption = { code: 'deadline', message: 'The time was up.' } as const;
+    await using cut = await show({
+      policy: { ...report.policy, minimumCoverage: [required] },
+      results: [{ ...results, interruption }],
+    });
+    expect(await row(cut.page)).toContain('80%, not known');
+    await using part = await show({
+      policy: { ...report.policy, minimumCoverage: [required] },
+      coverage: { ...coverage, isPartial: true },
+    });
+    expect(await row(part.page)).toMatch(/80%$/);
     await using met = await show({ policy: { ...report.policy, minimumCoverage: [{ ...required, value: 0.5 }] } });
     expect(await row(met.page)).toContain('50%, met');
     await using without = await show({});
