@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const bin = path.resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
@@ -80,7 +81,7 @@ describe('a gate that is cancelled', () => {
     });
     const cancelled = new AbortController();
     const log = () => readFile(path.join(workspace.path, 'log.txt'), 'utf8').catch(() => '');
-    const running = runEmbeddedGate(workspace, {}, { signal: cancelled.signal });
+    const running = runEmbeddedGate(workspace, { 'server-command': stdioServerCommand }, { signal: cancelled.signal });
     await vi.waitFor(async () => expect(await log()).toContain('waiting'), { timeout: 30_000, interval: 50 });
     cancelled.abort(new CancelledError('The job was cancelled.'));
     const { report, exitCode } = await running;

@@ -114,7 +114,8 @@ describe('merged shards', () => {
 
   it('reject options that say what to run', async () => {
     await using workspace = await createWorkspace(files);
-    await expect(runEmbeddedGate(workspace, { merge: 'shards', shard: '1/2' })).rejects.toThrow(
+    const inputs = { merge: 'shards', shard: '1/2', 'server-command': 'node server.js' };
+    await expect(runEmbeddedGate(workspace, inputs)).rejects.toThrow(
       'leave out `shard`, `server-command`, `evals` (merge-and-run)',
     );
   });

@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { answers, startSseServer } from '../support/servers/sse-server.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 // A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.
@@ -147,7 +148,10 @@ describe('a pinned revision that the server does not speak', () => {
   it('over stdio names the line that pins it', async () => {
     const evals = expecting('Pinned', 'milk', 'protocol: 2025-11-25\n');
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
-    const { report, exitCode } = await runEmbeddedGate(workspace, { 'server-env': 'ERA=modern' });
+    const { report, exitCode } = await runEmbeddedGate(workspace, {
+      'server-command': stdioServerCommand,
+      'server-env': 'ERA=modern',
+    });
     expect(report.verdict.reasons[0]?.message).toBe(
       'The server under test does not speak MCP 2025-11-25, which x.evals.yaml:2 asks for. It offers 2026-07-28. Set `protocol` to a revision that the server offers, or to `auto`.',
     );
@@ -170,7 +174,7 @@ cases:
       'a.evals.yaml': evals('Old', '2025-11-25'),
       'b.evals.yaml': evals('New', '2026-07-28'),
     });
-    const { report, exitCode } = await runEmbeddedGate(workspace);
+    const { report, exitCode } = await runEmbeddedGate(workspace, { 'server-command': stdioServerCommand });
     expect(report.server?.protocolVersions).toEqual(['2025-11-25', '2026-07-28']);
     expect(report.notes).toEqual([
       'Old was run in MCP 2025-11-25 (one process for the run; from a.evals.yaml:2).',
@@ -273,7 +277,10 @@ ${head}cases:
     await using other = await createWorkspace({
       'x.evals.yaml': 'suite: s\ncases: [{ title: t, steps: [{ toolCall: echo, arguments: { value: hello } }] }]\n',
     });
-    const { report, exitCode } = await runEmbeddedGate(other, { protocol: 'both' });
+    const { report, exitCode } = await runEmbeddedGate(other, {
+      'server-command': stdioServerCommand,
+      protocol: 'both',
+    });
     expect(report.server?.protocolVersions).toEqual(['2025-11-25', '2026-07-28']);
     expect(exitCode).toBe(0);
   });

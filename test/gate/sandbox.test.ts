@@ -6,6 +6,7 @@ import { describeServer } from '../../src/report/wording.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
@@ -87,7 +88,8 @@ describe('a machine that has no sandbox', () => {
   const environment = { PATH: '/nonexistent' };
   const run = async (inputs: GateInputs) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
-    return await runEmbeddedGate(workspace, inputs, { says: 'one', environment });
+    const started = { 'server-command': `${stdioServerCommand} one` };
+    return await runEmbeddedGate(workspace, { ...started, ...inputs }, { environment });
   };
 
   it('runs the gate by default and says why there is none', async () => {
@@ -138,7 +140,7 @@ describe('the options of a sandbox', () => {
 
   it('name only paths that exist', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
-    const inputs = { sandbox: 'required', 'sandbox-write': 'not-there' };
+    const inputs = { 'server-command': stdioServerCommand, sandbox: 'required', 'sandbox-write': 'not-there' };
     await expect(runEmbeddedGate(workspace, inputs)).rejects.toThrow('sandbox-write: "not-there" does not exist');
   });
 });

@@ -7,6 +7,7 @@ import { publishTraces } from '../../src/gate/publish/publish-online.ts';
 import { parseCollectorUrl } from '../../src/otlp/collector.ts';
 import { openContractService } from '../support/service/contract-service.ts';
 import { startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { runHostedGate } from '../support/gate/hosted-gate.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { findClosedPort, json, startHttpServer } from '../support/network/http-server.ts';
@@ -54,7 +55,7 @@ describe('the traces of a gate', () => {
     await using collector = await startHttpServer(json(200, {}));
     const { exitCode, infos, warnings } = await runEmbeddedGate(
       workspace,
-      {},
+      { 'server-command': `${stdioServerCommand} one` },
       sendingTo(collector.origin, { OTEL_EXPORTER_OTLP_HEADERS: 'X-Api-Key=collector-key-0123456789' }),
     );
     expect({ exitCode, warnings }).toEqual({ exitCode: 1, warnings: [] });
@@ -74,7 +75,7 @@ describe('the traces of a gate', () => {
       expect(below.map(({ name }) => name)).toContain('tools/call argv');
     }
     expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
-    // Only the report has what the tool answered.
+    // Only the report has the command of the server.
     expect(sent).not.toContain('stdio-server.mjs');
   });
 
@@ -113,12 +114,13 @@ describe('the traces of a gate', () => {
       `suite: Joins\ncases:\n  - id: ${id}\n    title: Joins\n    steps:\n      - toolCall: traceparent\n      - assert: { toolResultContains: nothing }\n`;
     await using workspace = await createWorkspace({ 'joins.evals.yaml': asks('joins') });
     const readReason = ({ cases }: Report) => cases[0]?.failures[0]?.reasons.join('\n');
-    const { report } = await runEmbeddedGate(workspace, { 'report-formats': 'otlp' });
+    const started = { 'server-command': stdioServerCommand };
+    const { report } = await runEmbeddedGate(workspace, { ...started, 'report-formats': 'otlp' });
     const spans = readSpans(await workspace.read('mcp-eval-report/traces.otlp.jsonl'));
     const call = spans.find(({ name }) => name === 'tools/call traceparent');
     expect(readReason(report)).toContain(`00-${call?.traceId}-${call?.spanId}-01`);
 
-    expect(readReason((await runEmbeddedGate(workspace, {})).report)).toContain('none');
+    expect(readReason((await runEmbeddedGate(workspace, started)).report)).toContain('none');
   });
 
   it('of a hosted run have the steps of failed iterations only', async () => {

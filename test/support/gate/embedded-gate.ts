@@ -8,11 +8,9 @@ import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
 import { publishRecordings } from '../../../src/gate/publish/publish-recordings.ts';
 import { publishOnline } from '../../../src/gate/publish/publish-online.ts';
 import { createJumpingClock } from '../clocks/bent-clock.ts';
-import { stdioServerPath } from '../servers/bundled-servers.ts';
+import { startSayingServer } from '../servers/saying-server.ts';
 import { type GateInputs, readGateInputs } from './gate-inputs.ts';
 import type { Workspace } from '../workspace.ts';
-
-const server = `${process.execPath} ${stdioServerPath}`;
 
 export interface EmbeddedGate extends GateResult {
   warnings: string[];
@@ -22,6 +20,7 @@ export interface EmbeddedGate extends GateResult {
 }
 
 interface GateSurroundings extends Pick<GateContext, 'watchEvidence'> {
+  /** Of the usual server. */
   says?: string;
   environment?: Record<string, string>;
   signal?: AbortSignal;
@@ -37,9 +36,9 @@ interface GateSurroundings extends Pick<GateContext, 'watchEvidence'> {
 const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
 
 /**
- * Runs a gate with the embedded service in a workspace, writes its files there and returns what the plan publishes elsewhere. The
- * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next, and one
- * process of it serves all iterations.
+ * Runs a gate with the embedded service in a workspace, writes its files there and returns what the plan publishes elsewhere. Its
+ * server runs in the process of the test, and its tool `argv` answers with `says`, by which a case can be made to pass in one gate
+ * and to fail in the next. Inputs can name another server; one process of it serves all iterations unless they say otherwise.
  */
 export async function runEmbeddedGate(
   workspace: Workspace,
@@ -59,7 +58,9 @@ export async function runEmbeddedGate(
   };
   const redactor = createRedactor();
   const variables = { PATH: process.env['PATH'] ?? '', ...environment };
-  const usual = { evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), isolation: 'run' };
+  const hasServer = 'server-command' in inputs || 'server-url' in inputs;
+  await using server = hasServer ? null : await startSayingServer(says);
+  const usual = { evals: '*.evals.yaml', ...(server === null ? { isolation: 'run' } : { 'server-url': server.url }) };
   const plan = await planGate(readGateInputs({ ...usual, ...inputs }), {
     cwd: workspace.path,
     environment: variables,

@@ -1,0 +1,7 @@
+import { type FixtureMcpServer, startFixtureMcpServer, text } from './fixture-mcp-server.ts';
+
+/** Starts an MCP server whose tool `argv` answers with these words, as stdio-server.ts does with its arguments. */
+export function startSayingServer(says: string): Promise<FixtureMcpServer> {
+  const words = says.split(' ').filter((word) => word !== '');
+  return startFixtureMcpServer({ argv: { call: () => text(JSON.stringify(words)) } }, { era: 'modern' });
+}
