@@ -4,10 +4,9 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-const bin = path.resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
 
 describe('a gate on server-filesystem with fixtures', () => {
   it('writes a file before each iteration and removes it after it, whatever the result', async () => {
@@ -38,7 +37,7 @@ describe('a gate on server-filesystem with fixtures', () => {
       ].join('\n'),
     });
     const { report, warnings } = await runEmbeddedGate(workspace, {
-      'server-command': `${process.execPath} ${bin}/server-filesystem/dist/index.js ${workspace.path}`,
+      'server-command': `${process.execPath} ${filesystemServerPath} ${workspace.path}`,
       isolation: 'iteration',
     });
     const results = report.results

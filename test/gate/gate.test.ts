@@ -43,7 +43,7 @@ function listOutcomes({ cases }: Report): Record<string, string> {
 const countingEvals = `suite: Counting
 cases:
   - title: Starts at one
-    runs: 6
+    runs: 3
     steps:
       - toolCall: count
       - assert: { toolResultContains: "1", caseSensitive: true }
@@ -56,7 +56,7 @@ describe('isolation', () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': countingEvals });
     const { report, exitCode } = await run(workspace, { 'server-command': stdioServer });
     expect(exitCode).toBe(0);
-    expect(report).toMatchObject({ totals: { passed: 6 }, server: { isolation: 'process per iteration' } });
+    expect(report).toMatchObject({ totals: { passed: 3 }, server: { isolation: 'process per iteration' } });
   });
 
   it('by run shares one process, in turns', async () => {
@@ -64,7 +64,7 @@ describe('isolation', () => {
     const { report, exitCode } = await run(workspace, { 'server-command': stdioServer, isolation: 'run' });
     expect(exitCode).toBe(1);
     expect(report).toMatchObject({
-      totals: { passed: 1, failed: 5 },
+      totals: { passed: 1, failed: 2 },
       server: { isolation: 'one process for the run' },
     });
   });
@@ -170,7 +170,7 @@ describe('a server that', () => {
     });
     const command = `bash -c 'sleep 1; exec ${stdioServer}'`;
     const { report, exitCode } = await run(workspace, { 'server-command': command });
-    expect([exitCode, report.totals.passed]).toEqual([0, 6]);
+    expect([exitCode, report.totals.passed]).toEqual([0, 3]);
   });
 });
 

@@ -10,7 +10,8 @@ import {
   writeConversations,
 } from '../support/models/independent-provider.ts';
 import type { ProviderFormat } from '../support/models/scripted-provider.ts';
-import { createWorkspace, everythingOverStdio, startReferenceServer, type Workspace } from '../support/workspace.ts';
+import { filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
+import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
 import { memoryConversations } from './memory-conversations.ts';
 import { converseAboutFiles, everythingConversations } from './model-conversations.ts';
 
@@ -69,7 +70,7 @@ describe.each(formats)('conversations with an independent provider in the %s for
   it('with server-filesystem end as they must, and write only what they may', async () => {
     await using workspace = await createWorkspace({ 'files/note.txt': 'buy milk' });
     const conversations = converseAboutFiles(`${workspace.path}/files`);
-    const inputs = { 'server-command': `${startReferenceServer('filesystem')} files` };
+    const inputs = { 'server-command': `${process.execPath} ${filesystemServerPath} files` };
     const { found, expected } = await runConversations(workspace, conversations, { format, inputs });
     expect(found).toEqual(expected);
     expect(await workspace.read('files/note.txt')).toBe('buy milk');
@@ -79,7 +80,7 @@ describe.each(formats)('conversations with an independent provider in the %s for
   it('with server-memory end as they must', async () => {
     await using workspace = await createWorkspace();
     const inputs = {
-      'server-command': startReferenceServer('memory'),
+      'server-command': `${process.execPath} ${memoryServerPath}`,
       'server-env': `MEMORY_FILE_PATH=${workspace.path}/memory.json`,
     };
     const { found, expected } = await runConversations(workspace, memoryConversations, { format, inputs });

@@ -1,22 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { startSseServer, answers } from '../support/servers/sse-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-const { resolve } = createRequire(import.meta.url);
-const start = (name: string, ...args: string[]) => ({
-  command: process.execPath,
-  args: [resolve(`@modelcontextprotocol/server-${name}/dist/index.js`), ...args],
-});
+const start = (path: string, ...args: string[]) => ({ command: process.execPath, args: [path, ...args] });
 
 const crashingServer = stripTypeScriptTypes(readFileSync('test/support/servers/crashing-server.ts', 'utf8'));
 
 const servers = {
-  memory: { ...start('memory'), env: { MEMORY_FILE_PATH: '${MEMORY:-/nowhere/memory.json}' } },
-  files: { ...start('filesystem', '.'), cwd: 'data' },
-  everything: start('everything', 'stdio'),
+  memory: { ...start(memoryServerPath), env: { MEMORY_FILE_PATH: '${MEMORY:-/nowhere/memory.json}' } },
+  files: { ...start(filesystemServerPath, '.'), cwd: 'data' },
+  everything: start(everythingServerPath),
   crashing: { command: process.execPath, args: ['crash.mjs'] },
 };
 

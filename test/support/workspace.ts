@@ -35,11 +35,6 @@ export const everythingOverStdio = `${node} ${everythingServerPath}`;
 /** The same server over HTTP, on the port of `PORT`. */
 export const everythingOverHttp = `${node} ${packages}/@modelcontextprotocol/server-everything/dist/index.js streamableHttp`;
 
-/** Starts another of MCP's reference servers over stdio. */
-export function startReferenceServer(name: 'filesystem' | 'memory'): string {
-  return `${node} ${packages}/@modelcontextprotocol/server-${name}/dist/index.js`;
-}
-
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything
 cases:
