@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
 import { startHttpServer } from '../support/network/http-server.ts';
 import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
-import { startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
+import { type RawCall, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 
 async function failToOpen(command: string | null, url: string | null): Promise<string> {
@@ -15,6 +15,16 @@ async function failToOpen(command: string | null, url: string | null): Promise<s
   return (error as ServerStartError).message;
 }
 
+/** Leaves every later handshake without an answer: one flood is enough to be refused. */
+function answerOnce(call: RawCall): RawCall {
+  let isAnswered = false;
+  return async (...request) => {
+    if (isAnswered) return;
+    isAnswered = true;
+    await call(...request);
+  };
+}
+
 describe('a server that answers its first handshake without end', () => {
   it.each([
     ['endless-body', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
@@ -23,7 +33,9 @@ describe('a server that answers its first handshake without end', () => {
     ['endless-events', /it sent more than 1000 messages, the limit for a handshake\.$/],
     ['deep-result', /it sent JSON that is nested deeper than 1000 levels, the limit for a handshake\.$/],
   ])('is not ready over HTTP: %s', async (attack, last) => {
-    await using server = await startRawMcpServer(moderateTools, { initialize: excessiveTools[attack]!.call });
+    await using server = await startRawMcpServer(moderateTools, {
+      initialize: answerOnce(excessiveTools[attack]!.call),
+    });
     const message = await failToOpen(null, server.url);
     expect(message).toMatch(/^No MCP server answered at http:\S+ within 2 s; last: /);
     expect(message).toMatch(last);
@@ -41,9 +53,11 @@ describe('a server that answers its first handshake without end', () => {
       `process.stdout.write("x".repeat(1e5))`,
       /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 2 s/,
     ],
+    // More bytes than one line may have; nothing ends this server but the timeout.
     ['lines', `process.stdout.write("x\\n".repeat(5e4))`, /did not answer initialize on stdio within 2 s/],
   ])('is not ready over stdio: %s', async (_, write, message) => {
-    expect(await failToOpen(`${process.execPath} -e 'for (;;) ${write}'`, null)).toMatch(message);
+    const script = `for (let i = 0; i < 1000; i += 1) ${write}; setInterval(() => {}, 1e6)`;
+    expect(await failToOpen(`${process.execPath} -e '${script}'`, null)).toMatch(message);
   });
 });
 
