@@ -1,35 +1,33 @@
 import type { ServerResponse } from 'node:http';
-import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGzip } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { answerContent, type RawCall, type RawTool } from './raw-mcp-server.ts';
 
 const jsonHeaders = { 'content-type': 'application/json' };
 const streamHeaders = { 'content-type': 'text/event-stream' };
 
 /** Writes for as long as the client listens, at the pace at which it reads, and at most 2 GiB. */
-async function writeForever(
-  response: Pick<Writable, 'write' | 'once'>,
-  connection: ServerResponse,
-  chunk: string,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => void connection.once('close', resolve));
-  for (let bytes = 0; !connection.destroyed && bytes < 2 ** 31; bytes += chunk.length) {
+async function writeForever(response: ServerResponse, chunk: string | Buffer): Promise<void> {
+  const closed = new Promise<void>((resolve) => void response.once('close', resolve));
+  for (let bytes = 0; !response.destroyed && bytes < 2 ** 31; bytes += chunk.length) {
     if (response.write(chunk)) await sleep(0);
     else await Promise.race([closed, new Promise<void>((resolve) => void response.once('drain', resolve))]);
   }
-  connection.destroy();
+  response.destroy();
 }
 
 const endless =
-  (headers: Record<string, string>, begin: string, chunk: string): RawCall =>
+  (headers: Record<string, string>, begin: string, chunk: string | Buffer): RawCall =>
   async (response) => {
     response.writeHead(200, headers);
     response.write(begin);
-    await writeForever(response, response, chunk);
+    await writeForever(response, chunk);
   };
 
 const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+
+/** One member of a gzip file; a file may have any number of them. */
+const compressedBlanks = gzipSync(' '.repeat(1024 * 1024));
 
 /** Tools that each cross one limit of an iteration, with what the error of their case says. */
 export const excessiveTools: Record<string, RawTool & { error: RegExp }> = {
@@ -38,13 +36,7 @@ export const excessiveTools: Record<string, RawTool & { error: RegExp }> = {
     error: /^The server sent more than 64 MiB in \d+ responses, the limit for one iteration\.$/,
   },
   'compressed-body': {
-    call: async (response) => {
-      response.writeHead(200, { ...jsonHeaders, 'content-encoding': 'gzip' });
-      const gzip = createGzip();
-      gzip.on('error', () => {}).pipe(response);
-      await writeForever(gzip, response, ' '.repeat(1024 * 1024));
-      gzip.destroy();
-    },
+    call: endless({ ...jsonHeaders, 'content-encoding': 'gzip' }, '', compressedBlanks),
     error: /^The server sent more than 64 MiB in \d+ responses/,
   },
   'endless-line': {
@@ -54,7 +46,7 @@ export const excessiveTools: Record<string, RawTool & { error: RegExp }> = {
   'endless-error': {
     call: async (response) => {
       response.writeHead(500, { 'content-type': 'text/html' });
-      await writeForever(response, response, '<p>'.repeat(20_000));
+      await writeForever(response, '<p>'.repeat(20_000));
     },
     error: /^The server sent more than 64 MiB in \d+ responses/,
   },
