@@ -220,7 +220,7 @@ describe('processes that outlive the job', () => {
 /** A killed process needs a moment to end; a bounded wait, since no event reports the end. */
 async function isGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (!(await isAlive(pid))) return true;
+    if (!isAlive(pid)) return true;
     await sleep(10);
   }
   return false;

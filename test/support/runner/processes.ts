@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** A process that is still there; Linux only, as it is read from /proc. */
 export interface ProcessEntry {
@@ -8,42 +8,46 @@ export interface ProcessEntry {
 }
 
 /** All processes of the machine that we may look at, without those that are dead and only not yet waited for. */
-async function listProcesses(): Promise<ProcessEntry[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const entries = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
-  return entries.filter((entry) => entry !== null);
+function listProcesses(pids = listPids()): ProcessEntry[] {
+  return pids.map(readProcess).filter((entry) => entry !== null);
 }
 
-async function readProcess(pid: number): Promise<ProcessEntry | null> {
-  // A process may end between any two of these reads.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const match = /^\d+ \(.*\) (\S) (\d+)/s.exec(stat);
+function listPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function readProcess(pid: number): ProcessEntry | null {
+  const match = /^\d+ \(.*\) (\S) (\d+)/s.exec(readQuietly(`/proc/${pid}/stat`));
   if (match === null || match[1] === 'Z' || match[1] === 'X') return null;
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const commandLine = readQuietly(`/proc/${pid}/cmdline`);
   return { pid, parentPid: Number(match[2]), command: commandLine.replaceAll('\0', ' ').trim() };
 }
 
+/** Empty where the process has ended, which it may do between any two of these reads. */
+function readQuietly(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** Whether a process runs. One that is dead and not yet waited for does not, which signal 0 cannot tell. */
-export async function isAlive(pid: number): Promise<boolean> {
-  return (await readProcess(pid)) !== null;
+export function isAlive(pid: number): boolean {
+  return readProcess(pid) !== null;
 }
 
 /** Processes whose environment carries this RUNNER_TRACKING_ID: what the runner calls orphans when a job ends. */
-export async function findTrackedProcesses(trackingId: string): Promise<ProcessEntry[]> {
+export function findTrackedProcesses(trackingId: string): ProcessEntry[] {
   const marker = `RUNNER_TRACKING_ID=${trackingId}`;
-  const processes = await listProcesses();
-  const isTracked = await Promise.all(
-    processes.map(async ({ pid }) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      return environment.split('\0').includes(marker);
-    }),
-  );
-  return processes.filter((_, index) => isTracked[index]);
+  return listProcesses(listPids().filter((pid) => readQuietly(`/proc/${pid}/environ`).split('\0').includes(marker)));
 }
 
 /** Kills a process and all its descendants, children first, as the runner does when signals were of no use. */
-export async function killTree(pid: number): Promise<void> {
-  const processes = await listProcesses();
+export function killTree(pid: number): void {
+  const processes = listProcesses();
   const listDescendants = (parentPid: number): number[] =>
     processes
       .filter((entry) => entry.parentPid === parentPid)

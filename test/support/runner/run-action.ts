@@ -108,7 +108,7 @@ export async function runAction(options: ActionRunOptions): Promise<ActionRun> {
     };
     return await runStages(job);
   } finally {
-    for (const { pid } of await findTrackedProcesses(trackingId)) killQuietly(pid);
+    for (const { pid } of findTrackedProcesses(trackingId)) killQuietly(pid);
     await rm(directory, { recursive: true, force: true });
   }
 }
@@ -169,7 +169,7 @@ async function runStage(
     log: log.rawLines.join('\n'),
     maskedLog: log.shownLines.join('\n'),
     problems: log.problems,
-    leftovers: await findTrackedProcesses(job.trackingId),
+    leftovers: findTrackedProcesses(job.trackingId),
   };
 }
 

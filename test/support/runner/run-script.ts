@@ -92,7 +92,7 @@ export async function runScript(options: {
       if (await endsWithin(exited, waitMs)) return;
     }
     run.sentSignals.push('SIGKILL');
-    await killTree(pid);
+    killTree(pid);
   };
   options.onStart({
     send: (signal) => {
