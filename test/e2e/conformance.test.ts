@@ -6,7 +6,7 @@ import { conformanceServerPath } from '../support/servers/bundled-servers.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 import { openTunnelPath } from '../support/network/tunnel-path.ts';
 
-const fixture = `${process.execPath} ${conformanceServerPath}`;
+const fixture = `env NODE_COMPILE_CACHE=${process.env['NODE_COMPILE_CACHE']} ${process.execPath} ${conformanceServerPath}`;
 
 const attempts = 3;
 const timeoutMs = 180_000;
