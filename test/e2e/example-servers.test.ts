@@ -6,9 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { addTools, runBash, toolsDirectory } from '../support/runner/example-pipeline.ts';
 import { readExampleInputs, readExampleJob, readExampleScript } from '../support/runner/example-workflow.ts';
-import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { startContainerDaemon } from '../support/servers/container-daemon.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // The jobs of examples/workflows for servers in other languages, in containers, and for several servers: what builds the server is run by
 // bash, with stand-ins of the tools that build, and the gate by the command with the inputs of the action as flags.
@@ -21,7 +20,7 @@ cases:
         arguments: { message: hello }
       - assert: { toolResultContains: "Echo: ${message}" }
 `;
-const startServer = `exec '${process.execPath}' '${everythingServerPath}'`;
+const startServer = `exec '${process.execPath}' '${addingServerPath}'`;
 
 interface Example {
   file: string;
@@ -90,7 +89,7 @@ describe('a server in another language', () => {
 
 describe('docker.yml', () => {
   async function openRepository() {
-    const daemon = await startContainerDaemon({ entrypoint: [process.execPath, everythingServerPath] });
+    const daemon = await startContainerDaemon({ entrypoint: [process.execPath, addingServerPath] });
     const workspace = await createWorkspace({ 'evals/x.evals.yaml': writeEvals('hello') });
     return { daemon, workspace, env: { PATH: `${daemon.directory}:${process.env['PATH']}` } };
   }
@@ -148,7 +147,7 @@ const write = (value: unknown) => JSON.stringify(value, null, 2);
 describe('configurations.yml', () => {
   it('tests each configuration with its own evals and its own surface', async () => {
     const node = { command: process.execPath };
-    const script = `import(${write(everythingServerPath)});\n`;
+    const script = `import(${write(addingServerPath)});\n`;
     await using workspace = await createWorkspace({
       'build/index.js': script,
       '.mcp.json': write({
@@ -180,7 +179,7 @@ describe('configurations.yml', () => {
 describe('monorepo.yml', () => {
   it('tests each package, and fails the whole for a package that failed or has no report', async () => {
     const files = (name: string, message: string) => ({
-      [`packages/${name}/build/index.js`]: `import(${write(everythingServerPath)});\n`,
+      [`packages/${name}/build/index.js`]: `import(${write(addingServerPath)});\n`,
       [`packages/${name}/evals/x.evals.yaml`]: writeEvals(message, name),
       [`packages/${name}/evals/policy.yaml`]: 'minimumPassRate: 100%\n',
     });

@@ -13,9 +13,8 @@ import { startGitHubApi } from '../support/github/github-api.ts';
 import { jobToken } from '../support/runner/github-job.ts';
 import { createPullRequestEvent, createScheduleEvent, createWorkflowRunEvent } from '../support/runner/events.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
-import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
 import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
 // The steps of examples/workflows that use the action, run by the runner harness from the committed dist/ with the inputs
@@ -25,7 +24,7 @@ const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 function createRepository(evals = greenEvals): Promise<Workspace> {
   return createWorkspace({
-    'build/index.js': `import(${JSON.stringify(everythingServerPath)});\n`,
+    'build/index.js': `import(${JSON.stringify(addingServerPath)});\n`,
     'evals/everything.evals.yaml': evals,
   });
 }
@@ -41,12 +40,7 @@ cases:
 
 /** The same case with a server that does worse: the tool is asked for what it does not say. */
 async function worsen({ path }: Workspace): Promise<void> {
-  const text = `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(everythingServerPath)}], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-}).on('spawn', function () {
-  this.stdout.on('data', (data) => process.stdout.write(String(data).replaceAll('Echo: hello', 'Echo: hullo')));
-  this.on('exit', () => process.exit());
-}).stdin);\n`;
+  const text = `process.argv.push('worse');\nimport(${JSON.stringify(addingServerPath)});\n`;
   await writeFile(join(path, 'build/index.js'), text);
 }
 
@@ -108,7 +102,7 @@ describe('base.yml', () => {
       'package.json': JSON.stringify({ name: 'server', version: '1.0.0', scripts: { build: 'node make.js' } }),
       'package-lock.json': JSON.stringify({ name: 'server', version: '1.0.0', lockfileVersion: 3, packages: {} }),
       'make.js': "require('node:fs').cpSync('source.js', 'build/index.js');\n",
-      'source.js': `import(${JSON.stringify(everythingServerPath)});\n`,
+      'source.js': `import(${JSON.stringify(addingServerPath)});\n`,
       'evals/everything.evals.yaml': oneCase,
       '.gitignore': 'build\neval-base\nmcp-eval-report\n',
     });

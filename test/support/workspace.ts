@@ -29,6 +29,9 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
 const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const node = `env NODE_COMPILE_CACHE=${packages}/.cache/node node`;
 
+/** adding-server.mjs, which needs no packages and no cache of compiled modules. */
+export const addingServerPath = fileURLToPath(new URL('servers/adding-server.mjs', import.meta.url));
+
 /** Starts server-everything over stdio from any working directory. */
 export const everythingOverStdio = `${node} ${everythingServerPath}`;
 

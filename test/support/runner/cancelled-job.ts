@@ -4,7 +4,7 @@ import { type ActionRun, runAction } from './run-action.ts';
 import type { RunningScript } from './run-script.ts';
 import { findRemains, type ServiceRemains } from '../service/service-remains.ts';
 import { type HeldRequest, openServiceTap, type ServiceTap } from '../service/service-tap.ts';
-import { createWorkspace, everythingOverStdio } from '../workspace.ts';
+import { addingServerPath, createWorkspace } from '../workspace.ts';
 
 /** A moment of a hosted job: a request that is held, the first one after those of \`after\`, or a line of its log. */
 type Moment = { hold: RegExp; stage: 'asked' | 'answered'; after?: readonly RegExp[] } | { line: string };
@@ -20,7 +20,7 @@ interface Setting {
 }
 
 /** A server that leaves a child behind. */
-const serverCommand = `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`;
+const serverCommand = `bash -c 'setsid sleep 300 & exec node ${addingServerPath}'`;
 
 const options = {
   base: { 'base-server-command': serverCommand },

@@ -1,0 +1,48 @@
+/**
+ * An MCP server on stdio without an SDK, with `echo` and `get-sum` as server-everything has them. It starts in a third of the CPU time.
+ * `trigger-long-running-operation` never answers. With the argument `worse`, `echo` says another word.
+ */
+import { createInterface } from 'node:readline';
+
+const word = process.argv.includes('worse') ? 'Answer' : 'Echo';
+const say = (text, isError = false) => ({ content: [{ type: 'text', text }], isError });
+const number = { type: 'number' };
+const tools = [
+  {
+    name: 'echo',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: 'get-sum',
+    inputSchema: { type: 'object', properties: { a: number, b: number }, required: ['a', 'b'] },
+    annotations: { readOnlyHint: true },
+  },
+  { name: 'trigger-long-running-operation', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+];
+const calls = {
+  echo: ({ message }) => say(`${word}: ${message}`),
+  'get-sum': ({ a, b }) =>
+    typeof a === 'number' && typeof b === 'number'
+      ? say(`The sum of ${a} and ${b} is ${a + b}.`)
+      : say('Expected numbers.', true),
+  'trigger-long-running-operation': () => new Promise(() => {}),
+};
+const answers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: 'adding-server', version: '1.0.0' },
+  }),
+  ping: () => ({}),
+  'tools/list': () => ({ tools }),
+  'tools/call': (params) => calls[params.name]?.(params.arguments ?? {}) ?? say(`There is no ${params.name}.`, true),
+};
+
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined || method === undefined) return;
+  const result = await answers[method]?.(params);
+  const body = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...body })}\n`);
+});
