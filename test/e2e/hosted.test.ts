@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { ContractService } from '../support/service/contract-service.ts';
@@ -6,11 +6,11 @@ import { findFreePort } from '../support/network/free-port.ts';
 import { createPullRequestEvent, createPullRequestTargetEvent, createScheduleEvent } from '../support/runner/events.ts';
 import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
-import { createWorkspace, everythingOverHttp, everythingOverStdio } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, everythingOverHttp } from '../support/workspace.ts';
 
 // The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. The tests run
-// at the same time, since a hosted job keeps to the pace of a request a second for most of its life; each has a service of
-// its own, which executes no more than two runs at once.
+// at the same time, since a hosted job keeps to the pace of a request a second for most of its life; no more than two jobs
+// use a service at once, which executes no more than two runs.
 
 const selectService = ({ baseUrl, apiKey }: ContractService) => ({
   service: 'svc',
@@ -34,7 +34,7 @@ async function runJob(
     workspace: workspace.path,
     ...options,
     env: { GITHUB_RUN_ID: String(runs++), ...options.env },
-    inputs: { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml', ...inputs },
+    inputs: { 'server-command': `node ${addingServerPath}`, evals: 'evals/*.evals.yaml', ...inputs },
   });
   const text = await workspace.read('mcp-eval-report/report.json').catch(() => null);
   return { ...run, report: text === null ? null : parseReport(JSON.parse(text)) };
@@ -90,8 +90,18 @@ describe('every way to run a gate', () => {
     ['over HTTP', 'red', failing],
   ] as const;
 
+  const services: Partial<Record<(typeof ways)[number][0], ContractService>> = {};
+
+  beforeAll(async () => {
+    for (const transport of new Set(ways.map(([name]) => name))) services[transport] = await startServeProcess();
+  });
+
+  afterAll(async () => {
+    for (const service of Object.values(services)) await service[Symbol.asyncDispose]();
+  });
+
   it.concurrent.each(ways)('gives one answer %s, %s', async (transport, color, evals) => {
-    await using service = await startServeProcess();
+    const service = services[transport]!;
     const suite = `${color} ${transport}`;
     const run = async (inputs: Record<string, string>) => {
       const server = transport === 'over stdio' ? {} : await serveOverHttp();
