@@ -16,7 +16,7 @@ import { createCommandReader, type RunnerCommand } from '../support/runner/runne
 import { parseKeyValues } from '../support/runner/file-commands.ts';
 import { createWorkflowRunEvent } from '../support/runner/events.ts';
 import { createShardReports } from '../support/factories/shard-factory.ts';
-import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 interface Stage {
   exitCode: number;
@@ -40,7 +40,7 @@ async function start(
   await rm(script, { force: true });
   await symlink(actionPath, script);
   // One process for all iterations, because these tests do not examine the server.
-  const server = { 'server-command': everythingOverStdio, isolation: 'run', sandbox: 'off' };
+  const server = { 'server-command': `node ${addingServerPath}`, isolation: 'run', sandbox: 'off' };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,
     value,
@@ -65,46 +65,37 @@ describe('runMain', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('keeps the verdict when no report of it can be written', async () => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
-    const env = { GITHUB_OUTPUT: '/nowhere/output', GITHUB_STEP_SUMMARY: join(workspace.path, '.runner') };
-    const inputs = { 'report-dir': 'file/below' };
-    const green = await start(workspace, { ...inputs, evals: 'green.yaml' }, env);
-    expect(green.exitCode).toBe(0);
-    expect(green.stdout).toContain('Could not write the output verdict');
-    const red = await start(workspace, { ...inputs, evals: 'red.yaml' }, env);
-    expect(red.exitCode).toBe(1);
-    expect(red.commands).toContainEqual(expect.objectContaining({ command: 'error' }));
-  });
-
   it.each([
     ['green.yaml', 0],
     ['red.yaml', 1],
-  ])('keeps the verdict of %s, and warns, where nothing can be written down for the post step', async (evals, code) => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
-    const { exitCode, commands } = await start(workspace, { evals }, { GITHUB_STATE: '/nowhere/state' });
+  ])('keeps the verdict of %s, and warns, where neither reports nor the state can be written', async (evals, code) => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
+    const { exitCode, stdout, commands } = await start(
+      workspace,
+      { 'report-dir': 'file/below', evals },
+      {
+        GITHUB_OUTPUT: '/nowhere/output',
+        GITHUB_STATE: '/nowhere/state',
+        GITHUB_STEP_SUMMARY: join(workspace.path, '.runner'),
+      },
+    );
     expect(exitCode).toBe(code);
-    const warnings = commands.filter(({ command }) => command === 'warning');
-    expect(warnings.map(({ data }) => data)).toEqual([
+    expect(stdout).toContain('Could not write the output verdict');
+    const state = commands.filter(({ command, data }) => command === 'warning' && data.includes('state'));
+    expect(state.map(({ data }) => data)).toEqual([
       'The state of the action cannot be saved: Missing file at path: /nowhere/state. Should this step be killed, what it started stays behind.',
     ]);
+    expect(commands.some(({ command }) => command === 'error')).toBe(code === 1);
   });
 
-  it('registers every mask before its first line of log', async () => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
-    const inputs = { evals: 'green.yaml', 'server-env': 'GREETING' };
-    const { stdout } = await start(workspace, inputs, { GREETING: 'from-the-job' });
-    const lines = stdout.split('\n');
-    expect(lines.indexOf('::add-mask::from-the-job')).toBeGreaterThanOrEqual(0);
-    expect(lines.indexOf('::add-mask::from-the-job')).toBeLessThan(
-      lines.findIndex((line) => line.startsWith('Starting')),
-    );
-  });
-
-  it('keeps and reports its verdict if the value of a passed variable is a word of the report', async () => {
+  it('registers every mask before its first line of log, and keeps its verdict if a passed value is a word of the report', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
-    const inputs = { evals: 'red.yaml', 'server-env': 'STATUS' };
-    const { exitCode } = await start(workspace, inputs, { STATUS: 'failed' });
+    const inputs = { evals: 'red.yaml', 'server-env': 'GREETING\nSTATUS' };
+    const { exitCode, stdout } = await start(workspace, inputs, { GREETING: 'from-the-job', STATUS: 'failed' });
+    const lines = stdout.split('\n');
+    const started = lines.findIndex((line) => line.startsWith('Starting'));
+    expect(lines.indexOf('::add-mask::from-the-job')).toBeGreaterThanOrEqual(0);
+    expect(lines.indexOf('::add-mask::from-the-job')).toBeLessThan(started);
     expect(exitCode).toBe(1);
     expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'failed', failed: '1' });
   });
