@@ -13,7 +13,7 @@ export interface ExchangeRequest {
   signal: AbortSignal;
 }
 
-/** What Node's own fetch sends, so that a server meets the client that it knows best. */
+/** What Node's own fetch sends, so that a server meets the client that it knows best; that one asks for deflate as well. */
 const usualHeaders = {
   accept: '*/*',
   'accept-language': '*',
@@ -31,7 +31,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['zstd', createZstdDecompress],
 ]);
 
-/** A response names one for each time that it was compressed; with more of them, a few bytes could become very many. */
+/** The most times that a body may have been compressed: each time more, a few bytes can become very many. */
 const maxEncodings = 5;
 
 /** The connection waits while the reader of a body is this many bytes behind. */
@@ -80,7 +80,7 @@ export async function exchange(
         if (signal.aborted) abort();
       },
       onResponseStart: (controller, status, headers, statusText = '') => {
-        // What announces another response is none.
+        // An informational response, such as early hints: the real one follows.
         if (status < 200) return;
         const count = openCount(joinValues(headers['content-type']));
         const steps = createDecoders(joinValues(headers['content-encoding']));
