@@ -12,11 +12,15 @@ import {
 } from '../support/faults/deliveries.ts';
 import { type Blow, C, D, done, F, I, K, type Letter, type Phase, R, under, W, X } from '../support/faults/letters.ts';
 import type { ConnectFault } from '../support/faults/connections.ts';
+import { writeTests } from '../support/faults/fault-world.ts';
 import type { QuietClock } from '../support/faults/quiet-clock.ts';
 import type { Fault } from '../support/faults/service-front.ts';
 import * as relay from '../support/faults/relay-trials.ts';
 import * as run from '../support/faults/run-trials.ts';
 import * as job from '../support/faults/job-trials.ts';
+
+/** As much as a phase needs that does not read results page by page. */
+const oneTest = writeTests(['one']);
 
 /** Cases that no timeout of a job outlasts. */
 const endlessTests = '- title: long\n  steps:\n    - toolCall: work\n      arguments: { seconds: 500 }\n';
@@ -29,17 +33,17 @@ const endlessTests = '- title: long\n  steps:\n    - toolCall: work\n      argum
  */
 export const phases = {
   /** The first call of all. */
-  P0: { route: 'projects', usual: 1, attempts: 10, inputs: { tunnel: 'never' } },
+  P0: { route: 'projects', usual: 1, attempts: 10, inputs: { tunnel: 'never', tests: oneTest } },
   /** Asking for a tunnel. */
-  P1: { route: 'grant', usual: 1, attempts: 5, inputs: { tunnel: 'always' } },
+  P1: { route: 'grant', usual: 1, attempts: 5, inputs: { tunnel: 'always', tests: oneTest } },
   /** Waiting until the server answers. */
-  P2: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always' } },
+  P2: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always', tests: oneTest } },
   /** Connecting to the relay. */
-  P3: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always' } },
+  P3: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always', tests: oneTest } },
   /** Creating the suite. */
-  P4a: { route: 'create-suite', usual: 1, attempts: 5, inputs: { tunnel: 'never' } },
+  P4a: { route: 'create-suite', usual: 1, attempts: 5, inputs: { tunnel: 'never', tests: oneTest } },
   /** Starting the run: five attempts, a look whether it is there, five more. */
-  P4: { route: 'run', usual: 1, attempts: 10, inputs: { tunnel: 'never' } },
+  P4: { route: 'run', usual: 1, attempts: 10, inputs: { tunnel: 'never', tests: oneTest } },
   /** Asking after it. */
   P5: { route: 'poll', usual: 5, attempts: 10, inputs: { tunnel: 'never' } },
   /** Reading its iterations. */
@@ -47,9 +51,9 @@ export const phases = {
   /** Cancelling a run whose time is over. */
   P9a: { route: 'cancel', usual: 1, attempts: 5, inputs: { tunnel: 'never', timeout: '1m', tests: endlessTests } },
   /** Leaving nothing behind. */
-  P9: { route: 'close', usual: 1, attempts: 5, inputs: { tunnel: 'always' } },
+  P9: { route: 'close', usual: 1, attempts: 5, inputs: { tunnel: 'always', tests: oneTest } },
   /** Clearing up for a process that was killed. */
-  PP: { route: 'close', usual: 1, attempts: 5, inputs: { tunnel: 'always' } },
+  PP: { route: 'close', usual: 1, attempts: 5, inputs: { tunnel: 'always', tests: oneTest } },
 } as const satisfies Record<string, Phase>;
 
 export type PhaseName = keyof typeof phases;

@@ -66,10 +66,11 @@ export interface JobEnd {
   tookMs: number;
 }
 
-/** Three cases of one iteration, which take four seconds; each has a page of its own. */
-const tests = ['one', 'two', 'three']
-  .map((title) => `- title: ${title}\n  steps:\n    - toolCall: work\n      arguments: { seconds: 4 }\n`)
-  .join('');
+/** Cases of one iteration, which take four seconds; each has a page of its own. */
+export const writeTests = (titles: readonly string[]): string =>
+  titles
+    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: work\n      arguments: { seconds: 4 }\n`)
+    .join('');
 
 /** After which everything is over, whatever happens. */
 export const timeoutMinutes = 40;
@@ -119,7 +120,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
       'api-key': service.apiKey,
       'server-url': serverUrl,
       timeout: `${timeoutMinutes}m`,
-      tests,
+      tests: writeTests(['one', 'two', 'three']),
       ...inputs,
     });
     const plan = await clock.standStill(
