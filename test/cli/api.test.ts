@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listOperations } from '../../src/service/operations/table.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -15,9 +16,11 @@ describe('mcp-eval-ci api', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  async function api(...args: string[]) {
+  const api = (...args: string[]) => start(runProgramInTest, args);
+
+  async function start(run: typeof runCommand, args: readonly string[]) {
     await using workspace = await createWorkspace();
-    return await runCommand(['api', ...args], {
+    return await run(['api', ...args], {
       cwd: workspace.path,
       env: { MCP_EVAL_API_KEY: service.apiKey },
     });
@@ -39,7 +42,7 @@ describe('mcp-eval-ci api', () => {
 
   it('hides secrets without `--show-secrets`', async () => {
     const create = ['createTunnel', '--base-url', service.baseUrl, '--name', 'demo'];
-    const hidden = JSON.parse((await api(...create)).stdout);
+    const hidden = JSON.parse((await start(runCommand, create)).stdout);
     expect(hidden).toMatchObject({ name: 'demo', url: '***', connectToken: '***' });
     const shown = JSON.parse((await api(...create, '--show-secrets')).stdout);
     expect(shown.url).toMatch(/\?k=.{20}/);
@@ -48,9 +51,9 @@ describe('mcp-eval-ci api', () => {
   it.each([
     [2, 'an unknown operation', ['getMee'], /"getMee" is no operation; did you mean getMe\?/],
     [2, 'an unknown field', ['getMe', '--name', 'x'], /--name: is no field of getMe; getMe has no fields/],
-    [3, 'a refusal', ['getEvalRun', '--run-id', 'x'], /404 NOT_FOUND .* Run not found\./],
-  ])('ends with %i for %s', async (exitCode, _what, args, message) => {
-    const result = await api(...args, '--base-url', service.baseUrl);
+    [3, 'a refusal', ['getEvalRun', '--run-id', 'x'], /404 NOT_FOUND .* Run not found\./, runCommand],
+  ])('ends with %i for %s', async (exitCode, _what, args, message, run = runProgramInTest) => {
+    const result = await start(run, [...args, '--base-url', service.baseUrl]);
     expect(result).toMatchObject({ exitCode, stdout: '' });
     expect(result.stderr).toMatch(message);
   });
@@ -67,16 +70,16 @@ describe('mcp-eval-ci api', () => {
 });
 
 describe('mcp-eval-ci completion', () => {
-  async function script(shell: string): Promise<string> {
+  async function script(shell: string, run: typeof runCommand = runProgramInTest): Promise<string> {
     await using workspace = await createWorkspace();
-    return (await runCommand(['completion', shell], { cwd: workspace.path })).stdout;
+    return (await run(['completion', shell], { cwd: workspace.path })).stdout;
   }
 
   it.skipIf(process.platform === 'win32')('completes commands, operations and fields in bash', async () => {
     const complete = (words: string[]) =>
       `COMP_WORDS=(mcp-eval-ci ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _mcp_eval_ci; echo "\${COMPREPLY[*]}"`;
     const program = [
-      await script('bash'),
+      await script('bash', runCommand),
       complete(['val']),
       complete(['api', 'cancelEvalR']),
       complete(['api', 'getEvalRun', '--r']),

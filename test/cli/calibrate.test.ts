@@ -5,6 +5,7 @@ import { calibrationSchema, locateCalibration } from '../../src/model/calibratio
 import { createOpinion, refusal } from '../support/models/judge-script.ts';
 import { openScriptedProvider, type ProviderRequest, type ScriptedReply } from '../support/models/scripted-provider.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const judge = { rubric: 'The answer names the capital of France.', model: 'openai/gpt-5-mini', threshold: 0.7 };
@@ -27,11 +28,15 @@ function judgeBy(text: string) {
 
 async function calibrate(
   { path: cwd }: Workspace,
-  { baseUrl, args = [] }: { baseUrl?: string; args?: readonly string[] },
+  {
+    baseUrl,
+    args = [],
+    run = runProgramInTest,
+  }: { baseUrl?: string; args?: readonly string[]; run?: typeof runCommand },
 ) {
   const env: Record<string, string> =
     baseUrl === undefined ? {} : { OPENAI_API_KEY: 'sk-canary-openai', OPENAI_BASE_URL: baseUrl };
-  return await runCommand(['calibrate', 'evals/labels.yaml', ...args], { cwd, env });
+  return await run(['calibrate', 'evals/labels.yaml', ...args], { cwd, env });
 }
 
 async function readRecord({ path }: Workspace) {
@@ -56,7 +61,7 @@ describe('mcp-eval-ci calibrate', () => {
       confusion: { bothPassed: 8, labelPassed: 0, judgePassed: 0, bothFailed: 8 },
       kappa: 1,
     });
-    const replayed = await calibrate(workspace, { args: ['--recordings', 'replay'] });
+    const replayed = await calibrate(workspace, { args: ['--recordings', 'replay'], run: runCommand });
     expect(replayed).toEqual(recorded);
     expect(await readRecord(workspace)).toEqual(record);
     expect(provider.requests).toHaveLength(24);
@@ -69,7 +74,7 @@ describe('mcp-eval-ci calibrate', () => {
     });
     await using provider = await openScriptedProvider({ format: 'compatible', answers: judgeBy('o') });
     const { baseUrl } = provider;
-    const result = await calibrate(workspace, { baseUrl, args: ['--policy', 'policy.yaml'] });
+    const result = await calibrate(workspace, { baseUrl, args: ['--policy', 'policy.yaml'], run: runCommand });
     expect(result).toMatchObject({ exitCode: 1, stderr: '' });
     expect(result.stdout).toContain('evals/labels.yaml:4:5: labelled failed, judged passed: It names the city.');
     expect(result.stdout).toContain('The lower bound must reach 0 (from policy.yaml:1): the judge may not gate.');

@@ -5,18 +5,21 @@ import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { stdioServerCommand } from '../support/servers/running-server.ts';
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
-function doctor(...args: string[]) {
-  return runCommand(['doctor', ...args], { cwd: process.cwd() });
+const doctor = (...args: string[]) => start(runProgramInTest, args);
+
+function start(run: typeof runCommand, args: readonly string[]) {
+  return run(['doctor', ...args], { cwd: process.cwd() });
 }
 
 describe('mcp-eval-ci doctor', () => {
   it('prints a checklist of a command that is ready, and exits 0', async () => {
-    const { exitCode, stdout } = await doctor('--server-command', stdioServerCommand);
+    const { exitCode, stdout } = await start(runCommand, ['--server-command', stdioServerCommand]);
     const where = hasSandbox ? String.raw`, in a sandbox \(isolated\)` : '';
     expect(stdout).toMatch(new RegExp(`^✓ probe +The command started a server that answers on stdio${where}\\.$`, 'm'));
     expect(stdout).toMatch(/^✓ tools +\d+ tools?\.$/m);
@@ -39,7 +42,10 @@ describe('mcp-eval-ci doctor', () => {
   });
 
   it('exits 3 where nothing listens, and says so', async () => {
-    const { exitCode, stdout } = await doctor('--server-url', `http://127.0.0.1:${await findFreePort()}/mcp`);
+    const { exitCode, stdout } = await start(runCommand, [
+      '--server-url',
+      `http://127.0.0.1:${await findFreePort()}/mcp`,
+    ]);
     expect(stdout).toMatch(/^✗ probe .*ECONNREFUSED/);
     expect(stdout).toMatch(/\nThe server is not ready\.\n$/);
     expect(exitCode).toBe(3);

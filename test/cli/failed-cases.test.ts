@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { listFailedCases, selectFailed } from '../../src/cli/failed-cases.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { createInconclusiveReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
-import { runCommand } from '../support/process/command.ts';
-import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
+import { runProgramInTest } from '../support/process/program.ts';
+import { addingServerPath, createWorkspace, redEvals } from '../support/workspace.ts';
 
 const defaultReportDir = 'mcp-eval-report';
 const select = (cwd: string, texts: Record<string, string> = {}) => selectFailed(texts, { cwd, defaultReportDir });
@@ -50,15 +50,15 @@ describe('the failed cases of a report', () => {
 describe('mcp-eval-ci run --failed', () => {
   it('runs only what failed in the last run', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': redEvals });
-    const run = ['run', '--quiet', '--isolation', 'run', '--server-command', everythingOverStdio];
-    const first = await runCommand([...run, 'a.yaml'], { cwd: workspace.path });
+    const run = ['run', '--quiet', '--isolation', 'run', '--server-command', `node ${addingServerPath}`];
+    const first = await runProgramInTest([...run, 'a.yaml'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('of 3 cases') });
-    const again = await runCommand([...run, '--failed'], { cwd: workspace.path });
+    const again = await runProgramInTest([...run, '--failed'], { cwd: workspace.path });
     expect(again).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 iteration of 1 case: 0 passed') });
     await workspace.write('a.yaml', redEvals.replace('Echo: goodbye', 'Echo: hello'));
-    const mended = await runCommand([...run, '--failed', 'a.yaml'], { cwd: workspace.path });
+    const mended = await runProgramInTest([...run, '--failed', 'a.yaml'], { cwd: workspace.path });
     expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 iteration of 1 case: 1 passed') });
-    const nothing = await runCommand([...run, '--failed'], { cwd: workspace.path });
+    const nothing = await runProgramInTest([...run, '--failed'], { cwd: workspace.path });
     expect(nothing).toMatchObject({ exitCode: 0, stdout: 'Every case passed last time; nothing was run.\n' });
   });
 });

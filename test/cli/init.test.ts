@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -12,7 +13,7 @@ describe('mcp-eval-ci init', () => {
     });
     await mkdir(join(workspace.path, 'build'));
     await workspace.write('build/index.js', `import(${JSON.stringify(memoryServerPath)});\n`);
-    const first = await runCommand(['init', '--yes'], { cwd: workspace.path });
+    const first = await runProgramInTest(['init', '--yes'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 0 });
     expect(first.stdout).toContain(
       'created    evals/tools.evals.yaml\ncreated    evals/surface.json\ncreated    .github/workflows/evals.yml\n',
@@ -36,7 +37,7 @@ describe('mcp-eval-ci init', () => {
   });
 
   it.each([
-    ['an empty directory', {}, ['--yes'], /no way to start the server was found/],
+    ['an empty directory', {}, ['--yes'], /no way to start the server was found/, runCommand],
     ['a package, unasked', { 'package.json': '{ "bin": "a.js" }' }, [], /give `--yes` to start `node a\.js/],
     [
       'a directory with a damaged surface file',
@@ -45,9 +46,9 @@ describe('mcp-eval-ci init', () => {
       /evals\/surface\.json.*is not JSON/,
     ],
     ['a wrong model', {}, ['--server-command', 'node a.js', '--model', 'gpt'], /"gpt" is not a model/],
-  ])('exits 2 in %s and writes nothing', async (_where, files, flags, message) => {
+  ])('exits 2 in %s and writes nothing', async (_where, files, flags, message, run = runProgramInTest) => {
     await using workspace = await createWorkspace(files);
-    const result = await runCommand(['init', ...flags], { cwd: workspace.path });
+    const result = await run(['init', ...flags], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     await expect(workspace.read('evals/tools.evals.yaml')).rejects.toThrow('ENOENT');
@@ -57,7 +58,7 @@ describe('mcp-eval-ci init', () => {
     await using workspace = await createWorkspace({
       'package.json': '{ "bin": "a.js", "scripts": { "build": "tsc" } }',
     });
-    const result = await runCommand(['init', '--yes'], { cwd: workspace.path });
+    const result = await runProgramInTest(['init', '--yes'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 3, stdout: '' });
     expect(result.stderr).toContain('If the server is not built yet, run `npm install`, then `npm run build`.');
     expect(result.stderr).toContain('Cannot find module');

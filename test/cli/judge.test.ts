@@ -1,12 +1,8 @@
-import { Command } from 'commander';
-import { describe, expect, it, vi } from 'vitest';
-import { GateError } from '../../src/base/errors.ts';
-import { createRedactor } from '../../src/base/redaction.ts';
-import { addJudgeCommand } from '../../src/cli/judge.ts';
+import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/json.ts';
-import { captureOutput } from '../support/process/captured-output.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
 import {
   createComparedReport,
@@ -60,33 +56,11 @@ const files = {
   'twins.policy.yaml': 'suites:\n  math: { required: [adds] }\n',
 };
 
-/** Runs the command in a process of its own. */
-async function judgeInProcess(...args: string[]) {
-  await using workspace = await createWorkspace(files);
-  const result = await runCommand(['judge', ...args], { cwd: workspace.path });
-  return { ...result, report: await readReport(workspace) };
-}
+const judge = (...args: string[]) => start(runProgramInTest, args);
 
-/** Runs the command within the test. What the program prints of an error is its message here. */
-async function judge(...args: string[]) {
+async function start(run: typeof runCommand, args: readonly string[]) {
   await using workspace = await createWorkspace(files);
-  const result = { exitCode: -1, stdout: '', stderr: '' };
-  const program = new Command().exitOverride();
-  addJudgeCommand(program, (code) => (result.exitCode = code), createRedactor());
-  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(workspace.path);
-  const write = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    result.stderr += String(chunk);
-    return true;
-  });
-  try {
-    result.stdout = await captureOutput(() => program.parseAsync(['judge', ...args], { from: 'user' }));
-  } catch (error) {
-    if (!(error instanceof GateError)) throw error;
-    Object.assign(result, { exitCode: error.exitCode, stderr: result.stderr + error.message });
-  } finally {
-    cwd.mockRestore();
-    write.mockRestore();
-  }
+  const result = await run(['judge', ...args], { cwd: workspace.path });
   return { ...result, report: await readReport(workspace) };
 }
 
@@ -131,10 +105,9 @@ describe('mcp-eval-ci judge', () => {
     ['whole', 0, /^$/],
     ['half.json', 1, /^$/],
     ['half.json --policy odd.policy.yaml', 2, /^odd\.policy\.yaml:1:1: .*\n1 problem; nothing was run\.\n$/],
-    ['half.json --min-pass-rate 0.5', 2, /^min-pass-rate: .*\(bad-min-pass-rate\)/],
     ['broken.json', 3, /^$/],
   ])('ends its process for %s with %i', async (words, exitCode, message) => {
-    const result = await judgeInProcess(...words.split(' '));
+    const result = await start(runCommand, words.split(' '));
     expect(result).toMatchObject({ exitCode, stderr: expect.stringMatching(message) });
     if (exitCode === 2) expect(result.stdout).toBe('');
   });
@@ -158,7 +131,7 @@ describe('mcp-eval-ci judge', () => {
   });
 
   it('prints the report and writes it to the given directory', async () => {
-    const result = await judgeInProcess('half.json', '--min-pass-rate', '50%', '--report-dir', 'out');
+    const result = await judge('half.json', '--min-pass-rate', '50%', '--report-dir', 'out');
     expect(result.stdout).toContain('the minimum is 50% (from min-pass-rate)');
     expect(result.report).toMatchObject({ verdict: { outcome: 'passed' }, startedAt: half.startedAt });
     expect((await judge('half.json')).report).toBeNull();

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
-import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--isolation', 'run', '--server-command', everythingOverStdio, '--evals', 'red.yaml'];
+const run = ['run', '--isolation', 'run', '--server-command', `node ${addingServerPath}`, '--evals', 'red.yaml'];
 
 describe('--format', () => {
   it('prints the report as it is in report.json, and nothing else on stdout, for a machine', async () => {
@@ -21,19 +22,19 @@ describe('--format', () => {
 
   it('prints it for people unless it is asked for', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
-    const { stdout } = await runCommand(run, { cwd: workspace.path });
+    const { stdout } = await runProgramInTest(run, { cwd: workspace.path });
     expect(stdout).toMatch(/^✗ Failed: /);
   });
 
   it('works with judge, too', async () => {
     await using workspace = await createWorkspace({ 'report.json': renderReportJson(createRedReport()) });
-    const judged = await runCommand(['judge', '.', '--format', 'json'], { cwd: workspace.path });
+    const judged = await runProgramInTest(['judge', '.', '--format', 'json'], { cwd: workspace.path });
     expect(parseReport(JSON.parse(judged.stdout))).toMatchObject({ verdict: { outcome: 'failed' } });
   });
 
   it('rejects an unknown format', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
-    const result = await runCommand([...run, '--format', 'xml'], { cwd: workspace.path });
+    const result = await runProgramInTest([...run, '--format', 'xml'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toContain("'--format <text|json>' argument 'xml' is invalid. Write text or json.");
   });

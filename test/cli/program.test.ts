@@ -4,11 +4,14 @@ import { generator } from '../../src/base/version.ts';
 import { isFlagOf } from '../../src/gate/options/surfaces.ts';
 import { listOptions } from '../../src/gate/options.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-async function run(...args: string[]) {
+const run = (...args: string[]) => start(runProgramInTest, args);
+
+async function start(runner: typeof runCommand, args: readonly string[]) {
   await using workspace = await createWorkspace();
-  return await runCommand(args, { cwd: workspace.path });
+  return await runner(args, { cwd: workspace.path });
 }
 
 describe('mcp-eval-ci --help', () => {
@@ -48,17 +51,22 @@ describe('mcp-eval-ci --help', () => {
 
 describe('mcp-eval-ci', () => {
   it('prints its version', async () => {
-    expect(await run('--version')).toEqual({ exitCode: 0, stdout: `${generator.version}\n`, stderr: '' });
+    expect(await start(runCommand, ['--version'])).toEqual({
+      exitCode: 0,
+      stdout: `${generator.version}\n`,
+      stderr: '',
+    });
   });
 
   it.each([
     ['', /^Usage: mcp-eval-ci/],
-    ['rnu', /unknown command 'rnu'\n\(Did you mean run\?\)/],
+    ['rnu', /unknown command 'rnu'\n\(Did you mean run\?\)/, runCommand],
     ['validate', /missing required argument 'files'/],
     ['validate --evals a.yaml', /unknown option '--evals'\nGive the files without a flag: mcp-eval-ci validate /],
     ['doctor', /no server to test; give `server-command` to start one/],
-  ])('exits 2 for "%s" and says what is wrong on stderr', async (words, message) => {
-    const result = await run(...words.split(' ').filter((word) => word !== ''));
+  ])('exits 2 for "%s" and says what is wrong on stderr', async (words, message, runner = runProgramInTest) => {
+    const args = words.split(' ').filter((word) => word !== '');
+    const result = await start(runner, args);
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
   });

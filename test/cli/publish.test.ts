@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';
 import { jobToken } from '../support/runner/github-job.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
@@ -8,7 +9,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 async function publish(
   api: GitHubApi,
-  options: { commit?: string; args?: string[]; env?: Record<string, string> } = {},
+  options: { commit?: string; args?: string[]; env?: Record<string, string>; run?: typeof runCommand } = {},
 ) {
   const report = { ...createRedReport(), revision: { commit: options.commit ?? '1'.repeat(40), branch: null } };
   await using workspace = await createWorkspace({ 'report.json': renderReportJson(report) });
@@ -18,7 +19,8 @@ async function publish(
     GITHUB_TOKEN: jobToken,
     ...options.env,
   };
-  return await runCommand(['publish', 'report.json', ...(options.args ?? ['--pull-number', '7'])], {
+  const { run = runProgramInTest } = options;
+  return await run(['publish', 'report.json', ...(options.args ?? ['--pull-number', '7'])], {
     cwd: workspace.path,
     env,
   });
@@ -49,14 +51,14 @@ describe('mcp-eval-ci publish', () => {
   it('ends with 3 if GitHub rejects the comment', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
-    const { exitCode, stderr } = await publish(api);
+    const { exitCode, stderr } = await publish(api, { run: runCommand });
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(/^Warning: Could not comment on pull request 7: .*`pull-requests: write`/);
   });
 
   it('posts nothing of a commit that is not the newest', async () => {
     await using api = await startGitHubApi();
-    const { exitCode, stderr } = await publish(api, { commit: '2'.repeat(40) });
+    const { exitCode, stderr } = await publish(api, { commit: '2'.repeat(40), run: runCommand });
     expect(exitCode).toBe(0);
     expect(stderr).toContain('Nothing is posted');
     expect(api.comments).toEqual([]);

@@ -3,13 +3,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { interruptedInTheLastMoment } from '../support/runner/last-moment.ts';
-import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
 const twoFlags = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
 
-/** One process for all iterations, for tests that do not examine the server. */
-const run = [...twoFlags, '--isolation', 'run'];
+/** A small server, and one process of it for all iterations, for tests that do not examine the server. */
+const run = [
+  'run',
+  '--server-command',
+  `node ${addingServerPath}`,
+  '--evals',
+  'evals/*.evals.yaml',
+  '--isolation',
+  'run',
+];
 
 describe('mcp-eval-ci run', () => {
   it('exits 0 with a green report for two flags', async () => {
@@ -28,7 +37,7 @@ describe('mcp-eval-ci run', () => {
 
   it('exits 1 and names the failing case with its place', async () => {
     await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
-    const result = await runCommand(run, { cwd: workspace.path });
+    const result = await runProgramInTest(run, { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 1 });
     expect(result.stdout).toContain('evals/red.evals.yaml:3');
     expect(result.stdout).toContain('Echo: goodbye');
@@ -42,7 +51,7 @@ describe('mcp-eval-ci run', () => {
 
   it('exits 0 on the same suite when the minimum allows the failure', async () => {
     await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
-    const result = await runCommand([...run, '--min-pass-rate', '75%'], { cwd: workspace.path });
+    const result = await runProgramInTest([...run, '--min-pass-rate', '75%'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 0 });
   });
 
@@ -50,7 +59,7 @@ describe('mcp-eval-ci run', () => {
     await using workspace = await createWorkspace({
       'evals/required.evals.yaml': greenEvals.replace('toolResultContains: "5"', 'toolResultContains: "6"'),
     });
-    const result = await runCommand([...run, '--min-pass-rate', '0%'], { cwd: workspace.path });
+    const result = await runProgramInTest([...run, '--min-pass-rate', '0%'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 1 });
     expect(result.stdout).toContain('Adds two numbers');
   });
@@ -75,7 +84,7 @@ describe('mcp-eval-ci run', () => {
       'evals/green.evals.yaml': greenEvals,
       'server.mjs': dyingServer,
     });
-    const result = await runCommand(['run', '--server-command', 'node server.mjs', '--evals', 'evals/*.yaml'], {
+    const result = await runProgramInTest(['run', '--server-command', 'node server.mjs', '--evals', 'evals/*.yaml'], {
       cwd: workspace.path,
     });
     expect(result).toMatchObject({ exitCode: 1 });
@@ -97,7 +106,7 @@ describe('mcp-eval-ci run', () => {
 
   it('exits 2 with every bad option at once', async () => {
     await using workspace = await createWorkspace();
-    const result = await runCommand(['run', '--min-pass-rate', '0.9', '--runs', 'many'], { cwd: workspace.path });
+    const result = await runProgramInTest(['run', '--min-pass-rate', '0.9', '--runs', 'many'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2 });
     expect(result.stderr).toContain('min-pass-rate:');
     expect(result.stderr).toContain('runs:');
@@ -106,7 +115,7 @@ describe('mcp-eval-ci run', () => {
   it('exits 2 with bad options and bad evals files in one list, and adds it to the job summary', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': 'suite: Bad\n', summary: '' });
     const env = { GITHUB_STEP_SUMMARY: join(workspace.path, 'summary') };
-    const result = await runCommand(['run', '--runs', 'many', 'a.yaml', 'b.yaml'], { cwd: workspace.path, env });
+    const result = await runProgramInTest(['run', '--runs', 'many', 'a.yaml', 'b.yaml'], { cwd: workspace.path, env });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatchInlineSnapshot(`
       "runs: "many" is not a number of runs; write a whole number from 1 to 100, or a range such as 2..30 (bad-runs)
@@ -122,22 +131,22 @@ describe('mcp-eval-ci run', () => {
     await using workspace = await createWorkspace({
       'evals/prompt.evals.yaml': 'suite: P\ncases:\n  - title: asks\n    steps:\n      - prompt: hi\n',
     });
-    const result = await runCommand(run, { cwd: workspace.path });
+    const result = await runProgramInTest(run, { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2 });
     expect(result.stderr).toMatch(/^evals\/prompt\.evals\.yaml:5:\d+: .*prompt step and no model/m);
   });
 
   it('exits 2 for a flag that it does not know', async () => {
     await using workspace = await createWorkspace();
-    const result = await runCommand(['run', '--sever-command', 'x'], { cwd: workspace.path });
+    const result = await runProgramInTest(['run', '--sever-command', 'x'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2 });
     expect(result.stderr).toContain('--server-command');
   });
 
   it('prints no progress with --quiet, and a line per case without', async () => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
-    const loud = await runCommand(run, { cwd: workspace.path });
-    const quiet = await runCommand([...run, '--quiet'], { cwd: workspace.path });
+    const loud = await runProgramInTest(run, { cwd: workspace.path });
+    const quiet = await runProgramInTest([...run, '--quiet'], { cwd: workspace.path });
     expect(loud.stderr.split('\n').filter((line) => line.includes('✓'))).toHaveLength(3);
     expect(quiet.stderr).toBe('');
     expect(quiet.stdout.replaceAll(/\d+(?:\.\d+)? m?s/g, '')).toBe(loud.stdout.replaceAll(/\d+(?:\.\d+)? m?s/g, ''));
@@ -159,7 +168,7 @@ describe('mcp-eval-ci run', () => {
 
   it('is inconclusive when the time is up', async () => {
     await using workspace = await createWorkspace({ 'evals/slow.evals.yaml': slowEvals });
-    const result = await runCommand([...run, '--timeout', '3s'], { cwd: workspace.path });
+    const result = await runProgramInTest([...run, '--timeout', '3s'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 3 });
     const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));
     expect(report.verdict.reasons[0]).toMatchObject({ code: 'deadline' });

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { openScriptedProvider } from '../support/models/scripted-provider.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -107,20 +108,20 @@ describe('mcp-eval-ci serve', () => {
   });
 
   it.each([
-    [['--model', 'haiku'], '"haiku" is not a model'],
+    [['--model', 'haiku'], '"haiku" is not a model', runCommand],
     [['--api-key', ''], 'Write a key'],
     [['--api-key', 'two words'], 'Write a key'],
     [['--data', 'file/below'], 'data: the directory cannot be made'],
-  ])('refuses %j', async (args, message) => {
+  ])('refuses %j', async (args, message, run = runProgramInTest) => {
     await using workspace = await createWorkspace({ file: '' });
-    const result = await runCommand(['serve', ...args], { cwd: workspace.path });
+    const result = await run(['serve', ...args], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toContain(message);
   });
 
   it('rejects an invalid port', async () => {
     await using workspace = await createWorkspace();
-    const result = await runCommand(['serve', '--port', 'http'], { cwd: workspace.path });
+    const result = await runProgramInTest(['serve', '--port', 'http'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });

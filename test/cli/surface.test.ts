@@ -3,6 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../support/network/free-port.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { type FixtureTool, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -17,8 +18,9 @@ describe('mcp-eval-ci surface', () => {
   const tools: Record<string, FixtureTool> = { search: createTool(), add: { ...createTool(), description: 'Adds.' } };
   let cwd = '';
   let url = '';
-  const surface = async (...args: string[]) =>
-    await runCommand(['surface', '--server-url', url, '--file', 'docs/surface.json', ...args], { cwd });
+  const surface = async (...args: string[]) => await start(runProgramInTest, args);
+  const start = async (run: typeof runCommand, args: readonly string[]) =>
+    await run(['surface', '--server-url', url, '--file', 'docs/surface.json', ...args], { cwd });
 
   beforeAll(async () => {
     const workspace = await createWorkspace();
@@ -39,7 +41,7 @@ describe('mcp-eval-ci surface', () => {
     ]);
     const written = await surface('--update');
     expect([written.exitCode, written.stdout]).toEqual([0, expect.stringContaining('no changes')]);
-    const checked = await surface('--check');
+    const checked = await start(runCommand, ['--check']);
     expect([checked.exitCode, checked.stdout]).toEqual([
       0,
       expect.stringContaining('against docs/surface.json: no changes'),
@@ -48,7 +50,7 @@ describe('mcp-eval-ci surface', () => {
 
   it('exits 1 for a change that the policy fails, with its line, and 0 where the policy allows it', async () => {
     tools['search'] = createTool({ ...limit, type: 'string' });
-    const failed = await surface('--format', 'json');
+    const failed = await start(runCommand, ['--format', 'json']);
     const file = await readFile(path.join(cwd, 'docs/surface.json'), 'utf8');
     const line = file.split('\n').findIndex((each) => each.includes('"name": "search"')) + 1;
     expect(failed.exitCode).toBe(1);
@@ -73,7 +75,7 @@ describe('mcp-eval-ci surface', () => {
   it('exits 3 where nothing listens, and 2 for flags that contradict each other', async () => {
     const args = ['surface', '--file', 'docs/surface.json'];
     const closed = `http://127.0.0.1:${await findFreePort()}/mcp`;
-    const unreached = await runCommand([...args, '--server-url', closed], { cwd });
+    const unreached = await runProgramInTest([...args, '--server-url', closed], { cwd });
     expect([unreached.exitCode, unreached.stderr]).toEqual([3, expect.stringContaining('ECONNREFUSED')]);
     const unknown = await surface('--protocol', 'both');
     expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('protocol: is `both`')]);
@@ -86,9 +88,9 @@ describe('mcp-eval-ci surface', () => {
     for (const revision of ['2025-11-25', '2026-07-28']) {
       await using server = await startFixtureMcpServer(tools, { era: revision === '2026-07-28' ? 'modern' : 'legacy' });
       const args = ['surface', '--server-url', server.url, '--file', `${revision}.json`, '--update', '--protocol'];
-      expect((await runCommand([...args, revision], { cwd })).exitCode).toBe(0);
+      expect((await runProgramInTest([...args, revision], { cwd })).exitCode).toBe(0);
       const other = revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
-      const refused = await runCommand([...args, other], { cwd });
+      const refused = await runProgramInTest([...args, other], { cwd });
       expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining(other)]);
     }
   });

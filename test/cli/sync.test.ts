@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { type ContractService, openContractService, saveServer } from '../support/service/contract-service.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -33,8 +34,9 @@ describe('mcp-eval-ci sync and pull', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  const run = (workspace: Workspace, ...args: string[]) =>
-    runCommand([...args, '--base-url', service.baseUrl], {
+  const run = (workspace: Workspace, ...args: string[]) => start(runProgramInTest, workspace, args);
+  const start = (runner: typeof runCommand, workspace: Workspace, args: readonly string[]) =>
+    runner([...args, '--base-url', service.baseUrl], {
       cwd: workspace.path,
       env: { MCP_EVAL_API_KEY: service.apiKey },
     });
@@ -45,12 +47,12 @@ describe('mcp-eval-ci sync and pull', () => {
     const lines = 'Notes: the suite is created.\n  + adds: Adds\n';
     expect(planned).toMatchObject({ exitCode: 0, stdout: `${lines}Nothing was changed; --apply does it.\n` });
     expect((await service.project.get('/eval-suites')).body.items).toEqual([]);
-    const applied = await run(workspace, 'sync', '--apply', 'notes.evals.yaml');
+    const applied = await start(runCommand, workspace, ['sync', '--apply', 'notes.evals.yaml']);
     expect(applied).toMatchObject({ exitCode: 0, stdout: `${lines}Changed 1 of 1.\n` });
-    const pulled = await run(workspace, 'pull', 'Notes', '--out', 'pulled.yaml');
+    const pulled = await start(runCommand, workspace, ['pull', 'Notes', '--out', 'pulled.yaml']);
     expect(pulled).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await workspace.read('pulled.yaml')).toBe(file);
-    const again = await run(workspace, 'pull', 'Notes', '--out', 'pulled.yaml');
+    const again = await start(runCommand, workspace, ['pull', 'Notes', '--out', 'pulled.yaml']);
     expect(again).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('pulled.yaml is there already; --force'),
@@ -61,7 +63,7 @@ describe('mcp-eval-ci sync and pull', () => {
     await using workspace = await createWorkspace({
       'notes.evals.yaml': file.replace('steps', 'tags: [a]\n    steps'),
     });
-    const lost = await run(workspace, 'sync', '--plan', 'notes.evals.yaml');
+    const lost = await start(runCommand, workspace, ['sync', '--plan', 'notes.evals.yaml']);
     expect(lost).toMatchObject({ exitCode: 2, stdout: '' });
     expect(lost.stderr).toContain('notes.evals.yaml:4:5: the service svc does not keep `tags`');
     const both = await run(workspace, 'sync', '--plan', '--apply', 'notes.evals.yaml');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { type CommandResult, runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { isRunning } from '../support/process/processes.ts';
 import { connectClient, stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -120,7 +121,7 @@ describe('mcp-eval-ci tunnel', () => {
 
     it('says which server does not start, and takes the tunnel of the other back', async () => {
       await using workspace = await openFile({ notes: named('note'), search: named('dead') });
-      const result = await runCommand(['tunnel', '--mcp-config', '.mcp.json', ...serviceArgs()], {
+      const result = await runProgramInTest(['tunnel', '--mcp-config', '.mcp.json', ...serviceArgs()], {
         cwd: workspace.path,
       });
       expect(result.exitCode).toBe(3);
@@ -145,7 +146,9 @@ describe('mcp-eval-ci tunnel', () => {
     ['exits', `${process.execPath} -e 'console.error("no such database"); process.exit(4)'`, 'no such database'],
     ['stays silent', `${process.execPath} -e 'setInterval(() => {}, 1000)'`, 'within 500 ms'],
   ])('says why, and leaves nothing, when the server %s', async (_, command, why) => {
-    const result = await runCommand(tunnelArgs(command, '--server-ready-timeout', '500ms'), { cwd: process.cwd() });
+    const result = await runProgramInTest(tunnelArgs(command, '--server-ready-timeout', '500ms'), {
+      cwd: process.cwd(),
+    });
     expect(result).toMatchObject({ exitCode: 3, stdout: '' });
     expect(result.stderr).toContain(why);
     expect(await listServers()).toEqual([]);
@@ -153,12 +156,12 @@ describe('mcp-eval-ci tunnel', () => {
 
   const hosted = ['--server-command', 'x', '--service', 'svc'];
   it.each([
-    ['without a hosted service', ['--server-command', 'x'], /^service: must name a hosted service/],
+    ['without a hosted service', ['--server-command', 'x'], /^service: must name a hosted service/, runCommand],
     ['without a server', ['--service', 'svc', '--api-key', 'sk_x'], /^server-command: no server to test/],
     ['with a wrong key', [...hosted, '--api-key', 'sk_wrong'], /^api-key: The service does not take the key/],
     ['with an option that it does not have', [...hosted, '--evals', 'x'], /^error: unknown option '--evals'/],
-  ])('refuses to start %s, with one error', async (_, args, message) => {
-    const result = await runCommand(['tunnel', ...args, '--base-url', service.baseUrl], { cwd: process.cwd() });
+  ])('refuses to start %s, with one error', async (_, args, message, run = runProgramInTest) => {
+    const result = await run(['tunnel', ...args, '--base-url', service.baseUrl], { cwd: process.cwd() });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     // What is wrong, and what to make of it.

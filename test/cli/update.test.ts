@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { checkUpdate, createLiteralLog } from '../../src/cli/update.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { type FixtureTool, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -140,7 +140,7 @@ describe('run --update', () => {
   it('refuses CI before anything starts, with exit code 2', async () => {
     await using workspace = await createWorkspace({ [file]: evals });
     const args = ['run', '--update', '--server-command', 'node missing.js', file];
-    const result = await runCommand(args, { cwd: workspace.path, env: { CI: 'true' } });
+    const result = await runProgramInTest(args, { cwd: workspace.path, env: { CI: 'true' } });
     expect(result).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('it is not for CI') });
   });
 });

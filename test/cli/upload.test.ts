@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { stdioServerPath } from '../support/servers/bundled-servers.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { findLeaks } from '../support/runner/leaks.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -29,7 +29,7 @@ it('run uploads to a service of another process, and no secret with it', async (
   await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
   const flags = ['--server-command', server, '--server-env', `SERVICE_TOKEN=${canary}\nOPEN=open`];
   const upload = ['--upload', 'svc', '--base-url', service.baseUrl, '--suite-scope', 'shared'];
-  const { exitCode, stderr } = await runCommand(['run', 'a.evals.yaml', ...flags, ...upload], {
+  const { exitCode, stderr } = await runProgramInTest(['run', 'a.evals.yaml', ...flags, ...upload], {
     cwd: workspace.path,
     env: { MCP_EVAL_API_KEY: service.apiKey },
   });
@@ -61,7 +61,7 @@ it('run uploads to a service of another process, and no secret with it', async (
 it('run exits 2 where there is no key for an upload, before anything is started', async () => {
   await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
   const flags = ['--server-command', 'no-such-program', '--upload', 'mcpjam'];
-  const { exitCode, stderr } = await runCommand(['run', 'a.evals.yaml', ...flags], { cwd: workspace.path });
+  const { exitCode, stderr } = await runProgramInTest(['run', 'a.evals.yaml', ...flags], { cwd: workspace.path });
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(/api-key: is needed by the service mcpjam; .* use `upload: off` there/);
 });

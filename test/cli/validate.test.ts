@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 describe('mcp-eval-ci validate', () => {
@@ -15,7 +16,7 @@ describe('mcp-eval-ci validate', () => {
   it('warns of a prompt without a model, which only a hosted service can run', async () => {
     const text = 'suite: A\ncases:\n  - title: Asks\n    steps:\n      - prompt: Hello\n';
     await using workspace = await createWorkspace({ 'a.evals.yaml': text });
-    expect(await runCommand(['validate', 'a.evals.yaml'], { cwd: workspace.path })).toEqual({
+    expect(await runProgramInTest(['validate', 'a.evals.yaml'], { cwd: workspace.path })).toEqual({
       exitCode: 0,
       stdout: 'a.evals.yaml: A, 1 case, 1 iteration\n1 file is valid.\n',
       stderr: expect.stringMatching(
@@ -23,7 +24,7 @@ describe('mcp-eval-ci validate', () => {
       ),
     });
     await workspace.write('a.evals.yaml', `model: anthropic/claude-haiku-4-5\n${text}`);
-    expect((await runCommand(['validate', 'a.evals.yaml'], { cwd: workspace.path })).stderr).toBe('');
+    expect((await runProgramInTest(['validate', 'a.evals.yaml'], { cwd: workspace.path })).stderr).toBe('');
   });
 
   it('exits 2 with file, line, column and code of every finding in every file', async () => {
@@ -31,7 +32,7 @@ describe('mcp-eval-ci validate', () => {
       'a.evals.yaml': greenEvals.replace('required:', 'requierd:').replace('runs: 2', 'runs: 200'),
       'b.evals.yaml': 'suite: B\n',
     });
-    const result = await runCommand(['validate', '*.evals.yaml'], { cwd: workspace.path });
+    const result = await runProgramInTest(['validate', '*.evals.yaml'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     const lines = result.stderr.trimEnd().split('\n');
     expect(lines.slice(0, -1).map((line) => /^(\S+:\d+:\d+): .* \(([a-z-]+)\)$/.exec(line)?.slice(1))).toEqual([
@@ -47,9 +48,9 @@ describe('mcp-eval-ci validate', () => {
       'good.yaml': `suite: "a\\x1b[31mb\\n::error::c"\ncases: [{ title: x, steps: [{ toolCall: y }] }]\n`,
       'bad.yaml': `suite: x\n"a\\x1b[31mb\\n::error::c": 1\ncases: [{ title: x, steps: [{ toolCall: y }] }]\n`,
     });
-    const good = await runCommand(['validate', 'good.yaml'], { cwd: workspace.path });
+    const good = await runProgramInTest(['validate', 'good.yaml'], { cwd: workspace.path });
     expect(good.stdout).toBe('good.yaml: ab ::error::c, 1 case, 1 iteration\n1 file is valid.\n');
-    const bad = await runCommand(['validate', 'bad.yaml'], { cwd: workspace.path });
+    const bad = await runProgramInTest(['validate', 'bad.yaml'], { cwd: workspace.path });
     expect(bad.stderr.split('\n')[0]).toMatch(/^bad\.yaml:2:1: Unknown key `ab ::error::c`/);
   });
 
@@ -60,7 +61,7 @@ describe('mcp-eval-ci validate', () => {
       'bom.yaml': `\uFEFF${greenEvals.replace('suite: Everything', 'suite: Bom')}`,
       'tabs.json': JSON.stringify(json, null, '\t'),
     });
-    const result = await runCommand(['validate', '*.yaml', 'tabs.json'], { cwd: workspace.path });
+    const result = await runProgramInTest(['validate', '*.yaml', 'tabs.json'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
     expect(result.stdout.split('\n').at(-2)).toBe('3 files are valid.');
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOwnFiles, openChangeLog, watchRuns } from '../../src/cli/watch.ts';
 import { runCommand } from '../support/process/command.ts';
-import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 /** Replaces a file in one step, so that no run finds half of it. */
 async function replace(workspace: Workspace, file: string, text: string): Promise<void> {
@@ -86,7 +86,7 @@ describe('mcp-eval-ci run --watch', () => {
     await using workspace = await createWorkspace({ 'a.yaml': redEvals });
     const stop = new AbortController();
     const changes: Array<Promise<void>> = [];
-    const args = ['run', '--watch', '--isolation', 'run', '--server-command', everythingOverStdio, 'a.yaml'];
+    const args = ['run', '--watch', '--isolation', 'run', '--server-command', `node ${addingServerPath}`, 'a.yaml'];
     const { exitCode, stdout, stderr } = await runCommand(args, {
       cwd: workspace.path,
       stop: stop.signal,

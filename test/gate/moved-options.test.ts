@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../src/base/errors.ts';
 import { listOptions, parseGateOptions, parseJudgeOptions } from '../../src/gate/options.ts';
 import { movedOptions } from '../../src/gate/options/moved.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
@@ -106,14 +106,14 @@ describe('the command with a flag that has moved', () => {
   ])('exits with 2 for %j and names the key', async (args, message) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': greenEvals });
     const usual = args[0] === 'run' ? ['--server-command', 'node server.js', 'a.evals.yaml'] : [];
-    const { exitCode, stderr } = await runCommand([...args, ...usual], { cwd: workspace.path });
+    const { exitCode, stderr } = await runProgramInTest([...args, ...usual], { cwd: workspace.path });
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toContain('1 problem; nothing was run.');
   });
 
   it('does not offer it in its help', async () => {
-    const { stdout } = await runCommand(['run', '--help'], { cwd: process.cwd() });
+    const { stdout } = await runProgramInTest(['run', '--help'], { cwd: process.cwd() });
     expect(stdout).toContain('--policy');
     expect(stdout).not.toContain('--retry-failed');
   });
