@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
-import { actionPath } from '../support/process/bundled-command.ts';
-import { listChildVariables } from '../support/process/child-environment.ts';
 import { readExampleInputs, readExampleJob } from '../support/runner/example-workflow.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/runner/github-job.ts';
@@ -12,86 +8,49 @@ import { findClosedPort, hangUp } from '../support/network/http-server.ts';
 import { interruptedInTheLastMoment } from '../support/runner/last-moment.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import { createSuiteResults } from '../support/factories/results-factory.ts';
-import { createCommandReader, type RunnerCommand } from '../support/runner/runner-commands.ts';
+import { runMainInTest, startMain } from '../support/runner/main-step.ts';
 import { parseKeyValues } from '../support/runner/file-commands.ts';
 import { createWorkflowRunEvent } from '../support/runner/events.ts';
 import { createShardReports } from '../support/factories/shard-factory.ts';
-import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
-
-interface Stage {
-  exitCode: number;
-  stdout: string;
-  commands: RunnerCommand[];
-}
-
-/** Starts the action, with files of the runner that a test may spoil by `env`. */
-async function start(
-  workspace: Workspace,
-  inputs: Record<string, string>,
-  env: Record<string, string> = {},
-  action: 'index' | 'merge' | 'publish' = 'index',
-): Promise<Stage> {
-  const files = { GITHUB_OUTPUT: 'output', GITHUB_STATE: 'state', GITHUB_STEP_SUMMARY: 'summary' };
-  const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
-  await mkdir(join(workspace.path, '.runner'), { recursive: true });
-  for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
-  // The name of the file that is started says which action it is.
-  const script = join(workspace.path, '.runner', `${action}.js`);
-  await rm(script, { force: true });
-  await symlink(actionPath, script);
-  // One process for all iterations, because these tests do not examine the server.
-  const server = { 'server-command': `node ${addingServerPath}`, isolation: 'run', sandbox: 'off' };
-  const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
-    `INPUT_${name.toUpperCase()}`,
-    value,
-  ]);
-  const variables = { ...listChildVariables(), ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
-  return await new Promise((resolve) => {
-    execFile(process.execPath, [script], { cwd: workspace.path, env: variables }, (error, stdout) => {
-      const reader = createCommandReader();
-      const commands = stdout.split('\n').flatMap((line) => {
-        const read = reader.readLine(line);
-        return read.kind === 'command' ? [read.command] : [];
-      });
-      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, commands });
-    });
-  });
-}
+import { createWorkspace, greenEvals, redEvals } from '../support/workspace.ts';
 
 describe('runMain', () => {
   it('keeps its exit code when a signal comes in the last moment', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
-    const { exitCode } = await start(workspace, { evals: 'red.yaml' }, interruptedInTheLastMoment);
+    const { exitCode } = await startMain(workspace, { evals: 'red.yaml' }, interruptedInTheLastMoment);
     expect(exitCode).toBe(1);
   });
 
   it.each([
-    ['green.yaml', 0],
-    ['red.yaml', 1],
-  ])('keeps the verdict of %s, and warns, where neither reports nor the state can be written', async (evals, code) => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
-    const { exitCode, stdout, commands } = await start(
-      workspace,
-      { 'report-dir': 'file/below', evals },
-      {
-        GITHUB_OUTPUT: '/nowhere/output',
-        GITHUB_STATE: '/nowhere/state',
-        GITHUB_STEP_SUMMARY: join(workspace.path, '.runner'),
-      },
-    );
-    expect(exitCode).toBe(code);
-    expect(stdout).toContain('Could not write the output verdict');
-    const state = commands.filter(({ command, data }) => command === 'warning' && data.includes('state'));
-    expect(state.map(({ data }) => data)).toEqual([
-      'The state of the action cannot be saved: Missing file at path: /nowhere/state. Should this step be killed, what it started stays behind.',
-    ]);
-    expect(commands.some(({ command }) => command === 'error')).toBe(code === 1);
-  });
+    ['green.yaml', 0, startMain],
+    ['red.yaml', 1, runMainInTest],
+  ])(
+    'keeps the verdict of %s, and warns, where neither reports nor the state can be written',
+    async (evals, code, run) => {
+      await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
+      const { exitCode, stdout, commands } = await run(
+        workspace,
+        { 'report-dir': 'file/below', evals },
+        {
+          GITHUB_OUTPUT: '/nowhere/output',
+          GITHUB_STATE: '/nowhere/state',
+          GITHUB_STEP_SUMMARY: join(workspace.path, '.runner'),
+        },
+      );
+      expect(exitCode).toBe(code);
+      expect(stdout).toContain('Could not write the output verdict');
+      const state = commands.filter(({ command, data }) => command === 'warning' && data.includes('state'));
+      expect(state.map(({ data }) => data)).toEqual([
+        'The state of the action cannot be saved: Missing file at path: /nowhere/state. Should this step be killed, what it started stays behind.',
+      ]);
+      expect(commands.some(({ command }) => command === 'error')).toBe(code === 1);
+    },
+  );
 
   it('registers every mask before its first line of log, and keeps its verdict if a passed value is a word of the report', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const inputs = { evals: 'red.yaml', 'server-env': 'GREETING\nSTATUS' };
-    const { exitCode, stdout } = await start(workspace, inputs, { GREETING: 'from-the-job', STATUS: 'failed' });
+    const { exitCode, stdout } = await runMainInTest(workspace, inputs, { GREETING: 'from-the-job', STATUS: 'failed' });
     const lines = stdout.split('\n');
     const started = lines.findIndex((line) => line.startsWith('Starting'));
     expect(lines.indexOf('::add-mask::from-the-job')).toBeGreaterThanOrEqual(0);
@@ -103,9 +62,9 @@ describe('runMain', () => {
   it('reads tests written in place with their indentation, and annotates no directory of their name', async () => {
     await using workspace = await createWorkspace({ 'tests/unit.js': '' });
     const tests = '\n  - title: Echoes\n    steps:\n      - toolCall: echo\n        arguments: { message: hi }\n';
-    expect((await start(workspace, { tests })).exitCode).toBe(0);
+    expect((await runMainInTest(workspace, { tests })).exitCode).toBe(0);
     const failing = `${tests}      - assert: { toolResultContains: goodbye }\n`;
-    const { exitCode, commands } = await start(workspace, { tests: failing });
+    const { exitCode, commands } = await runMainInTest(workspace, { tests: failing });
     expect(exitCode).toBe(1);
     const annotations = commands.filter(({ command }) => command === 'error');
     expect(annotations.map(({ properties }) => properties)).toEqual([
@@ -119,7 +78,10 @@ describe('runMain', () => {
     ['summary', 0],
   ])('with report-to: %s prints %d annotations for a finding in an evals file', async (destinations, count) => {
     await using workspace = await createWorkspace({ 'bad.yaml': 'suite: Bad\n' });
-    const { exitCode, stdout, commands } = await start(workspace, { evals: 'bad.yaml', 'report-to': destinations });
+    const { exitCode, stdout, commands } = await runMainInTest(workspace, {
+      evals: 'bad.yaml',
+      'report-to': destinations,
+    });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('bad.yaml:1:1: The key `cases` is missing (missing-key)');
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(count);
@@ -132,7 +94,7 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('reports problems of inputs and files at once, in log, annotations, summary and outputs', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, stdout, commands } = await start(workspace, inputs);
+    const { exitCode, stdout, commands } = await startMain(workspace, inputs);
     expect(exitCode).toBe(2);
     const summary = await workspace.read('.runner/summary');
     expect(summary).toMatchInlineSnapshot(`
@@ -168,7 +130,7 @@ describe('runMain with a configuration that is wrong', () => {
   it('names the policy key of every input that has moved there', async () => {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
     const moved = { 'retry-failed': '2', 'report-only': 'true' };
-    const { exitCode, commands } = await start(workspace, { evals: 'green.yaml', ...moved });
+    const { exitCode, commands } = await runMainInTest(workspace, { evals: 'green.yaml', ...moved });
     expect(exitCode).toBe(2);
     const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
     expect(errors).toEqual([
@@ -179,7 +141,7 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('writes no annotations or summary with `report-to: none`, also for a wrong configuration', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, commands } = await start(workspace, { ...inputs, 'report-to': 'none' });
+    const { exitCode, commands } = await runMainInTest(workspace, { ...inputs, 'report-to': 'none' });
     expect(exitCode).toBe(2);
     expect(commands.filter(({ command }) => command === 'error')).toEqual([]);
     expect(await workspace.read('.runner/summary')).toBe('');
@@ -187,7 +149,7 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('ends with 2 if it cannot write the summary', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, stdout } = await start(workspace, inputs, { GITHUB_STEP_SUMMARY: '/nowhere/summary' });
+    const { exitCode, stdout } = await runMainInTest(workspace, inputs, { GITHUB_STEP_SUMMARY: '/nowhere/summary' });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('Could not write the job summary: ENOENT');
   });
@@ -202,7 +164,11 @@ describe('runMain with comment', () => {
   async function comment(evals: string, apiUrl: string, inputs: Record<string, string> = {}) {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
     const env = await createGitHubJob(workspace, apiUrl);
-    const stage = await start(workspace, { evals, 'report-to': 'comment', 'github-token': jobToken, ...inputs }, env);
+    const stage = await runMainInTest(
+      workspace,
+      { evals, 'report-to': 'comment', 'github-token': jobToken, ...inputs },
+      env,
+    );
     const warnings = stage.commands.filter(({ command }) => command === 'warning').map(({ data }) => data);
     return { ...stage, warnings, outputs: parseKeyValues(await workspace.read('.runner/output')) };
   }
@@ -246,24 +212,24 @@ describe('runMain with comment', () => {
 });
 
 describe('the action publish', () => {
-  async function publish(api: GitHubApi, commit: string) {
+  async function publish(api: GitHubApi, commit: string, runStage = runMainInTest) {
     const report = { ...createRedReport(), revision: { commit, branch: 'PR 7' } };
     await using workspace = await createWorkspace({ 'report/report.json': renderReportJson(report) });
     const env = await createGitHubJob(workspace, api.url, { event: createWorkflowRunEvent() });
     const inputs = readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {});
-    return await start(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env, 'publish');
+    return await runStage(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env, 'publish');
   }
 
   it('comments on the report of another workflow, and ends with 0 whatever its verdict', async () => {
     await using api = await startGitHubApi();
-    const { exitCode, stdout } = await publish(api, '1'.repeat(40));
+    const { exitCode, stdout } = await publish(api, '1'.repeat(40), startMain);
     expect({ exitCode, comments: api.comments.length }).toEqual({ exitCode: 0, comments: 1 });
     expect(stdout).toContain('Commented on pull request 7');
   });
 
   it('ends with 2 and says why where the report is of another commit, and with 3 where GitHub refuses', async () => {
     await using api = await startGitHubApi();
-    const foreign = await publish(api, '2'.repeat(40));
+    const foreign = await publish(api, '2'.repeat(40), startMain);
     expect(foreign.exitCode).toBe(2);
     expect(foreign.commands).toContainEqual(expect.objectContaining({ command: 'error' }));
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
@@ -281,18 +247,18 @@ describe('the action merge', () => {
       'shards/2/report.json': renderReportJson(second!),
     };
     await using workspace = await createWorkspace(files);
-    const { exitCode } = await start(workspace, { reports: 'shards' }, {}, 'merge');
+    const { exitCode } = await startMain(workspace, { reports: 'shards' }, {}, 'merge');
     expect(exitCode).toBe(0);
     expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'passed' });
   });
 
   it('names its own input if a shard is missing and if no report is given', async () => {
     await using workspace = await createWorkspace({ 'shards/1/report.json': renderReportJson(first!) });
-    const partial = await start(workspace, { reports: 'shards' }, {}, 'merge');
+    const partial = await startMain(workspace, { reports: 'shards' }, {}, 'merge');
     expect(partial.exitCode).toBe(2);
     expect(partial.stdout).toMatch(/reports: The shards cannot be joined: .*1 shard of 2 missing: 2.*\(bad-merge\)/);
     await using empty = await createWorkspace();
-    const without = await start(empty, {}, {}, 'merge');
+    const without = await runMainInTest(empty, {}, {}, 'merge');
     expect(without.exitCode).toBe(2);
     expect(without.stdout).toContain('reports: names no reports; give the directory that holds those of all shards');
   });
@@ -309,7 +275,7 @@ describe('an input of the action that belongs elsewhere', () => {
     ];
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
     const inputs = Object.fromEntries(elsewhere.map(([name, value]) => [name, value]));
-    const { exitCode, stdout, commands } = await start(workspace, { evals: 'green.yaml', ...inputs });
+    const { exitCode, stdout, commands } = await runMainInTest(workspace, { evals: 'green.yaml', ...inputs });
     expect(exitCode).toBe(2);
     for (const [name, , message] of elsewhere) expect(stdout).toContain(`${name}: ${message}`);
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(elsewhere.length);
