@@ -1,12 +1,10 @@
 /**
- * An MCP server on stdio whose tools write without end and read nothing meanwhile. `healthy` answers, and writes the most memory
- * that the gate had into the file of the first argument. `ERA=modern` speaks 2026-07-28 alone.
- * Run by Node itself: `node test/support/servers/flooding-server.ts out.txt`.
+ * An MCP server on stdio whose tools write without end and read nothing meanwhile. `healthy` answers. `ERA=modern` speaks
+ * 2026-07-28 alone. Run by Node itself: `node test/support/servers/flooding-server.ts`.
  */
-import { readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-const [file = ''] = process.argv.slice(2);
 const isModern = process.env['ERA'] === 'modern';
 
 const clock = new Int32Array(new SharedArrayBuffer(4));
@@ -37,10 +35,7 @@ const tools: Record<string, () => unknown> = {
   line: () => writeForever(filler.repeat(200)),
   logs: () => writeForever(`${filler}\n`.repeat(200)),
   deep: () => ({ content: [], structuredContent: JSON.parse('{"deep":[]}') as unknown }),
-  healthy: () => {
-    writeFileSync(file, /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${process.ppid}/status`, 'utf8'))?.[1] ?? '');
-    return { content: [{ type: 'text', text: 'healthy' }] };
-  },
+  healthy: () => ({ content: [{ type: 'text', text: 'healthy' }] }),
 };
 
 const capabilities = { tools: {}, logging: {} };
