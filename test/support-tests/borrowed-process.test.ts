@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runBorrowed } from '../support/process/borrowed-process.ts';
+import { borrowProcess, runBorrowed } from '../support/process/borrowed-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const describeProcess = () => ({
@@ -16,13 +16,7 @@ const describeProcess = () => ({
 describe('a run that borrows the process of its test', () => {
   it('has the directory, the variables, the script and the streams that it is given', async () => {
     await using workspace = await createWorkspace();
-    let seen = '';
-    const surroundings = {
-      cwd: workspace.path,
-      env: { GIVEN: 'yes' },
-      script: 'publish.js',
-      onOutput: (output: string) => (seen = output),
-    };
+    const surroundings = { cwd: workspace.path, env: { GIVEN: 'yes' }, script: 'publish.js' };
     const result = await runBorrowed(surroundings, async () => {
       const { GIVEN, VITEST } = process.env;
       expect([process.cwd(), GIVEN, VITEST]).toEqual([realpathSync(workspace.path), 'yes', undefined]);
@@ -32,7 +26,14 @@ describe('a run that borrows the process of its test', () => {
       return 7;
     });
     expect(result).toEqual({ exitCode: 7, stdout: 'out', stderr: 'err' });
-    expect(seen).toBe('outerr');
+  });
+
+  it('keeps what both streams print, in its order', () => {
+    using borrowed = borrowProcess({ cwd: process.cwd(), env: {} });
+    for (const stream of [process.stdout, process.stderr, process.stdout]) stream.write('a line\n');
+    expect(process.env).toEqual({});
+    expect(borrowed.printed()).toBe('a line\n'.repeat(3));
+    expect(borrowed.output).toEqual({ stdout: 'a line\n'.repeat(2), stderr: 'a line\n' });
   });
 
   it.each([

@@ -3,48 +3,54 @@ import { vi } from 'vitest';
 import { listChildVariables } from './child-environment.ts';
 import type { CommandResult } from './command.ts';
 
-export interface Surroundings {
-  cwd: string;
-  /** In addition to the variables of every process that a test starts; there are no others. */
-  env?: Record<string, string>;
-  /** The file that a process would have been started with. */
+interface Borrowed {
+  /** The file that would have been started; this process's own unless given. */
   script?: string;
-  /** Sees everything written so far on either stream. */
-  onOutput?: (output: string) => void;
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Gives this process a directory, an environment and a script until it is disposed, keeps what it prints, and then removes the listeners
+ * that an entry adds. The whole process shares them, so only one test at a time may borrow it.
+ */
+export function borrowProcess({ script, cwd, env }: Borrowed) {
+  const stack = new DisposableStack();
+  const output = { stdout: '', stderr: '' };
+  let printed = '';
+  borrowDirectory(stack, cwd);
+  borrowEnvironment(stack, env);
+  if (script !== undefined) borrowScript(stack, script);
+  for (const name of ['stdout', 'stderr'] as const) {
+    borrowStream(stack, process[name], (text) => {
+      output[name] += text;
+      printed += text;
+    });
+  }
+  borrowListeners(stack, process, ['uncaughtException', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']);
+  stack.defer(restoreHeapGrowth);
+  return { output, printed: () => printed, [Symbol.dispose]: () => stack.dispose() };
+}
+
+export interface Surroundings extends Omit<Borrowed, 'env'> {
+  /** In addition to the variables of every process that a test starts; there are no others. */
+  env?: Readonly<Record<string, string>>;
 }
 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs what an entry runs within the test's process, and returns what a process would have ended with: the working directory, the
- * environment, the name of the script, both streams and the listeners of the process are borrowed for it, and given back. Calls at once
- * run one after the other. Nothing here proves that a process has this exit code: a test that starts one does.
+ * Runs what an entry runs in a borrowed process, and returns what a process would have ended with. Calls at once run one after the other.
+ * It does not prove the exit code of a process: a test that starts one does.
  */
 export function runBorrowed(surroundings: Surroundings, run: () => Promise<number>): Promise<CommandResult> {
   const result = last.then(async () => {
-    using borrowed = borrowProcess(surroundings);
+    using borrowed = borrowProcess({ ...surroundings, env: { ...listChildVariables(), ...surroundings.env } });
     const exitCode = await run();
     return { exitCode, ...borrowed.output };
   });
   last = result.catch(() => {});
   return result;
-}
-
-function borrowProcess({ cwd, env = {}, script, onOutput }: Surroundings) {
-  const stack = new DisposableStack();
-  const output = { stdout: '', stderr: '' };
-  borrowDirectory(stack, cwd);
-  borrowEnvironment(stack, { ...listChildVariables(), ...env });
-  if (script !== undefined) borrowScript(stack, script);
-  for (const name of ['stdout', 'stderr'] as const) {
-    borrowStream(stack, process[name], (text) => {
-      output[name] += text;
-      onOutput?.(output.stdout + output.stderr);
-    });
-  }
-  borrowListeners(stack, process, ['uncaughtException', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']);
-  stack.defer(restoreHeapGrowth);
-  return { output, [Symbol.dispose]: () => stack.dispose() };
 }
 
 function borrowDirectory(stack: DisposableStack, cwd: string): void {
@@ -53,13 +59,13 @@ function borrowDirectory(stack: DisposableStack, cwd: string): void {
   stack.defer(() => process.chdir(own));
 }
 
-function borrowEnvironment(stack: DisposableStack, variables: Record<string, string>): void {
+function borrowEnvironment(stack: DisposableStack, variables: Readonly<Record<string, string>>): void {
   const own = { ...process.env };
   replaceEnvironment(variables);
   stack.defer(() => replaceEnvironment(own));
 }
 
-function replaceEnvironment(variables: NodeJS.ProcessEnv): void {
+function replaceEnvironment(variables: Readonly<NodeJS.ProcessEnv>): void {
   for (const name of Object.keys(process.env)) if (variables[name] === undefined) delete process.env[name];
   Object.assign(process.env, variables);
 }
@@ -85,7 +91,7 @@ function borrowStream(stack: DisposableStack, stream: NodeJS.WriteStream, keep: 
   borrowListeners(stack, stream, ['error']);
 }
 
-/** Removes the listeners that an entry adds: it never does, because its process ends. */
+/** An entry never removes its listeners, because its process ends. */
 function borrowListeners(stack: DisposableStack, emitter: NodeJS.EventEmitter, events: readonly string[]): void {
   const note = (event: string, listener: () => void) => {
     if (events.includes(event)) stack.defer(() => emitter.off(event, listener));
