@@ -9,7 +9,7 @@ import { connectClient, stdioServerCommand } from '../support/servers/running-se
 import { createWorkspace } from '../support/workspace.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 
-// The command and the service are processes of their own, as they are wherever the command is used.
+// The service is a process of its own, and so is a command that opens a tunnel, as they are wherever the command is used.
 
 let service: ContractService;
 
