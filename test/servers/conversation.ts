@@ -57,6 +57,24 @@ export class Questions {
   }
 }
 
+/** The argument of a call that names its fault, where a shim has several. The server never gets it. */
+export const faultArgument = 'fault';
+
+/**
+ * Picks what belongs to the fault that a message of the client names, and takes the name out of the message. A shim that has one
+ * fault applies it to every message.
+ */
+export function pickByFault<T>(
+  byFault: ReadonlyMap<string, T>,
+  message: Message | null,
+): { picked: T | null; forwarded: Message | null } {
+  if (byFault.size === 1) return { picked: [...byFault.values()][0] ?? null, forwarded: message };
+  const params = message?.['method'] === 'tools/call' ? (message['params'] as Message) : {};
+  const { [faultArgument]: name, ...args } = (params['arguments'] ?? {}) as Message;
+  if (typeof name !== 'string') return { picked: null, forwarded: message };
+  return { picked: byFault.get(name) ?? null, forwarded: { ...message, params: { ...params, arguments: args } } };
+}
+
 /** Cuts a stream into lines, whatever characters they hold. */
 export function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = '';

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQuickEverything } from './everything.ts';
-import { findExpected, listDifferences, shapes, type Transport } from './expected-outcomes.ts';
-import { runShape, type TestedServer } from './run-shape.ts';
+import {
+  groupShapes,
+  listDifferences,
+  type Observation,
+  type OutcomeName,
+  type Shape,
+  type Transport,
+} from './expected-outcomes.ts';
+import { runShapes, type TestedServer } from './run-shape.ts';
 
-/** Runs every shape once over a transport, several gates side by side: much of what they take is waiting. */
+/** Runs every shape once over a transport. The gates run side by side, because they mostly wait. */
 export function describeTransport(transport: Transport): void {
   describe.concurrent(`a fault between the gate and server-everything, ${transport}`, () => {
     let server: TestedServer;
@@ -14,14 +21,19 @@ export function describeTransport(transport: Transport): void {
       await server[Symbol.asyncDispose]();
     });
 
-    for (const shape of shapes) {
-      const expected = findExpected(shape, transport);
-      if (expected === null) continue;
-      it(`${shape.fault}: ${expected}`, { timeout: 120_000 }, async () => {
-        const found = await runShape(server, shape, transport);
-        const differences = listDifferences(shape, expected, found);
-        expect(differences.length === 0 ? [] : [...differences, ...found.reasons]).toEqual([]);
+    for (const { expected, shapes } of groupShapes(transport)) {
+      const names = shapes.map(({ fault }) => fault).join(', ');
+      it(`${names}: ${expected}`, { timeout: 120_000 }, async () => {
+        const found = await runShapes(server, shapes, transport);
+        const wrong = shapes.flatMap((shape, index) => listWrong(shape, expected, found[index]));
+        expect(wrong).toEqual([]);
       });
     }
   });
+}
+
+function listWrong(shape: Shape, expected: OutcomeName, found: Observation | undefined): string[] {
+  if (found === undefined) return [`${shape.fault}: not observed`];
+  const differences = listDifferences(shape, expected, found);
+  return differences.length === 0 ? [] : [...differences, ...found.reasons].map((text) => `${shape.fault}: ${text}`);
 }

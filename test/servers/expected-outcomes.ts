@@ -1,5 +1,5 @@
-import { type FaultName, lastWords } from './faults.ts';
-import type { HttpFaultName } from './http-faults.ts';
+import { type FaultName, faults, lastWords } from './faults.ts';
+import { type HttpFaultName, isHttpFaultName } from './http-faults.ts';
 
 /** How the gate reaches a server: a process per iteration, one process for the run, or an HTTP endpoint. */
 export const transports = ['stdio', 'stdio shared', 'HTTP'] as const;
@@ -50,6 +50,8 @@ export interface Shape {
   neverReady?: true;
   /** The fault needs a process of the gate over HTTP, too; else the gate is given the URL of a server that runs. */
   needsProcess?: true;
+  /** The fault does more than to the call that names it, so that its gate has no other. */
+  alone?: true;
 }
 
 const ownExit = 'The process ended by itself while it owed an answer; the exit is the evidence.';
@@ -108,7 +110,7 @@ export const shapes: readonly Shape[] = [
   { fault: 'answers-malformed-json', expected: 'the case fails', because: ownAnswer, isShort: true },
   { fault: 'answers-too-late', expected: 'the case fails', because: 'The time-out is the case’s own.', isShort: true },
   { fault: 'never-answers', expected: 'the case fails', because: 'The time-out is the case’s own.', isShort: true },
-  { fault: 'breaks-its-output-schema', expected: 'the case fails', because: ownAnswer },
+  { fault: 'breaks-its-output-schema', expected: 'the case fails', because: ownAnswer, alone: true },
 
   {
     fault: 'exits-mid-answer',
@@ -197,7 +199,12 @@ export const shapes: readonly Shape[] = [
   },
   { fault: 'http-cut-event', expected: { HTTP: 'the case is unscored' }, because: noEvidence },
   { fault: 'http-reset-under-call', expected: { HTTP: 'the case is unscored' }, because: noEvidence },
-  { fault: 'http-closes-connections', expected: { HTTP: 'all pass' }, because: 'The client opens another one.' },
+  {
+    fault: 'http-closes-connections',
+    expected: { HTTP: 'all pass' },
+    because: 'The client opens another one.',
+    alone: true,
+  },
   { fault: 'http-gzip', expected: { HTTP: 'all pass' }, because: 'Fetch asks for it and decompresses it.' },
   { fault: 'http-json-answers', expected: { HTTP: 'all pass' }, because: 'A server may answer with plain JSON.' },
 ];
@@ -205,6 +212,26 @@ export const shapes: readonly Shape[] = [
 /** What a shape must come to over a transport; null where that transport does not have it. */
 export function findExpected({ expected }: Shape, transport: Transport): OutcomeName | null {
   return typeof expected === 'string' ? expected : (expected[transport] ?? null);
+}
+
+/** What can come of a fault that leaves the cases before and after it as they are. */
+const contained: ReadonlySet<OutcomeName> = new Set(['all pass', 'the case fails', 'the case is unscored']);
+
+/** The shapes of a transport, those together that one gate can run: faults of single calls with the same outcome. */
+export function groupShapes(transport: Transport): Array<{ expected: OutcomeName; shapes: Shape[] }> {
+  const groups = new Map<string, { expected: OutcomeName; shapes: Shape[] }>();
+  for (const shape of shapes) {
+    const expected = findExpected(shape, transport);
+    if (expected === null) continue;
+    const { fault, hits, needsProcess = false, alone = false } = shape;
+    const isOfCall = isHttpFaultName(fault) || faults[fault].at === 'call';
+    const isShared = isOfCall && hits === undefined && !alone && contained.has(expected);
+    const key = isShared ? `${expected} ${needsProcess}` : fault;
+    const group = groups.get(key) ?? { expected, shapes: [] };
+    group.shapes.push(shape);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }
 
 /** How what was found differs from what is required, one line each; empty where it does not. */

@@ -7,6 +7,7 @@ import {
   type Conversation,
   createConversation,
   PacedWriter,
+  pickByFault,
   Questions,
   readMessage,
   splitWithinCharacter,
@@ -21,7 +22,8 @@ export interface HttpShim extends AsyncDisposable {
 export interface HttpShimOptions {
   /** The MCP endpoint of the real server. */
   upstream: string;
-  faultName: string;
+  /** Of several, each call of the target tool names its own. */
+  faultNames: readonly string[];
   targetTool: string;
   /** 0 for a free one. */
   port: number;
@@ -37,13 +39,17 @@ const ownHeaders = new Set([
   'keep-alive',
 ]);
 
-/** Lets all messages pass, where only HTTP has the fault. */
+/** Lets all messages pass, where only HTTP has the fault, and where a message names none. */
 const harmless: Fault = { at: 'call' };
 
 /** Puts a fault between an HTTP server and the gate: a reverse proxy on the loopback interface. */
-export async function startHttpShim({ upstream, faultName, targetTool, port }: HttpShimOptions): Promise<HttpShim> {
-  const httpFault = isHttpFaultName(faultName) ? httpFaults[faultName] : null;
-  const fault = httpFault === null ? findFault(faultName) : harmless;
+export async function startHttpShim({ upstream, faultNames, targetTool, port }: HttpShimOptions): Promise<HttpShim> {
+  const faults = new Map(
+    faultNames.map((name) => [
+      name,
+      isHttpFaultName(name) ? { fault: harmless, act: httpFaults[name] } : { fault: findFault(name), act: null },
+    ]),
+  );
   const questions = new Questions();
   const sessions = new Set<string>();
   let hasLostSession = false;
@@ -56,13 +62,15 @@ export async function startHttpShim({ upstream, faultName, targetTool, port }: H
       response.writeHead(202).end();
       return;
     }
+    const { picked, forwarded } = pickByFault(faults, message);
+    const { fault, act: httpFault } = picked ?? { fault: harmless, act: null };
     const left = new AbortController();
     response.once('close', () => left.abort());
     const ask = () =>
       fetch(upstream, {
         method: request.method ?? 'GET',
         headers: passOn(request.headers),
-        body: body === '' ? null : body,
+        body: body === '' ? null : forwarded === message ? body : JSON.stringify(forwarded),
         signal: left.signal,
       });
     const session = request.headers['mcp-session-id'];
@@ -87,20 +95,24 @@ export async function startHttpShim({ upstream, faultName, targetTool, port }: H
     }
     // Ids are unique within one client, and here are many.
     const conversation = createConversation(fault, targetTool);
-    const passage = message === null ? 'pass' : conversation.judgeRequest(message);
+    const passage = forwarded === null ? 'pass' : conversation.judgeRequest(forwarded);
     if (passage === 'pass') {
       const answer = await ask();
       const given = answer.headers.get('mcp-session-id');
       if (given !== null) sessions.add(given);
-      await relay(answer, response, conversation);
+      await relay(answer, response, { fault, conversation });
       return;
     }
-    const channel = openChannel(response, null);
+    const channel = openChannel(response, { fault, headers: null });
     await passage(channel);
     if (fault.staysOpen !== true) await channel.end();
   };
 
-  const relay = async (answer: Response, response: ServerResponse, conversation: Conversation) => {
+  const relay = async (
+    answer: Response,
+    response: ServerResponse,
+    { fault, conversation }: { fault: Fault; conversation: Conversation },
+  ) => {
     const isStream = answer.headers.get('content-type')?.includes('text/event-stream') === true;
     const isJson = answer.headers.get('content-type')?.includes('application/json') === true;
     if (!answer.ok || (!isStream && !isJson)) {
@@ -108,7 +120,7 @@ export async function startHttpShim({ upstream, faultName, targetTool, port }: H
       response.end(Buffer.from(await answer.arrayBuffer()));
       return;
     }
-    const channel = openChannel(response, answer.headers);
+    const channel = openChannel(response, { fault, headers: answer.headers });
     const work: unknown[] = [];
     for await (const message of isStream ? readEvents(answer) : [JSON.parse(await answer.text()) as Message]) {
       const passage = conversation.judgeAnswer(message);
@@ -119,8 +131,8 @@ export async function startHttpShim({ upstream, faultName, targetTool, port }: H
     await channel.end();
   };
 
-  const openChannel = (response: ServerResponse, headers: Headers | null) =>
-    openEventStream(response, { headers, fault, questions, server });
+  const openChannel = (response: ServerResponse, options: { fault: Fault; headers: Headers | null }) =>
+    openEventStream(response, { ...options, questions, server });
 
   const server = createServer((request, response) => {
     void serve(request, response).catch(() => response.destroy());

@@ -9,6 +9,7 @@ import type { CaseReport } from '../../src/model/case-report.ts';
 import type { Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { createWorkspace } from '../support/workspace.ts';
+import { faultArgument } from './conversation.ts';
 import { type CaseName, findExpected, type Observation, type Shape, type Transport } from './expected-outcomes.ts';
 import { startHttpShim } from './http-shim.ts';
 
@@ -40,31 +41,69 @@ const compileCache = `NODE_COMPILE_CACHE=${path.resolve(shims, '../../node_modul
 
 /** Runs a gate on a server with a fault in between. */
 export async function runShape(server: TestedServer, shape: Shape, transport: Transport): Promise<Observation> {
-  const { tool } = server.cases[shape.hits ?? 'target'];
-  await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(server.cases, shape) });
+  const [observation] = await runShapes(server, [shape], transport);
+  if (observation === undefined) throw new Error(`The gate with ${shape.fault} was not observed.`);
+  return observation;
+}
+
+/** Runs one gate on a server with several faults of calls in between, and cases without a fault around each. */
+export async function runShapes(
+  server: TestedServer,
+  shapes: readonly Shape[],
+  transport: Transport,
+): Promise<Observation[]> {
+  const { tool } = server.cases[shapes[0]?.hits ?? 'target'];
+  const faultNames = shapes.map(({ fault }) => fault);
+  const needsProcess = shapes.some((shape) => shape.needsProcess === true);
+  const planned = planCases(server.cases, shapes);
+  await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(planned) });
   await using stack = new AsyncDisposableStack();
   // How a process ends must show through the sandbox, too.
-  const inputs: Record<string, string> = { sandbox: shape.needsProcess === true ? 'auto' : 'off' };
-  if (shape.neverReady === true && findExpected(shape, transport) === 'nothing runs')
+  const inputs: Record<string, string> = { sandbox: needsProcess ? 'auto' : 'off' };
+  if (shapes.some((shape) => shape.neverReady === true && findExpected(shape, transport) === 'nothing runs'))
     inputs['server-ready-timeout'] = shortReadyTimeout;
   if (transport !== 'HTTP') {
-    inputs['server-command'] = `${process.execPath} ${shims}/stdio-shim.ts ${shape.fault} ${tool} ${server.stdio}`;
+    inputs['server-command'] =
+      `${process.execPath} ${shims}/stdio-shim.ts ${faultNames.join()} ${tool} ${server.stdio}`;
     inputs['isolation'] = transport === 'stdio' ? 'iteration' : 'run';
     inputs['server-env'] = compileCache;
-  } else if (shape.needsProcess === true) {
+  } else if (needsProcess) {
     const port = await findFreePort();
-    const words = [process.execPath, `${shims}/http-shim-process.ts`, shape.fault, tool, port, server.url];
+    const words = [process.execPath, `${shims}/http-shim-process.ts`, faultNames.join(), tool, port, server.url];
     inputs['server-command'] = words.join(' ');
     inputs['server-url'] = `http://127.0.0.1:${port}/mcp`;
     inputs['server-env'] = compileCache;
     inputs['isolation'] = 'iteration';
   } else {
-    const options = { faultName: shape.fault, targetTool: tool, upstream: server.url, port: 0 };
+    const options = { faultNames, targetTool: tool, upstream: server.url, port: 0 };
     const shim = stack.use(await startHttpShim(options));
     inputs['server-url'] = shim.url;
     inputs['isolation'] = 'iteration';
   }
-  return observe(await runGate(workspace.path, inputs));
+  const report = await runGate(workspace.path, inputs);
+  return shapes.map((_, index) => observe(report, planned.slice(2 * index, 2 * index + 3)));
+}
+
+interface PlannedCase extends ServerCase {
+  id: string;
+  isShort: boolean;
+}
+
+/** Two cases for each fault and one before them: the fault of a shape hits the case between two others. */
+function planCases(cases: TestedServer['cases'], shapes: readonly Shape[]): PlannedCase[] {
+  const [alone] = shapes;
+  if (shapes.length === 1 && alone !== undefined) {
+    const { hits = 'target', isShort = false } = alone;
+    return Object.entries(cases).map(([name, each]) => ({ ...each, id: name, isShort: isShort && name === hits }));
+  }
+  const { first, target, last } = cases;
+  return [
+    { ...first, id: 'first', isShort: false },
+    ...shapes.flatMap(({ fault, isShort = false }) => [
+      { ...target, arguments: { ...target.arguments, [faultArgument]: fault }, id: fault, isShort },
+      { ...last, id: `after-${fault}`, isShort: false },
+    ]),
+  ];
 }
 
 /** Runs a gate and publishes nothing. */
@@ -77,18 +116,23 @@ async function runGate(cwd: string, inputs: Record<string, string>): Promise<Rep
   return (await gate(plan, context)).report;
 }
 
-function observe({ verdict, cases }: Report): Observation {
-  const observeCase = (name: CaseName) => {
-    const found = cases.find(({ id }) => id === name);
+/** What the report says of three cases in a row, whose second one a fault hits. */
+function observe({ verdict, cases }: Report, [first, target, last]: readonly PlannedCase[]): Observation {
+  const own = cases.filter(({ id }) => [first, target, last].some((planned) => planned?.id === id));
+  const observeCase = (planned: PlannedCase | undefined) => {
+    const found = own.find(({ id }) => id === planned?.id);
     if (found === undefined || found.total < found.planned) return found?.failed ? 'failed' : 'unscored';
     return found.failed > 0 ? 'failed' : 'passed';
   };
   return {
     outcome: {
       verdict: verdict.outcome,
-      cases: { first: observeCase('first'), target: observeCase('target'), last: observeCase('last') },
+      cases: { first: observeCase(first), target: observeCase(target), last: observeCase(last) },
     },
-    reasons: [...verdict.reasons.map(({ message }) => message), ...cases.flatMap(listReasons)],
+    reasons: [
+      ...(own.length === cases.length ? verdict.reasons.map(({ message }) => message) : []),
+      ...own.flatMap(listReasons),
+    ],
   };
 }
 
@@ -100,11 +144,11 @@ function listReasons({ id, failures }: CaseReport): string[] {
  * One line of JSON per step, which is YAML too. One iteration at a time: a fault that takes the server down also takes down the
  * cases that run at the same time.
  */
-function writeCases(cases: TestedServer['cases'], { hits = 'target', isShort }: Shape): string {
-  const written = Object.entries(cases).map(([name, { tool, arguments: args, contains }]) => {
-    const timeout = name === hits && isShort === true ? { timeout: shortTimeout } : {};
+function writeCases(planned: readonly PlannedCase[]): string {
+  const written = planned.map(({ id, tool, arguments: args, contains, isShort }) => {
+    const timeout = isShort ? { timeout: shortTimeout } : {};
     const steps = [{ toolCall: tool, arguments: args }, { assert: { toolResultContains: contains } }];
-    return `  - ${JSON.stringify({ id: name, title: `The ${name} case`, ...timeout, steps })}`;
+    return `  - ${JSON.stringify({ id, title: `The case ${id}`, ...timeout, steps })}`;
   });
   return `suite: Shapes\nconcurrency: 1\ncases:\n${written.join('\n')}\n`;
 }

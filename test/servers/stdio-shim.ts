@@ -1,8 +1,10 @@
 /**
  * Starts a real server on stdio, or connects to one behind a Unix socket, and puts a fault between it and the gate:
  *
- *     node stdio-shim.ts <fault> <target tool> -- <command of the server>
- *     node stdio-shim.ts <fault> <target tool> --connect <socket>
+ *     node stdio-shim.ts <faults> <target tool> -- <command of the server>
+ *     node stdio-shim.ts <faults> <target tool> --connect <socket>
+ *
+ * A comma separates faults. Of several, each call of the target tool names its own.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -11,6 +13,7 @@ import type { Readable, Writable } from 'node:stream';
 import {
   createConversation,
   PacedWriter,
+  pickByFault,
   Questions,
   readLines,
   readMessage,
@@ -18,14 +21,15 @@ import {
 } from './conversation.ts';
 import { type Channel, findFault } from './faults.ts';
 
-const [faultName = '', targetTool = '', mode, ...rest] = process.argv.slice(2);
-const fault = findFault(faultName);
-const conversation = createConversation(fault, targetTool);
+const [faultNames = '', targetTool = '', mode, ...rest] = process.argv.slice(2);
+const faults = new Map(faultNames.split(',').map((name) => [name, findFault(name)]));
+const conversations = new Map([...faults].map(([name, fault]) => [name, createConversation(fault, targetTool)]));
+const alone = pickByFault(faults, null).picked;
 const questions = new Questions();
 let isOutputClosed = false;
 const output = new PacedWriter((bytes) => isOutputClosed || process.stdout.write(bytes));
 
-const { lineEnd = '\n', splitsCharacters = false, startsWith = '', noise } = fault.framing ?? {};
+const { lineEnd = '\n', splitsCharacters = false, startsWith = '', noise } = alone?.framing ?? {};
 const writeText = (text: string) => {
   const bytes = Buffer.from(`${noise === undefined ? '' : `${noise}${lineEnd}`}${text}${lineEnd}`);
   output.write(splitsCharacters ? splitWithinCharacter(bytes) : [bytes]);
@@ -78,24 +82,26 @@ function startServer(): ServerStreams {
 }
 
 if (startsWith !== '') output.write([Buffer.from(startsWith)]);
-if (fault.onStart === undefined) {
+if (alone?.onStart === undefined) {
   relay(startServer());
 } else {
-  void fault.onStart(channel);
+  void alone.onStart(channel);
 }
 
 function relay(server: ServerStreams): void {
   readLines(process.stdin, (line) => {
     const message = readMessage(line);
     if (message !== null && questions.take(message)) return;
-    const passage = message === null ? 'pass' : conversation.judgeRequest(message);
-    if (passage === 'pass') server.input.write(`${line}\n`);
-    else void passage(channel);
+    const { picked, forwarded } = pickByFault(conversations, message);
+    const passage = forwarded === null ? 'pass' : (picked?.judgeRequest(forwarded) ?? 'pass');
+    if (passage !== 'pass') void passage(channel);
+    else server.input.write(`${forwarded === message ? line : JSON.stringify(forwarded)}\n`);
   });
   process.stdin.once('end', () => server.input.end());
   readLines(server.output, (line) => {
     const message = readMessage(line);
-    const passage = message === null ? 'pass' : conversation.judgeAnswer(message);
+    const passages = message === null ? [] : [...conversations.values()].map((each) => each.judgeAnswer(message));
+    const passage = passages.find((found) => found !== 'pass') ?? 'pass';
     if (passage === 'pass') writeText(line);
     else void passage(channel);
   });
