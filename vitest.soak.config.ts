@@ -8,8 +8,15 @@ const properties = [
   'test/faults/{cancel-run,connect,create-run,create-suite,grant,pages,poll,post-step,relay,server,teardown}.test.ts',
   'test/gate/damaged-reports.property.test.ts',
   'test/gate/plan/check-report.test.ts',
+  'test/report/{comment,summary}.test.ts',
+  'test/report/escape/{html,log,markdown}.test.ts',
+  'test/report/html/page.test.ts',
+  'test/server/output-tail.test.ts',
   'test/suite/sync.property.test.ts',
-  'test/verdict/{bounds,early,merge}.test.ts',
+  'test/sync/round-trip.property.test.ts',
+  'test/tunnel/frames.test.ts',
+  'test/verdict/{bounds,early,judge-gate,merge}.test.ts',
+  'test/verdict/{judge,policy}.property.test.ts',
 ];
 
 /** What takes too long for every change: `npm run test:soak`. */

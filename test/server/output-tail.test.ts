@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 describe('an output tail', () => {
   it('returns the last lines, oldest first', () => {
@@ -56,7 +57,7 @@ describe('an output tail', () => {
       const chunks = ends.map((end, index) => written.subarray(ends[index - 1] ?? 0, end));
       expect(readRedacted(chunks)).toEqual(whole);
     });
-    fc.assert(property, { numRuns: 100_000 });
+    fc.assert(property, { numRuns: countDraws(100_000) });
   });
 });
 

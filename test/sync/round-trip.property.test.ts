@@ -12,6 +12,7 @@ import { describeSuiteSync, isInStep } from '../../src/sync/plan.ts';
 import { applySync, planSync, pullFile, type SyncPlace } from '../../src/sync/sync-files.ts';
 import { type ContractService, openContractService, saveServer } from '../support/service/contract-service.ts';
 import { openTestClient } from '../support/service/service-client.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 const word = fc.constantFrom(
   'Adds',
@@ -218,7 +219,7 @@ describe('a suite that is synced', () => {
         expect(without?.create).toHaveLength(1);
         expect(isInStep(without ?? expect.fail())).toBe(false);
       }),
-      { numRuns: 40 },
+      { numRuns: countDraws(80) },
     );
     expect(Object.values(seen).filter((count) => count < 5)).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 const names = ['case-0', 'case-1', 'case-2', 'gone'];
 const rate = fc.constantFrom(0, 0.5, 0.8, 0.9, 0.95, 1);
@@ -69,7 +70,7 @@ describe('judgeSuite under any policy', () => {
         const isOver = after.reasons.every(({ code }) => code === 'quarantine-stale');
         expect(after.outcome === 'failed' && !isOver).toBe(false);
       }),
-      { numRuns: 20_000 },
+      { numRuns: countDraws(20_000) },
     );
     expect([...seen].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });

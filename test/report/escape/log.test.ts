@@ -3,6 +3,7 @@ import { escapeLogLine, escapeTerminalText, splitLogLines } from '../../../src/r
 import { hostileText, hostileTexts } from '../../support/text/hostile-text.ts';
 import { describe, expect, it } from 'vitest';
 import { parseRunnerLine } from '../../support/runner/runner-commands.ts';
+import { countDraws } from '../../support/property-runs.ts';
 
 /** What the runner obeys in a piece of output; it ends a line at `\r\n`, `\n` or a bare `\r`. */
 function listCommands(output: string): string[] {
@@ -35,7 +36,7 @@ describe('escapeLogLine', () => {
         expect(listCommands(escaped)).toEqual([]);
         expect(escaped).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\p{Bidi_Control}]/u);
       }),
-      { numRuns: 10_000 },
+      { numRuns: countDraws(10_000) },
     );
   });
 

@@ -4,8 +4,9 @@ import { renderCodeSpan, renderLink, renderProse, renderTableCode } from '../../
 import { flattenText } from '../../../src/report/escape/plain.ts';
 import { hostileText } from '../../support/text/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/text/markdown-tree.ts';
+import { countDraws } from '../../support/property-runs.ts';
 
-const numRuns = 1000;
+const numRuns = countDraws(2000);
 
 describe('renderProse', () => {
   it.each([
