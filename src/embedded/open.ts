@@ -62,6 +62,8 @@ export interface EmbeddedOptions {
   /** The longest time that a case may ask for, and what one gets that asks for none; the contract's own unless given. */
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
+  /** How long all schema checks of an iteration may take together; 10 s unless given. */
+  schemaTimeMs?: number;
   /** Whether each call carries its span to the server under test, so that the server's own spans come below it. Off by default. */
   propagatesTraces?: boolean;
   /** Where prompts get their models from. None unless given: cases with prompts are refused then. */
@@ -123,6 +125,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     scheduling,
     iterationTimeoutMs,
     runTimeoutMs,
+    schemaTimeMs: options.schemaTimeMs,
     propagatesTraces,
     witnesses,
     snapshots,

@@ -75,6 +75,8 @@ export interface RunnerOptions {
   scheduling: Pick<RunScheduling, 'onBatch'>;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
+  /** For all schema checks of an iteration together. */
+  schemaTimeMs?: number | undefined;
   /** Whether each call carries its span to the server. */
   propagatesTraces: boolean;
   /** Variables of the job that cases may use. */
@@ -169,7 +171,13 @@ export function createRunner(options: RunnerOptions): Runner {
       browser,
       onSession,
     };
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
+    const outcome = await runCase(testCase, target, {
+      clock,
+      signal,
+      timeoutMs,
+      schemaTimeMs: options.schemaTimeMs,
+      ...aids,
+    });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;
   };

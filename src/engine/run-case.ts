@@ -84,6 +84,8 @@ interface RunCaseOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
   timeoutMs: number;
+  /** For all schema checks of the iteration together. */
+  schemaTimeMs?: number | undefined;
   trace?: TraceIds | null;
   visit?: ServerVisit | null;
   /** Further servers that the case uses. */
@@ -139,7 +141,7 @@ async function runInSession(
   for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
   connecting[Symbol.dispose]();
   const steps: StepResult[] = [];
-  const schemas = { time: startSchemaTime(), limit };
+  const schemas = { time: startSchemaTime(options.schemaTimeMs), limit };
   const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));
   await using widgets =
     browser === null || !needsWidgets(testCase)

@@ -6,15 +6,15 @@ import type { IterationLimit } from './iteration-limit.ts';
 import type { SchemaJob, SchemaJudgement } from './schema-validator.ts';
 import { schemaWorkerSource } from './schema-worker-source.ts';
 
-/** What schema checks may use. Both a schema and a value can be made so that judging one by the other never ends. */
+/** What the thread may use. Both a schema and a value can be made so that judging one by the other never ends. */
 export interface SchemaLimits {
-  /** For all checks of one iteration together. */
-  timeMs: number;
-  /** Of the thread, in MiB. */
   memoryMiB: number;
 }
 
-const schemaLimits: SchemaLimits = { timeMs: 10_000, memoryMiB: 256 };
+const schemaLimits: SchemaLimits = { memoryMiB: 256 };
+
+/** For all checks of one iteration together. */
+const defaultTimeMs = 10_000;
 
 /** For the start of the thread, which costs no check its time: on a busy machine it may take seconds. */
 const startLimitMs = 60_000;
@@ -24,6 +24,7 @@ type SchemaCheck = Exclude<SchemaJudgement, { kind: 'endless' }> | { kind: 'stop
 
 /** The time that is left for the checks of one iteration. */
 interface SchemaTime {
+  limitMs: number;
   leftMs: number;
 }
 
@@ -60,7 +61,7 @@ export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaT
     await ended?.thread.terminate();
   };
   const judgeNow = async (job: SchemaJob, time: SchemaTime, signal: AbortSignal | undefined): Promise<SchemaCheck> => {
-    if (time.leftMs <= 0) return { kind: 'stopped', reason: describeTimeout(limits) };
+    if (time.leftMs <= 0) return { kind: 'stopped', reason: describeTimeout(time) };
     const asked = (worker ??= start());
     asked.thread.ref();
     const answer = await ask(asked, job, { time, signal });
@@ -68,7 +69,7 @@ export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaT
     else await close();
     if ('error' in answer) throw answer.error;
     // A mismatch that is known stays one, although the others were not found.
-    if (answer.judgement === null) return { kind: 'stopped', reason: describeStop(answer.stop, limits) };
+    if (answer.judgement === null) return { kind: 'stopped', reason: describeStop(answer.stop, { ...limits, time }) };
     if (answer.judgement.kind !== 'endless') return answer.judgement;
     return { kind: 'stopped', reason: 'the schema refers to itself deeper than the stack' };
   };
@@ -181,12 +182,12 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-function describeStop(stop: Stop, limits: SchemaLimits): string {
-  return stop === 'time' ? describeTimeout(limits) : `it needs more than ${limits.memoryMiB} MiB of memory`;
+function describeStop(stop: Stop, { time, memoryMiB }: SchemaLimits & { time: SchemaTime }): string {
+  return stop === 'time' ? describeTimeout(time) : `it needs more than ${memoryMiB} MiB of memory`;
 }
 
-function describeTimeout({ timeMs }: SchemaLimits): string {
-  return `it does not end within ${timeMs / 1000} s`;
+function describeTimeout({ limitMs }: SchemaTime): string {
+  return `it does not end within ${limitMs / 1000} s`;
 }
 
 /** What the schema checks of one iteration share. */
@@ -203,8 +204,8 @@ const thread = createSchemaThread();
 const texts = new WeakMap<JsonObject, string>();
 
 /** The full time for checks, for one iteration. */
-export function startSchemaTime(): SchemaTime {
-  return { leftMs: schemaLimits.timeMs };
+export function startSchemaTime(limitMs: number = defaultTimeMs): SchemaTime {
+  return { limitMs, leftMs: limitMs };
 }
 
 /**

@@ -19,9 +19,9 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
     healthy: { outputSchema: number, call: answerContent('{"n":1}') },
     broken: { outputSchema: number, call: answerContent('{"n":"1"}') },
   });
-  await using service = await openContractService({ concurrency: 4 });
+  await using service = await openContractService({ concurrency: 4, schemaTimeMs: 3000 });
   // Less than the others take that stand before it.
-  const impatient = { advancedConfig: { timeoutMs: 8000 } };
+  const impatient = { advancedConfig: { timeoutMs: 2500 } };
   const call = { id: 'call', kind: 'toolCall', serverName: '', toolName: 'healthy', arguments: {} };
   const bySchema = (schema: object) => [
     call,
@@ -42,7 +42,7 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
     `${tool} answered with structuredContent that cannot be checked against its own outputSchema: ${reason}. Simplify the schema, or return less.`;
   const outcomes = Object.fromEntries(iterations.map(({ title, ...outcome }) => [title, outcome]));
   expect(outcomes).toMatchObject({
-    'Calls references': { result: 'failed', error: unchecked('references', 'it does not end within 10 s') },
+    'Calls references': { result: 'failed', error: unchecked('references', 'it does not end within 3 s') },
     'Calls deep': {
       result: 'failed',
       error: 'The server sent JSON that is nested deeper than 1000 levels, the limit for one iteration.',
@@ -54,7 +54,7 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
       status: 'failed',
       result: null,
       error:
-        'toolResultMatchesSchema: the result of healthy could not be checked: it does not end within 10 s. Simplify the schema, or check a part of the result with toolResultEquals.',
+        'toolResultMatchesSchema: the result of healthy could not be checked: it does not end within 3 s. Simplify the schema, or check a part of the result with toolResultEquals.',
     },
   });
 }, 120_000);

@@ -16,21 +16,22 @@ import {
 import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { answerContent, answerWith, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 
-const limits: SchemaLimits = { timeMs: 60_000, memoryMiB: 128 };
+const limits: SchemaLimits = { memoryMiB: 128 };
+const limitMs = 60_000;
 
 /** The time that is left for a check that never ends. The start of the thread does not count. */
 const tooLittleMs = 300;
 
 function openThread({ memoryMiB } = limits) {
-  const thread = createSchemaThread({ ...limits, memoryMiB });
+  const thread = createSchemaThread({ memoryMiB });
   return {
     judge: (
       schema: object,
       value: unknown,
-      { leftMs = limits.timeMs, signal }: { leftMs?: number; signal?: AbortSignal } = {},
+      { leftMs = limitMs, signal }: { leftMs?: number; signal?: AbortSignal } = {},
     ) => {
       const job = { schema: JSON.stringify(schema), value, checksFormats: false };
-      return thread.judge(job, { time: { leftMs }, signal });
+      return thread.judge(job, { time: { limitMs, leftMs }, signal });
     },
     [Symbol.asyncDispose]: () => thread.close(),
   };
@@ -51,7 +52,7 @@ describe('the thread that judges by schemas', () => {
   });
 
   it('stops a schema that branches at each level of the value, by time or by memory', async () => {
-    await using thread = openThread({ ...limits, memoryMiB: 64 });
+    await using thread = openThread({ memoryMiB: 64 });
     expect(await thread.judge(branchingRecursion, branchingValue, { leftMs: tooLittleMs })).toMatchObject({
       kind: 'stopped',
       reason: expect.stringMatching(/^it (?:does not end within 60 s|needs more than 64 MiB of memory)$/),
@@ -60,7 +61,7 @@ describe('the thread that judges by schemas', () => {
   });
 
   it('stops a value that does not fit into its memory, and nothing else', async () => {
-    await using thread = openThread({ ...limits, memoryMiB: 16 });
+    await using thread = openThread({ memoryMiB: 16 });
     const value = Array.from({ length: 400_000 }, (_, index) => ({ index, text: `item ${index}` }));
     expect(await thread.judge({ type: 'array' }, value)).toEqual({
       kind: 'stopped',

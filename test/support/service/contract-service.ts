@@ -60,10 +60,13 @@ export async function saveSuite(
 
 /** Asks until the run has ended and returns it as it is then. */
 export async function waitForEnd({ project }: ContractService, runId: string, { seconds = 20 } = {}) {
-  for (let attempt = 0; attempt < seconds * 100; attempt += 1) {
+  let pauseMs = 10;
+  for (let waitedMs = 0; waitedMs < seconds * 1000; waitedMs += pauseMs) {
     const { body } = await project.get(`/eval-runs/${runId}`);
     if (body.status !== 'running' && body.status !== 'pending') return body;
-    await systemClock.sleep(10);
+    // A run that takes long is asked less often.
+    pauseMs = Math.min(pauseMs + 2, 100);
+    await systemClock.sleep(pauseMs);
   }
   throw new Error(`Run ${runId} did not end.`);
 }
