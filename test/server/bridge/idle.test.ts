@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/time.ts';
 import { systemClock } from '../../../src/base/time.ts';
 import { listMarkedPids } from '../../support/process/processes.ts';
-import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { connectClient, openPlainServer } from '../../support/servers/running-server.ts';
 
 /** Time a hundred times as fast, for waits of minutes between real processes. */
 const fastClock: Clock = {
@@ -13,7 +13,7 @@ const fastClock: Clock = {
 };
 
 const openFastServer = (isolation: 'iteration' | 'run') =>
-  openTestServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
+  openPlainServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
 
 describe('an idle session', () => {
   it('ends when its client is gone, and no other session ends', async () => {
@@ -36,7 +36,7 @@ describe('an idle session', () => {
   });
 
   it('makes room when there are too many', async () => {
-    await using server = await openTestServer();
+    await using server = await openPlainServer();
     const initialize = {
       jsonrpc: '2.0',
       id: 1,

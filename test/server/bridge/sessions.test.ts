@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../../src/base/logger.ts';
 import { listMarkedPids } from '../../support/process/processes.ts';
-import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { connectClient, openPlainServer } from '../../support/servers/running-server.ts';
 
 describe('a session', () => {
   it('has a process to itself, so nothing leaks from one to the next', async () => {
-    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     const counts: unknown[] = [];
     const pids = new Set<unknown>();
     for (let i = 0; i < 3; i += 1) {
@@ -18,7 +18,7 @@ describe('a session', () => {
   });
 
   it('runs in parallel with others without mixing up answers, although all clients number alike', async () => {
-    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const answers = await Promise.all(
       Array.from({ length: 6 }, async (_, session) => {
         await using client = await connectClient(server.url);
@@ -33,7 +33,7 @@ describe('a session', () => {
   });
 
   it('ends its process on DELETE and is then unknown', async () => {
-    await using server = await openTestServer();
+    await using server = await openPlainServer();
     const client = await connectClient(server.url);
     const pid = (await client.call('pid')) as number;
     await client.transport.terminateSession();
@@ -42,7 +42,7 @@ describe('a session', () => {
   });
 
   it('answers what is in flight when its server crashes, and then 404', async () => {
-    await using server = await openTestServer();
+    await using server = await openPlainServer();
     await using client = await connectClient(server.url);
     const waiting = client.call('echo', { value: 1, delayMs: 60_000 });
     const crashing = client.call('crash', { code: 9 });
@@ -54,12 +54,12 @@ describe('a session', () => {
     using visit = await server.witness!.visit({ isAlone: false, signal: new AbortController().signal });
     const found = await visit.findEnd(client.transport.sessionId, { mayBeEnding: false });
     expect(found).toMatchObject({ end: { exitCode: 9, signal: null }, isOwn: true });
-    expect(found?.end.lastLines.at(-1)).toMatch(/^stdio-server \d+ is up$/);
+    expect(found?.end.lastLines.at(-1)).toMatch(/^plain-server \d+ is up$/);
     expect(await Promise.race([server.lost, Promise.resolve('nothing')])).toBe('nothing');
   });
 
   it('gets a fresh server after a crash', async () => {
-    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     await using client = await connectClient(server.url);
     await expect(client.call('crash', { code: 1 })).rejects.toThrow(/exited with code 1/);
     await using next = await connectClient(server.url);
@@ -67,7 +67,7 @@ describe('a session', () => {
   });
 
   it('gets a server however many have crashed under calls', async () => {
-    await using server = await openTestServer();
+    await using server = await openPlainServer();
     for (let i = 0; i < 11; i += 1) {
       await using client = await connectClient(server.url);
       await expect(client.call('crash', { code: 1 })).rejects.toThrow(/exited with code 1/);
@@ -77,7 +77,7 @@ describe('a session', () => {
   });
 
   it('is not lost if its server exits after its last answer', async () => {
-    await using server = await openTestServer();
+    await using server = await openPlainServer();
     await using client = await connectClient(server.url);
     expect(await client.call('leave', { code: 0 })).toBe('bye');
     await expect.poll(() => listMarkedPids(server.sessionMarker ?? '')).toEqual([]);
@@ -85,7 +85,7 @@ describe('a session', () => {
   });
 
   it('is not lost if the gate itself stops its server', async () => {
-    const server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
+    const server = await openPlainServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     await using client = await connectClient(server.url);
     await client.call('count');
     await server[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ describe('a session', () => {
 
 describe('spares', () => {
   it('wait for the next session and are replaced when it comes', async () => {
-    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     await expect.poll(() => listPids().length).toBe(2);
     const spares = listPids();
@@ -109,7 +109,7 @@ describe('spares', () => {
   });
 
   it('are not started for sessions that will not come', async () => {
-    await using server = await openTestServer({ sessions: { count: 2, warmProcesses: 4, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: 2, warmProcesses: 4, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     await using first = await connectClient(server.url);
     await using second = await connectClient(server.url);
@@ -122,7 +122,7 @@ describe('spares', () => {
   it('are given up if they exit, and sessions start without them', async () => {
     const ends: string[] = [];
     const logger = { ...silentLogger, debug: (message: string) => void ends.push(message) };
-    await using server = await openTestServer(
+    await using server = await openPlainServer(
       { sessions: { count: null, warmProcesses: 2, isExclusive: false }, env: { IMPATIENCE_MS: '200' } },
       { logger },
     );
@@ -140,7 +140,7 @@ describe('an exclusive plan', () => {
   const exclusive = (count: number) => ({ count, warmProcesses: 1, isExclusive: true });
 
   it('starts a process only once the one before it has ended, and then before it is asked for', async () => {
-    await using server = await openTestServer({ sessions: exclusive(2) });
+    await using server = await openPlainServer({ sessions: exclusive(2) });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     const first = await connectClient(server.url);
     const firstPid = await first.call('pid');
@@ -154,7 +154,7 @@ describe('an exclusive plan', () => {
   });
 
   it('ends the spares of the plan before it, and waits for its processes', async () => {
-    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
+    await using server = await openPlainServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     const before = await connectClient(server.url);
     const earlier = await before.call('pid');
@@ -168,7 +168,7 @@ describe('an exclusive plan', () => {
   });
 
   it('is over when processes may overlap again, but not before its last one has ended', async () => {
-    await using server = await openTestServer({ sessions: exclusive(1) });
+    await using server = await openPlainServer({ sessions: exclusive(1) });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     const alone = await connectClient(server.url);
     const pid = await alone.call('pid');
@@ -181,7 +181,7 @@ describe('an exclusive plan', () => {
   });
 
   it('stops waiting when the server is stopped', async () => {
-    const server = await openTestServer({ sessions: exclusive(2) });
+    const server = await openPlainServer({ sessions: exclusive(2) });
     await using _first = await connectClient(server.url);
     const second = connectClient(server.url).then(
       () => 'connected',
@@ -194,7 +194,7 @@ describe('an exclusive plan', () => {
 
 describe('isolation by run', () => {
   it('is lost by a crash that no witness can attribute, and not by an exit with every answer given', async () => {
-    await using server = await openTestServer({ isolation: 'run', isWitnessed: false });
+    await using server = await openPlainServer({ isolation: 'run', isWitnessed: false });
     await using first = await connectClient(server.url);
     expect(await first.call('leave', { code: 0 })).toBe('bye');
     await expect.poll(() => listMarkedPids(server.sessionMarker ?? '')).toEqual([]);
@@ -208,7 +208,7 @@ describe('isolation by run', () => {
   });
 
   it('keeps one process and repeats its introduction to every session', async () => {
-    await using server = await openTestServer({
+    await using server = await openPlainServer({
       isolation: 'run',
       sessions: { count: null, warmProcesses: 3, isExclusive: false },
     });
@@ -219,15 +219,15 @@ describe('isolation by run', () => {
       seen.push([client.client.getServerVersion()?.name, await client.call('count')]);
     }
     expect(seen).toEqual([
-      ['stdio-server', 1],
-      ['stdio-server', 2],
-      ['stdio-server', 3],
+      ['plain-server', 1],
+      ['plain-server', 2],
+      ['plain-server', 3],
     ]);
     expect(listMarkedPids(server.sessionMarker ?? '').length).toBe(1);
   });
 
   it('lets a session wait until the one before has ended', async () => {
-    await using server = await openTestServer({ isolation: 'run' });
+    await using server = await openPlainServer({ isolation: 'run' });
     const order: string[] = [];
     const first = await connectClient(server.url);
     const open = async () => {
@@ -243,7 +243,7 @@ describe('isolation by run', () => {
   });
 
   it('keeps an answer that comes late from the next session', async () => {
-    await using server = await openTestServer({ isolation: 'run' });
+    await using server = await openPlainServer({ isolation: 'run' });
     const first = await connectClient(server.url);
     const late = first.call('hold').catch(() => 'given up');
     await expect.poll(() => first.call('held')).toBe(1);
@@ -256,7 +256,7 @@ describe('isolation by run', () => {
   });
 
   it('starts a fresh process after a crash', async () => {
-    await using server = await openTestServer({ isolation: 'run' });
+    await using server = await openPlainServer({ isolation: 'run' });
     await using first = await connectClient(server.url);
     await first.call('count');
     await expect(first.call('crash', { code: 2 })).rejects.toThrow(/exited with code 2/);
@@ -265,7 +265,7 @@ describe('isolation by run', () => {
   });
 
   it('keeps a process that answers a call after its timeout', async () => {
-    await using server = await openTestServer({ isolation: 'run' });
+    await using server = await openPlainServer({ isolation: 'run' });
     const first = await connectClient(server.url);
     await first.call('count');
     const givenUp = first.call('hang', {}, { timeout: 50 }).catch(() => 'given up');
@@ -278,7 +278,7 @@ describe('isolation by run', () => {
   it('replaces a process that a call has blocked, which is no loss', async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
-    await using server = await openTestServer({ isolation: 'run' }, { logger });
+    await using server = await openPlainServer({ isolation: 'run' }, { logger });
     const first = await connectClient(server.url);
     await first.call('count');
     const blocked = first.call('spin', {}, { timeout: 50 }).catch(() => 'given up');
@@ -291,7 +291,7 @@ describe('isolation by run', () => {
   });
 
   it('starts a fresh process where a session left before it was opened', async () => {
-    await using server = await openTestServer({ isolation: 'run' });
+    await using server = await openPlainServer({ isolation: 'run' });
     const refused = await fetch(server.url, {
       method: 'POST',
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ClientOptions } from '@modelcontextprotocol/client';
+import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
@@ -10,6 +11,16 @@ import type { RunningServer, ServerContext, ServerOptions } from '../../../src/s
 
 /** The command of the fixture server on stdio, run by the Node that runs the tests. */
 export const stdioServerCommand = `${process.execPath} ${stdioServerPath}`;
+
+const plainServer = `${process.execPath} ${fileURLToPath(new URL('plain-server.mjs', import.meta.url))}`;
+
+/** Opens a server without an SDK, whose processes start in a third of the time. */
+export function openPlainServer(
+  overrides: Partial<ServerOptions> = {},
+  context: Partial<ServerContext> = {},
+): Promise<RunningServer> {
+  return openTestServer({ command: plainServer, ...overrides }, context);
+}
 
 /** Opens a server with defaults for everything that a test does not care about. */
 export function openTestServer(
