@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../src/base/logger.ts';
+import { everythingServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { isRunning, listMarkedPids } from '../support/process/processes.ts';
 import { connectClient, openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
@@ -41,11 +42,11 @@ describe('openServer', () => {
   });
 
   it.each([
-    ['mcp-server-everything stdio', 'mcp-servers/everything'],
-    ['mcp-server-memory', 'memory-server'],
-    ['context7-mcp', 'Context7'],
-  ])('starts %s', async (command, name) => {
-    await using server = await openTestServer({ command: `${process.execPath} node_modules/.bin/${command}` });
+    ['server-everything', everythingServerPath, 'mcp-servers/everything'],
+    ['server-memory', memoryServerPath, 'memory-server'],
+    ['context7-mcp', 'node_modules/.bin/context7-mcp', 'Context7'],
+  ])('starts %s', async (_, file, name) => {
+    await using server = await openTestServer({ command: `${process.execPath} ${file}` });
     expect([server.protocol, server.report.name]).toEqual(['legacy', name]);
     await using client = await connectClient(server.url);
     expect((await client.client.listTools()).tools.length).toBeGreaterThan(0);

@@ -54,7 +54,11 @@ describe('a server that answers its first handshake without end', () => {
       /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 2 s/,
     ],
     // More bytes than one line may have; nothing ends this server but the timeout.
-    ['lines', `process.stdout.write("x\\n".repeat(5e4))`, /did not answer initialize on stdio within 2 s/],
+    [
+      'lines',
+      `process.stdout.write(("x".repeat(99) + "\\n").repeat(1e3))`,
+      /did not answer initialize on stdio within 2 s/,
+    ],
   ])('is not ready over stdio: %s', async (_, write, message) => {
     const script = `for (let i = 0; i < 1000; i += 1) ${write}; setInterval(() => {}, 1e6)`;
     expect(await failToOpen(`${process.execPath} -e '${script}'`, null)).toMatch(message);

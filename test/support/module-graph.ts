@@ -17,8 +17,20 @@ export interface ModuleSyntax {
   readsProcess: boolean;
 }
 
-/** @throws {SyntaxError} For text that is no TypeScript: a rule that saw no syntax would find nothing wrong. */
+const parsed = new WeakMap<SourceFile, ModuleSyntax>();
+
+/**
+ * Parses a file once, however often it is asked for.
+ *
+ * @throws {SyntaxError} For text that is no TypeScript: a rule that saw no syntax would find nothing wrong.
+ */
 export function parseModule(file: SourceFile): ModuleSyntax {
+  const module = parsed.get(file) ?? parse(file);
+  parsed.set(file, module);
+  return module;
+}
+
+function parse(file: SourceFile): ModuleSyntax {
   const { program, module, errors } = parseSync(file.path, file.text, { lang: 'ts', sourceType: 'module' });
   if (errors[0] !== undefined) throw new SyntaxError(`${file.path}: ${errors[0].message}`);
 
