@@ -9,7 +9,7 @@ import { openCheckout } from '../../src/gate/run/base-checkout.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
@@ -26,7 +26,7 @@ const writeCase = (says: string, isNamed = true) => `${isNamed ? 'suite: Words\n
 /** Starts the test server with the words of a file that each commit has its own of. */
 const launcher = `import { readFileSync } from 'node:fs';
 process.argv.push(...readFileSync('words.txt', 'utf8').trim().split(' '));
-await import(${JSON.stringify(stdioServerPath)});
+await import(${JSON.stringify(plainServerPath)});
 `;
 
 /** A repository whose branch `main` says `one two`, and whose change says other words. */

@@ -2,9 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { folderServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-const server = `${process.execPath} ${process.cwd()}/test/support/servers/folder-server.ts`;
+const server = `${process.execPath} ${folderServerPath}`;
 
 /**
  * A suite of cases that each call one tool. Those that call `look` run `looks` times, and wait until they have seen so many other

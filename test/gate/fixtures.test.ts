@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
-import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
-import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { filesystemServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 describe('a gate on server-filesystem with fixtures', () => {
@@ -80,7 +79,7 @@ describe('a gate that is cancelled', () => {
     });
     const cancelled = new AbortController();
     const log = () => readFile(path.join(workspace.path, 'log.txt'), 'utf8').catch(() => '');
-    const running = runEmbeddedGate(workspace, { 'server-command': stdioServerCommand }, { signal: cancelled.signal });
+    const running = runEmbeddedGate(workspace, { 'server-command': plainServerCommand }, { signal: cancelled.signal });
     await vi.waitFor(async () => expect(await log()).toContain('waiting'), { timeout: 30_000, interval: 50 });
     cancelled.abort(new CancelledError('The job was cancelled.'));
     const { report, exitCode } = await running;

@@ -7,14 +7,11 @@ import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/network/free-port.ts';
-import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { filesystemServerPath, memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { listMarkedPids } from '../support/process/processes.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, everythingOverHttp, type Workspace } from '../support/workspace.ts';
 
 // Real servers, started as users start them. After every gate nothing that carries its marker may be left.
-
-const bin = (name: string) => `${process.execPath} ${process.cwd()}/node_modules/.bin/${name}`;
-const stdioServer = `${process.execPath} ${stdioServerPath}`;
 
 async function run(workspace: Workspace, inputs: Record<string, string>): Promise<GateResult & { log: string[] }> {
   const environment = process.env;
@@ -54,14 +51,14 @@ cases:
 describe('isolation', () => {
   it("hides earlier iterations' changes of the server", async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': countingEvals });
-    const { report, exitCode } = await run(workspace, { 'server-command': stdioServer });
+    const { report, exitCode } = await run(workspace, { 'server-command': plainServerCommand });
     expect(exitCode).toBe(0);
     expect(report).toMatchObject({ totals: { passed: 3 }, server: { isolation: 'process per iteration' } });
   });
 
   it('by run shares one process, in turns', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': countingEvals });
-    const { report, exitCode } = await run(workspace, { 'server-command': stdioServer, isolation: 'run' });
+    const { report, exitCode } = await run(workspace, { 'server-command': plainServerCommand, isolation: 'run' });
     expect(exitCode).toBe(1);
     expect(report).toMatchObject({
       totals: { passed: 1, failed: 2 },
@@ -91,7 +88,7 @@ cases:
 `,
     });
     const { report } = await run(workspace, {
-      'server-command': bin('mcp-server-memory'),
+      'server-command': `${process.execPath} ${memoryServerPath}`,
       'server-env': `MEMORY_FILE_PATH=${workspace.path}/memory.json`,
     });
     expect(listOutcomes(report)).toEqual({ 'Takes note': 'passed', 'Refuses a relation without an end': 'passed' });
@@ -118,7 +115,7 @@ cases:
     const { report, exitCode } = await run(workspace, {
       evals: '',
       tests,
-      'server-command': `${bin('mcp-server-filesystem')} files`,
+      'server-command': `${process.execPath} ${filesystemServerPath} files`,
     });
     expect(exitCode).toBe(1);
     expect(listOutcomes(report)).toEqual({ Reads: 'passed', Writes: 'passed', 'Reads what is not its own': 'failed' });
@@ -140,7 +137,7 @@ cases:
 `,
     });
     const { report, exitCode } = await run(workspace, {
-      'server-command': `${bin('mcp-server-everything')} streamableHttp`,
+      'server-command': everythingOverHttp,
       'server-url': `http://127.0.0.1:${port}/mcp`,
       'server-env': `PORT=${port}`,
     });
@@ -168,7 +165,7 @@ describe('a server that', () => {
     await using workspace = await createWorkspace({
       'x.evals.yaml': countingEvals.replace('cases:', 'timeout: 900ms\ncases:'),
     });
-    const command = `bash -c 'sleep 1; exec ${stdioServer}'`;
+    const command = `bash -c 'sleep 1; exec ${plainServerCommand}'`;
     const { report, exitCode } = await run(workspace, { 'server-command': command });
     expect([exitCode, report.totals.passed]).toEqual([0, 3]);
   });
@@ -177,7 +174,7 @@ describe('a server that', () => {
 describe('a tool that', () => {
   it.each(['iteration', 'run'])('hangs fails its case alone, isolated by %s', async (isolation) => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': faultyEvals('hang', '{}') });
-    const { report, exitCode } = await run(workspace, { 'server-command': stdioServer, isolation });
+    const { report, exitCode } = await run(workspace, { 'server-command': plainServerCommand, isolation });
     expect(exitCode).toBe(1);
     expect(listOutcomes(report)).toEqual({ Provokes: 'failed', 'Goes on': 'passed' });
     expect(report.totals).toMatchObject({ passed: 2, failed: 2 });
@@ -185,7 +182,7 @@ describe('a tool that', () => {
 
   it.each(['iteration', 'run'])('kills its server fails its case alone, isolated by %s', async (isolation) => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': faultyEvals('crash', '{ code: 9 }') });
-    const { report, exitCode, log } = await run(workspace, { 'server-command': stdioServer, isolation });
+    const { report, exitCode, log } = await run(workspace, { 'server-command': plainServerCommand, isolation });
     expect(exitCode).toBe(1);
     expect(listOutcomes(report)).toEqual({ Provokes: 'failed', 'Goes on': 'passed' });
     const [failure] = report.cases.find(({ title }) => title === 'Provokes')?.failures ?? [];

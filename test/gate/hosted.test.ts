@@ -9,18 +9,17 @@ import {
   saveSuite,
 } from '../support/service/contract-service.ts';
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
-import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { catchError } from '../support/service/service-client.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
-import { everythingOverStdio } from '../support/workspace.ts';
 
 // The service is real and listens on loopback; to the gate it is a hosted service.
 
-const server = { 'server-command': everythingOverStdio, isolation: 'run' };
+const server = { 'server-command': plainServerCommand, isolation: 'run' };
 
 const tests = (...titles: string[]) =>
   titles
-    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: ${title} }\n`)
+    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { value: ${title} }\n`)
     .join('');
 
 async function listTitles({ project }: ContractService): Promise<Record<string, string[]>> {
@@ -66,7 +65,7 @@ describe('a hosted gate', () => {
   it('makes the cases of a suite that exists equal to the file, and says beforehand what it changes', async () => {
     await using service = await openContractService();
     await runHostedGate(service, { ...server, tests: tests('kept', 'gone', 'changed') });
-    const later = `${tests('kept', 'new')}${tests('changed').replace('message: changed', 'message: other')}`;
+    const later = `${tests('kept', 'new')}${tests('changed').replace('value: changed', 'value: other')}`;
     const { exitCode, log } = await runHostedGate(
       service,
       { ...server, tests: later },
@@ -86,7 +85,9 @@ describe('a hosted gate', () => {
     await using service = await openContractService();
     const echoes = `${tests('one')}    - assert: { toolResultContains: one }\n`;
     const before = await runHostedGate(service, { ...server, tests: echoes });
-    const broken = { 'server-command': stdioServerCommand, 'server-cwd': process.cwd() };
+    // Its echo answers with another argument than the one that the case gives.
+    const command = `${process.execPath} test/support/servers/named-tools-server.mjs echo`;
+    const broken = { 'server-command': command, 'server-cwd': process.cwd() };
     const after = await runHostedGate(service, { ...broken, tests: echoes });
     expect([before.exitCode, after.exitCode]).toEqual([0, 1]);
     expect(after.report.run?.id).not.toBe(before.report.run?.id);
@@ -95,7 +96,7 @@ describe('a hosted gate', () => {
   it('judges its own assertions from the trace, whether they pass or fail', async () => {
     await using service = await openContractService();
     const judged = (title: string, text: string) =>
-      `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n    - assert: { toolResultContains: ${text} }\n`;
+      `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { value: hello }\n    - assert: { toolResultContains: ${text} }\n`;
     const { report, exitCode } = await runHostedGate(service, {
       ...server,
       tests: `${judged('right', 'hello')}${judged('wrong', 'goodbye')}`,
@@ -109,7 +110,7 @@ describe('a hosted gate', () => {
   it('runs a suite of the service on the server of the job, and leaves the suite as it is', async () => {
     await using service = await openContractService();
     const saved = await saveServer(service, { name: 'demo' });
-    const step = { id: 's1', kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: { message: 'x' } };
+    const step = { id: 's1', kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: { value: 'x' } };
     const check = { id: 's2', kind: 'assert', assertion: { type: 'noToolErrors' } };
     const { suiteId } = await saveSuite(service, saved, [{ title: 'Echoes', steps: [step, check], runs: 2 }], {
       passCriteria: { minimumPassRate: 50 },
@@ -134,7 +135,7 @@ describe('a hosted gate', () => {
       service,
       {
         ...server,
-        tests: `- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n`,
+        tests: `- title: slow\n  steps:\n    - toolCall: hang\n      arguments: {}\n`,
       },
       {
         signal: controller.signal,
@@ -162,7 +163,7 @@ describe('a hosted gate', () => {
       {
         ...server,
         'server-name': 'shared',
-        tests: `- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n`,
+        tests: `- title: slow\n  steps:\n    - toolCall: hang\n      arguments: {}\n`,
       },
       {
         onProgress: async ({ kind }) => {

@@ -14,9 +14,10 @@ import { renderTerminal } from '../../src/report/terminal.ts';
 import { createHurriedClock } from '../support/clocks/bent-clock.ts';
 import { readGateInputs } from '../support/gate/gate-inputs.ts';
 import { openScriptedProvider, type ScriptedProvider } from '../support/models/scripted-provider.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 import { findEncodedLeaks } from '../support/text/leak-forms.ts';
-import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import {
   answerWithCanaries,
   type Canaries,
@@ -167,12 +168,12 @@ describe('secrets of a gate with models', () => {
     await using anthropic = await openScriptedProvider({
       format: 'anthropic',
       answers: ({ turn, body }) =>
-        turn === 1 ? { toolCalls: [{ name: 'get-env', arguments: {} }] } : { text: JSON.stringify(body) },
+        turn === 1 ? { toolCalls: [{ name: 'environment', arguments: {} }] } : { text: JSON.stringify(body) },
     });
     const { report, texts } = await runCanaryGate(workspace, canaries, {
       providers: { ...world.providers, anthropic },
       inputs: {
-        'server-command': everythingOverStdio,
+        'server-command': plainServerCommand,
         'server-env': `NOTES_TOKEN=${secret}`,
         isolation: 'run',
         recordings: 'record',

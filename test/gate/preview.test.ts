@@ -18,11 +18,12 @@ import { type GateInputs, readGateInputs } from '../support/gate/gate-inputs.ts'
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { openServiceTap } from '../support/service/service-tap.ts';
 import { catchError } from '../support/service/service-client.ts';
-import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const tests = (...titles: string[]) =>
   titles
-    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: ${title} }\n`)
+    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { value: ${title} }\n`)
     .join('');
 const promptEvals = `suite: Notes
 model: anthropic/claude-test
@@ -55,7 +56,7 @@ let service: ContractService;
 
 beforeAll(async () => {
   service = await openContractService();
-  await runHostedGate(service, { 'server-command': everythingOverStdio, tests: stored });
+  await runHostedGate(service, { 'server-command': plainServerCommand, tests: stored });
 });
 
 afterAll(() => service[Symbol.asyncDispose]());
@@ -112,7 +113,7 @@ describe('previewGate', () => {
     ],
     [
       'a suite that has changed',
-      `${tests('kept', 'new')}${tests('changed').replace('message: changed', 'message: other')}`,
+      `${tests('kept', 'new')}${tests('changed').replace('value: changed', 'value: other')}`,
       {},
       [
         'Inline tests · change: 1 case to create, 1 to change, 1 to delete, 1 as in the file.',

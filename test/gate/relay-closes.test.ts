@@ -3,14 +3,14 @@ import type { Clock } from '../../src/base/time.ts';
 import { createJumpingClock } from '../support/clocks/bent-clock.ts';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/gate/hosted-gate.ts';
-import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
 // Whole jobs against a service in another process, whose relay hangs up on them in every way that it knows.
 
-const server = { 'server-command': stdioServerCommand, 'server-cwd': process.cwd() };
+const server = { 'server-command': plainServerCommand, 'server-cwd': process.cwd() };
 
 /** One case that passes and one that fails, so that neither a green nor a red by accident is the true verdict. */
 const mixed = `- title: right

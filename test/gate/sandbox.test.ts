@@ -6,11 +6,10 @@ import { describeServer } from '../../src/report/wording.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { plainServerCommand, plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
-const stdioServer = `${process.cwd()}/test/support/servers/stdio-server.ts`;
 
 /** Overwrites what decides the verdict before it serves, and notes what the system said. */
 const attack = `
@@ -43,7 +42,7 @@ async function runAttack(inputs: Record<string, string>) {
   const { rename } = await import('node:fs/promises');
   await rename(`${workspace.path}/report.json`, `${workspace.path}/base.json`);
   const kept = await Promise.all(decisive.slice(0, 4).map((file) => workspace.read(file)));
-  const command = `sh -c '"$0" attack.mjs "$@"; exec "$0" ${stdioServer} one two' ${process.execPath} ${decisive.join(' ')}`;
+  const command = `sh -c '"$0" attack.mjs "$@"; exec "$0" ${plainServerPath} one two' ${process.execPath} ${decisive.join(' ')}`;
   const ran = await runEmbeddedGate(
     workspace,
     { ...usual, baseline: 'base.json', 'server-command': command, ...inputs },
@@ -88,7 +87,7 @@ describe('a machine that has no sandbox', () => {
   const environment = { PATH: '/nonexistent' };
   const run = async (inputs: GateInputs) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
-    const started = { 'server-command': `${stdioServerCommand} one` };
+    const started = { 'server-command': `${plainServerCommand} one` };
     return await runEmbeddedGate(workspace, { ...started, ...inputs }, { environment });
   };
 
@@ -140,7 +139,7 @@ describe('the options of a sandbox', () => {
 
   it('name only paths that exist', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
-    const inputs = { 'server-command': stdioServerCommand, sandbox: 'required', 'sandbox-write': 'not-there' };
+    const inputs = { 'server-command': plainServerCommand, sandbox: 'required', 'sandbox-write': 'not-there' };
     await expect(runEmbeddedGate(workspace, inputs)).rejects.toThrow('sandbox-write: "not-there" does not exist');
   });
 });

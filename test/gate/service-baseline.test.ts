@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
-import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 
 // Jobs on branches of a repository against a service that keeps a suite of each.
 
@@ -25,7 +25,7 @@ async function runJob(
   jobs += 1;
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: `${suite} ${jobs}`, GITHUB_REF_NAME: branch };
   const files = { 'x.evals.yaml': writeSayingCases(suite, ids, { head }) };
-  const server = { 'server-command': `${stdioServerCommand} ${says}`, 'server-cwd': process.cwd(), isolation: 'run' };
+  const server = { 'server-command': `${plainServerCommand} ${says}`, 'server-cwd': process.cwd(), isolation: 'run' };
   return await runHostedGate(service, { ...server, evals: 'x.evals.yaml', ...inputs }, { files, environment });
 }
 
@@ -69,8 +69,9 @@ describe('a hosted gate with the baseline of a branch', () => {
     const { report } = await runHostedGate(
       service,
       {
-        'server-command': `${stdioServerCommand} a`,
+        'server-command': `${plainServerCommand} a`,
         'server-cwd': process.cwd(),
+        isolation: 'run',
         evals: 'x.evals.yaml',
         ...againstMain,
       },

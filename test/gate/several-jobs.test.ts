@@ -3,15 +3,14 @@ import { CancelledError } from '../../src/base/errors.ts';
 import { createHurriedClock } from '../support/clocks/bent-clock.ts';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap } from '../support/service/service-tap.ts';
-import { everythingOverStdio } from '../support/workspace.ts';
 
-const server = { 'server-command': everythingOverStdio, isolation: 'run' };
-const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n';
-const slow =
-  '- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n';
+const server = { 'server-command': plainServerCommand, isolation: 'run' };
+const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { value: hello }\n';
+const slow = '- title: slow\n  steps:\n    - toolCall: hang\n      arguments: {}\n';
 
 let service: ContractService;
 

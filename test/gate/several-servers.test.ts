@@ -1,20 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
-import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
+import {
+  crashingServerPath,
+  everythingServerPath,
+  filesystemServerPath,
+  memoryServerPath,
+} from '../support/servers/bundled-servers.ts';
 import { startSseServer, answers } from '../support/servers/sse-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const start = (path: string, ...args: string[]) => ({ command: process.execPath, args: [path, ...args] });
 
-const crashingServer = stripTypeScriptTypes(readFileSync('test/support/servers/crashing-server.ts', 'utf8'));
-
 const servers = {
   memory: { ...start(memoryServerPath), env: { MEMORY_FILE_PATH: '${MEMORY:-/nowhere/memory.json}' } },
   files: { ...start(filesystemServerPath, '.'), cwd: 'data' },
   everything: start(everythingServerPath),
-  crashing: { command: process.execPath, args: ['crash.mjs'] },
+  crashing: start(crashingServerPath),
 };
 
 async function openWorkspace(evals: string, config: object = servers): Promise<Workspace> {
@@ -22,7 +23,6 @@ async function openWorkspace(evals: string, config: object = servers): Promise<W
     'x.evals.yaml': evals,
     '.mcp.json': JSON.stringify({ mcpServers: config }, null, 2),
     'data/note.txt': 'Buy milk',
-    'crash.mjs': crashingServer,
   });
 }
 

@@ -5,14 +5,14 @@ import { jobOnBranch, runHostedGate } from '../../support/gate/hosted-gate.ts';
 import { startServeProcess } from '../../support/service/serve-process.ts';
 import { openServiceTap } from '../../support/service/service-tap.ts';
 import { catchError } from '../../support/service/service-client.ts';
-import { everythingOverStdio } from '../../support/workspace.ts';
+import { plainServerCommand } from '../../support/servers/bundled-servers.ts';
 
 // Without a tunnel, the gate gives the service the server's own address.
 
 const inputs = {
-  'server-command': everythingOverStdio,
+  'server-command': plainServerCommand,
   tunnel: 'never',
-  tests: '- title: one\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n',
+  tests: '- title: one\n  steps:\n    - toolCall: echo\n      arguments: { value: hello }\n',
 };
 const isCreated = /^POST .*\/servers$/;
 

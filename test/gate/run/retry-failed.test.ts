@@ -4,7 +4,7 @@ import type { Report } from '../../../src/model/report.ts';
 import { runEmbeddedGate, writeSayingCases } from '../../support/gate/embedded-gate.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/servers/flaky-server.ts';
 import type { GateInputs } from '../../support/gate/gate-inputs.ts';
-import { stdioServerCommand } from '../../support/servers/running-server.ts';
+import { plainServerCommand } from '../../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 /** Runs a gate against a server whose tools behave like this, with one case for each of them. */
@@ -201,7 +201,7 @@ describe('a round that cannot be completed', () => {
 describe('a gate that starts its server', () => {
   const runStdio = async (isolation: string, evals: string) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
-    const inputs = { 'server-command': stdioServerCommand, policy: { retryFailed: 2 }, isolation };
+    const inputs = { 'server-command': plainServerCommand, policy: { retryFailed: 2 }, isolation };
     return await runEmbeddedGate(workspace, inputs);
   };
 

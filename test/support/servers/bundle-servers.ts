@@ -4,9 +4,13 @@ import { bundleFiles } from '../bundle-files.ts';
 import {
   bundleDirectory,
   conformanceServerPath,
+  crashingServerPath,
+  everythingHttpServerPath,
   everythingServerPath,
   filesystemServerPath,
+  folderServerPath,
   memoryServerPath,
+  plainServerPath,
   stdioServerPath,
 } from './bundled-servers.ts';
 
@@ -15,10 +19,14 @@ const packages = fileURLToPath(new URL('../../../node_modules/@modelcontextproto
 /** Runs once before all tests; several runs in one checkout may do so at the same time. */
 export async function setup(): Promise<void> {
   await bundle(fileURLToPath(new URL('stdio-server.ts', import.meta.url)), stdioServerPath);
+  await bundle(fileURLToPath(new URL('plain-server.ts', import.meta.url)), plainServerPath);
+  await bundle(fileURLToPath(new URL('crashing-server.ts', import.meta.url)), crashingServerPath);
+  await bundle(fileURLToPath(new URL('folder-server.ts', import.meta.url)), folderServerPath);
   await bundle(fileURLToPath(new URL('conformance-server.ts', import.meta.url)), conformanceServerPath);
   await bundle(`${packages}/server-filesystem/dist/index.js`, filesystemServerPath);
   await bundle(`${packages}/server-memory/dist/index.js`, memoryServerPath);
   await bundle(`${packages}/server-everything/dist/transports/stdio.js`, everythingServerPath);
+  await bundle(`${packages}/server-everything/dist/transports/streamableHttp.js`, everythingHttpServerPath);
   // The server reads its instructions and some of its resources from there.
   await cp(`${packages}/server-everything/dist/docs`, `${bundleDirectory}/docs`, { recursive: true });
 }

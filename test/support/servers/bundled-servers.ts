@@ -6,8 +6,23 @@ export const bundleDirectory = fileURLToPath(new URL('../../../node_modules/.cac
 /** test/support/servers/stdio-server.ts, as one file. */
 export const stdioServerPath = `${bundleDirectory}/bin/stdio-server.mjs`;
 
+/** test/support/servers/plain-server.ts, as one file. */
+export const plainServerPath = `${bundleDirectory}/bin/plain-server.mjs`;
+
+/** Starts it, by the Node that runs the tests. */
+export const plainServerCommand = `${process.execPath} ${plainServerPath}`;
+
+/** test/support/servers/crashing-server.ts, as one file. */
+export const crashingServerPath = `${bundleDirectory}/bin/crashing-server.mjs`;
+
+/** test/support/servers/folder-server.ts, as one file. */
+export const folderServerPath = `${bundleDirectory}/bin/folder-server.mjs`;
+
 /** server-everything over stdio, as one file. */
 export const everythingServerPath = `${bundleDirectory}/bin/everything-server.mjs`;
+
+/** server-everything over HTTP, on the port of `PORT`, as one file. */
+export const everythingHttpServerPath = `${bundleDirectory}/bin/everything-http-server.mjs`;
 
 /** server-filesystem, as one file. */
 export const filesystemServerPath = `${bundleDirectory}/bin/filesystem-server.mjs`;
