@@ -6,7 +6,7 @@ import { renderSummary } from '../../src/report/summary.ts';
 import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
-import { runCommand } from '../support/process/command.ts';
+import { mergeShards } from '../support/gate/merged-gate.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -132,8 +132,8 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
   });
 
   it.each([
-    ['broken', 'fails', 1, 'Worse than the base (a running server): 1 of 4 cases (Calls greet).'],
-    ['whole', 'passes', 0, 'Not shown to be worse than the base (a running server) in any of 4 cases.'],
+    ['broken', 'fails', 1, 'Worse than the base (`a running server`): 1 of 4 cases (`Calls greet`).'],
+    ['whole', 'passes', 0, 'Not shown to be worse than the base (`a running server`) in any of 4 cases.'],
   ] as const)('is joined from shards, of which one has a tool that is %s', async (_, behaviour, exitCode, sentence) => {
     const four: Scripts = { ...allPass, sum: ['passes'], find: ['passes'] };
     await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(Object.keys(four)) });
@@ -152,8 +152,8 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
       seeds.add(report.baseComparison?.seed);
     }
     expect(seeds.size).toBe(1);
-    const merged = await runCommand(['merge', 'shards'], { cwd: workspace.path });
-    expect(merged.stderr + merged.stdout).toContain(sentence);
+    const merged = await mergeShards(workspace);
+    expect(renderSummary(merged.report)).toContain(sentence);
     expect(merged.exitCode).toBe(exitCode);
   });
 

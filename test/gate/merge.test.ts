@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
+import { renderSummary } from '../../src/report/summary.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { listMergeIssues, mergeShards } from '../support/gate/merged-gate.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const head = 'policy: { minimumPassRate: 60% }\n';
@@ -21,7 +23,8 @@ async function runShards(workspace: Workspace, says: string, inputs: Record<stri
   return exitCodes;
 }
 
-const merge = (workspace: Workspace, ...args: string[]) =>
+/** In a process of its own, for its exit codes and its output. */
+const runMerge = (workspace: Workspace, ...args: string[]) =>
   runCommand(['merge', 'shards', ...args], { cwd: workspace.path });
 
 describe('merged shards', () => {
@@ -29,7 +32,7 @@ describe('merged shards', () => {
     await using workspace = await createWorkspace(files);
     const whole = await runEmbeddedGate(workspace, {}, { says: 'a b d e' });
     await runShards(workspace, 'a b d e');
-    const merged = await merge(workspace, '--report-formats', 'badge');
+    const merged = await runMerge(workspace, '--report-formats', 'badge');
     expect(merged).toMatchObject({ exitCode: whole.exitCode });
 
     const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));
@@ -48,8 +51,8 @@ describe('merged shards', () => {
   it('pass by the minimum of the whole although a part is below it', async () => {
     await using workspace = await createWorkspace(files);
     expect(await runShards(workspace, 'a b d e')).toContain(1);
-    expect(await merge(workspace)).toMatchObject({ exitCode: 0 });
-    expect(await merge(workspace, '--min-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
+    expect(await mergeShards(workspace)).toMatchObject({ exitCode: 0 });
+    expect(await runMerge(workspace, '--min-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
   });
 
   it('are judged as a whole by a policy that is given where they are merged', async () => {
@@ -63,10 +66,10 @@ describe('merged shards', () => {
       ),
     });
     await runShards(workspace, 'a b d e', { 'min-pass-rate': '0%' });
-    expect(await merge(workspace, '--policy', 'met.yaml')).toMatchObject({ exitCode: 0 });
-    const broken = await merge(workspace, '--policy', 'broken.yaml');
-    expect(broken).toMatchObject({ exitCode: 1 });
-    expect(broken.stdout).toContain('Of the tag "fast", 2 of 3');
+    expect(await mergeShards(workspace, { policy: 'met.yaml' })).toMatchObject({ exitCode: 0 });
+    const { exitCode, report } = await mergeShards(workspace, { policy: 'broken.yaml' });
+    expect(exitCode).toBe(1);
+    expect(renderSummary(report)).toContain('Of the tag "fast", 2 of 3');
   });
 
   it('judge what a policy requires of a case in the shard that has it alone', async () => {
@@ -75,18 +78,19 @@ describe('merged shards', () => {
       'p.yaml': 'suites: { One: { required: [a, c], cases: { b: 50% } } }\n',
     });
     expect(await runShards(workspace, 'a b c d e', { policy: 'p.yaml' })).toEqual([0, 0]);
-    expect(await merge(workspace)).toMatchObject({ exitCode: 0 });
+    expect(await mergeShards(workspace)).toMatchObject({ exitCode: 0 });
     expect(await runShards(workspace, 'a b d e', { policy: 'p.yaml' })).toContain(1);
-    expect(await merge(workspace)).toMatchObject({ exitCode: 1 });
+    expect(await mergeShards(workspace)).toMatchObject({ exitCode: 1 });
   });
 
   it('are compared with a baseline and added to the history as one gate', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'a b c d e' });
     await runShards(workspace, 'a b d e', { 'history-path': 'history.jsonl' });
-    const merged = await merge(workspace, '--baseline', 'mcp-eval-report', '--history-path', 'history.jsonl');
-    expect(merged).toMatchObject({ exitCode: 1 });
-    expect(merged.stdout).toContain('"Says c" regressed');
+    const inputs = { baseline: 'mcp-eval-report', 'history-path': 'history.jsonl' };
+    const { exitCode, report } = await mergeShards(workspace, inputs);
+    expect(exitCode).toBe(1);
+    expect(renderSummary(report)).toContain('"Says c" regressed');
     expect((await workspace.read('history.jsonl')).trim().split('\n')).toHaveLength(2);
   });
 
@@ -98,18 +102,20 @@ describe('merged shards', () => {
       { shard: '2/2', runs: '2', 'report-dir': 'shards/report-2' },
       { says: 'a b c d e' },
     );
-    const other = await merge(workspace);
+    const other = await runMerge(workspace);
     expect(other).toMatchObject({ exitCode: 2, stdout: '' });
     expect(other.stderr).toMatch(
       /^merge: The shards cannot be joined: shards\/report-2: cut otherwise than .*\(bad-merge\)\n1 problem/,
     );
 
     await rm(join(workspace.path, 'shards/report-2'), { recursive: true });
-    expect((await merge(workspace)).stderr).toContain('1 shard of 2 missing: 2 (bad-merge)');
+    expect((await listMergeIssues(workspace)).join('\n')).toContain('1 shard of 2 missing: 2 (bad-merge)');
     await rm(join(workspace.path, 'shards/report-1/report.json'));
-    expect((await merge(workspace)).stderr).toContain('shards/report-1: it holds no report.json (bad-merge)');
+    expect((await listMergeIssues(workspace)).join('\n')).toContain(
+      'shards/report-1: it holds no report.json (bad-merge)',
+    );
     await rm(join(workspace.path, 'shards'), { recursive: true });
-    expect((await merge(workspace)).stderr).toContain('shards: there is no such directory (bad-merge)');
+    expect((await listMergeIssues(workspace)).join('\n')).toContain('shards: there is no such directory (bad-merge)');
   });
 
   it('reject options that say what to run', async () => {
