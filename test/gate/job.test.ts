@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, gate, parseGateOptions, planGate, systemClock } from '../../src/index.ts';
 import { writeSayingCases } from '../support/gate/embedded-gate.ts';
-import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { startSayingServer } from '../support/servers/saying-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const server = `${process.execPath} ${stdioServerPath} sum`;
 const environment = { PATH: process.env['PATH'] ?? '' };
 
 function createContext() {
@@ -26,8 +25,9 @@ function createContext() {
 describe('a program that runs a gate', () => {
   it('gets the files and the history that its options ask for', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Math', ['sum']) });
+    await using server = await startSayingServer('sum');
     const options = parseGateOptions({
-      'server-command': server,
+      'server-url': server.url,
       evals: 'x.evals.yaml',
       'report-dir': 'out',
       'report-formats': 'html, ctrf',
@@ -57,8 +57,9 @@ describe('a program that runs a gate', () => {
 
   it('gets a warning and the same verdict where a file cannot be written', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Math', ['sum']) });
+    await using server = await startSayingServer('sum');
     await mkdir(join(workspace.path, 'out/report.json'), { recursive: true });
-    const options = parseGateOptions({ 'server-command': server, evals: 'x.evals.yaml', 'report-dir': 'out' });
+    const options = parseGateOptions({ 'server-url': server.url, evals: 'x.evals.yaml', 'report-dir': 'out' });
     const { warnings, context } = createContext();
     const { exitCode, files } = await gate(await planGate(options, { cwd: workspace.path, environment }), context);
     expect([exitCode, files.reportPath, files.junitPath]).toEqual([0, null, 'out/junit.xml']);

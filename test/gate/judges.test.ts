@@ -7,7 +7,8 @@ import { renderTerminal } from '../../src/report/terminal.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createOpinion, refusal } from '../support/models/judge-script.ts';
 import { openScriptedProvider, type ScriptedReply } from '../support/models/scripted-provider.ts';
-import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
+import { startSumsServer } from '../support/servers/sums-server.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const judge = { rubric: 'The tool says that the sum is 5.', model: 'openai/gpt-5-mini', threshold: null };
 
@@ -48,7 +49,8 @@ function giveJudgement(opinion: ReturnType<typeof createOpinion>): ScriptedReply
 async function runJudgedGate(workspace: Workspace, { baseUrl, recordings }: { baseUrl?: string; recordings: string }) {
   const environment: Record<string, string> =
     baseUrl === undefined ? {} : { OPENAI_API_KEY: 'sk-canary-openai', OPENAI_BASE_URL: baseUrl };
-  const inputs = { 'server-command': everythingOverStdio, isolation: 'run', 'report-dir': 'report', recordings };
+  await using server = await startSumsServer();
+  const inputs = { 'server-url': server.url, 'report-dir': 'report', recordings };
   const { report } = await runEmbeddedGate(workspace, inputs, { environment });
   return report;
 }
@@ -116,7 +118,8 @@ describe('a gate with a judge', () => {
 
   it('has no recording of a case whose judge that gates gave no answer, whatever its advice', async () => {
     await using workspace = await createWorkspace(files);
-    const inputs = { 'server-command': everythingOverStdio, isolation: 'run' };
+    await using server = await startSumsServer();
+    const inputs = { 'server-url': server.url };
     const gating = await runEmbeddedGate(workspace, inputs);
     expect(gating.plan.models !== null && isFullyRecorded(gating.report, gating.plan.models)).toBe(false);
     await workspace.write('a.evals.yaml', evals.replace(', role: gating', ''));

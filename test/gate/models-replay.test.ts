@@ -7,7 +7,8 @@ import {
   type ScriptedProvider,
   type ScriptedReply,
 } from '../support/models/scripted-provider.ts';
-import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
+import { startSumsServer } from '../support/servers/sums-server.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const evals = `suite: Sums
 id: sums
@@ -39,9 +40,10 @@ function answer({ turn, userText }: ProviderRequest): ScriptedReply {
 }
 
 async function run(workspace: Workspace, provider: ScriptedProvider, inputs: Record<string, string>) {
+  await using server = await startSumsServer();
   return await runEmbeddedGate(
     workspace,
-    { 'server-command': everythingOverStdio, isolation: 'run', 'report-formats': 'ctrf,iterations', ...inputs },
+    { 'server-url': server.url, 'report-formats': 'ctrf,iterations', ...inputs },
     { environment: { ANTHROPIC_API_KEY: 'sk-canary-replay', ANTHROPIC_BASE_URL: provider.baseUrl } },
   );
 }

@@ -10,7 +10,9 @@ import {
   type ScriptedProvider,
   type ScriptedReply,
 } from '../support/models/scripted-provider.ts';
-import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { startSumsServer } from '../support/servers/sums-server.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const evals = `suite: Sums
 id: sums
@@ -39,7 +41,8 @@ async function runModelGate(
 ) {
   const environment =
     provider === undefined ? {} : { ANTHROPIC_API_KEY: 'sk-canary-anthropic', ANTHROPIC_BASE_URL: provider.baseUrl };
-  const gate = { 'server-command': everythingOverStdio, isolation: 'run', 'report-dir': 'report' };
+  await using server = 'server-command' in inputs ? null : await startSumsServer();
+  const gate = { ...(server && { 'server-url': server.url }), 'report-dir': 'report' };
   return await runEmbeddedGate(workspace, { ...gate, ...inputs }, { environment });
 }
 
@@ -148,13 +151,16 @@ model: anthropic/claude-test
 cases:
   - title: Prints it
     steps:
-      - toolCall: get-env
+      - toolCall: environment
       - assert: { toolResultMatches: PATH }
       - prompt: Hello
 `,
     });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ text: 'Hi.' }) });
-    const { report } = await runModelGate(workspace, { provider, inputs: { 'report-formats': 'iterations' } });
+    const { report } = await runModelGate(workspace, {
+      provider,
+      inputs: { 'server-command': plainServerCommand, isolation: 'run', 'report-formats': 'iterations' },
+    });
     expect(report.verdict.outcome).toBe('passed');
     const log = await readFile(join(workspace.path, 'report', 'iterations.jsonl'), 'utf8').catch(() => '');
     expect(log + JSON.stringify(report)).not.toContain('sk-canary');

@@ -6,11 +6,13 @@ import { gate } from '../../src/gate/gate.ts';
 import type { PolicyInput } from '../../src/index.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { type GateInputs, readGateInputs } from '../support/gate/gate-inputs.ts';
-import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
+import { startSumsServer } from '../support/servers/sums-server.ts';
+import { createWorkspace, redEvals } from '../support/workspace.ts';
 
 async function run(inputs: GateInputs, files: Record<string, string>, now = () => systemClock.now()) {
   await using workspace = await createWorkspace({ 'a.yaml': redEvals, ...files });
-  const texts = { 'server-command': everythingOverStdio, isolation: 'run', evals: 'a.yaml', ...inputs };
+  await using server = 'server-command' in inputs ? null : await startSumsServer();
+  const texts = { ...(server && { 'server-url': server.url }), evals: 'a.yaml', ...inputs };
   const environment = process.env;
   const plan = await planGate(readGateInputs(texts), { cwd: workspace.path, environment });
   const warnings: string[] = [];

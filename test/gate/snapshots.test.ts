@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { runPlan } from '../../src/gate/job.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
-import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { startSayingServer } from '../support/servers/saying-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const environment = { PATH: process.env['PATH'] ?? '' };
@@ -21,10 +21,8 @@ ${more}`;
 
 /** Plans and runs a gate whose server answers with `answer`. */
 async function run(cwd: string, answer: string, { updatesSnapshots = false, secrets = [] as Secret[] } = {}) {
-  const options = parseGateOptions({
-    'server-command': `${process.execPath} ${stdioServerPath} ${answer}`,
-    evals: 'evals/*.evals.yaml',
-  });
+  await using server = await startSayingServer(answer);
+  const options = parseGateOptions({ 'server-url': server.url, evals: 'evals/*.evals.yaml' });
   const log: string[] = [];
   const say = (text: string) => void log.push(text);
   const logger = {
