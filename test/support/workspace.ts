@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { everythingServerPath } from './servers/bundled-servers.ts';
+import { everythingHttpServerPath, everythingServerPath } from './servers/bundled-servers.ts';
 
 /** A directory of its own with some files in it, as a checkout of a user's would be; removed when it is disposed. */
 export interface Workspace extends AsyncDisposable {
@@ -36,7 +36,7 @@ export const addingServerPath = fileURLToPath(new URL('servers/adding-server.mjs
 export const everythingOverStdio = `${node} ${everythingServerPath}`;
 
 /** The same server over HTTP, on the port of `PORT`. */
-export const everythingOverHttp = `${node} ${packages}/@modelcontextprotocol/server-everything/dist/index.js streamableHttp`;
+export const everythingOverHttp = `${node} ${everythingHttpServerPath}`;
 
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything

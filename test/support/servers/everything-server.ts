@@ -1,21 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { findFreePort } from '../network/free-port.ts';
+import { everythingHttpServerPath } from './bundled-servers.ts';
 
 export interface EverythingServer extends AsyncDisposable {
   url: string;
 }
 
-const binary = path.resolve(
-  import.meta.dirname,
-  '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
-);
-
 /** Starts the reference server over HTTP in a process of its own, and waits until it listens. */
 export async function startEverythingServer(): Promise<EverythingServer> {
   const port = await findFreePort();
-  const child = spawn(process.execPath, [binary, 'streamableHttp'], {
+  const child = spawn(process.execPath, [everythingHttpServerPath], {
     env: { PATH: process.env['PATH'], PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
