@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 
 import type { CaseReport } from '../../src/model/case-report.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { EmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { findFreePort } from '../support/network/free-port.ts';
+import { crashingServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-const serverSource = stripTypeScriptTypes(readFileSync('test/support/servers/crashing-server.ts', 'utf8'));
 
 /** How the server is reached, and what iterations share. */
 const modes = {
@@ -24,8 +21,12 @@ const modeNames = Object.keys(modes) as Mode[];
 const [perIteration, oneProcess, , overHttp] = modeNames as [Mode, Mode, Mode, Mode];
 const withSessions = [perIteration, oneProcess, overHttp];
 
-/** The ends are the same with a sandbox, where the machine has one, and without: on either transport, however iterations share the process. */
-const sandboxesOf = (mode: Mode) => (mode === perIteration || mode === overHttp ? ['auto', 'off'] : ['auto']);
+/**
+ * The ends are the same with a sandbox, where the machine has one, and without. How iterations share a process is no part of the sandbox, so
+ * one mode of either transport has one.
+ */
+const hasSandbox = (mode: Mode) => mode === perIteration || mode === overHttp;
+const sandboxesOf = (mode: Mode) => [...(hasSandbox(mode) ? ['auto'] : []), ...(mode === overHttp ? [] : ['off'])];
 
 interface Shape {
   /** What the process does in the case; other cases run next to it. */
@@ -94,16 +95,20 @@ const shapes: Shape[] = [
   },
 ];
 
-async function run(mode: Mode, cases: readonly string[], environment: Record<string, string> = {}, sandbox = 'auto') {
+async function run(
+  mode: Mode,
+  cases: readonly string[],
+  environment: Record<string, string> = {},
+  sandbox = hasSandbox(mode) ? 'auto' : 'off',
+) {
   const { isolation, ...fixed } = modes[mode];
   const port = 'PORT' in fixed ? String(await findFreePort()) : null;
   const variables = { ...fixed, ...(port === null ? {} : { PORT: port }), ...environment };
   await using workspace = await createWorkspace({
-    'server.mjs': serverSource,
     'x.evals.yaml': `suite: Crashes\ntimeout: 20s\ncases:\n${cases.join('')}`,
   });
   return await runEmbeddedGate(workspace, {
-    'server-command': `${process.execPath} ${workspace.path}/server.mjs`,
+    'server-command': `${process.execPath} ${crashingServerPath}`,
     isolation,
     sandbox,
     'server-env': Object.entries({ ...variables, STARTS: `${workspace.path}/starts` })
@@ -172,7 +177,7 @@ describe.each(modeNames)('a server over %s', (mode) => {
 });
 
 it('fails every iteration of a case that always crashes, however many they are', async () => {
-  const result = await run(perIteration, [writeCase('Crashes', [end('1', 'before')], 12), bystander]);
+  const result = await run(perIteration, [writeCase('Crashes', [end('1', 'before')], 12), bystander], {}, 'off');
   expect(findCase(result, 'Crashes')).toMatchObject({ outcome: 'failed', failed: 12, total: 12 });
   expect(findCase(result, 'Goes on')).toMatchObject({ outcome: 'passed', passed: 3 });
 });
