@@ -12,6 +12,7 @@ import { planMerge } from '../../src/gate/plan/plan-merge.ts';
 import { publishReport } from '../../src/gate/publish/publish-report.ts';
 import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
+import { joinShards } from '../../src/verdict/merge.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { damage, gateReports, listPlaces, plannedSuites } from '../support/gate/damaged-report.ts';
 import { type GitHubApi, startGitHubApi } from '../support/github/github-api.ts';
@@ -48,8 +49,7 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
     issues,
   );
   if (issues.length > 0) return 'refused';
-  const plan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
-  return judgeShards(merge, plan).report.verdict.outcome;
+  return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 
 async function judgePublished(
@@ -69,6 +69,17 @@ async function judgePublished(
     signal: new AbortController().signal,
   }).catch((error: unknown) => (error instanceof ConfigurationError ? undefined : Promise.reject(error)));
   return parseMarker(api.comments[0]?.body ?? '', 'your-org/your-server#7')?.outcome ?? 'refused';
+}
+
+const mergingPlan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
+
+/** What `merge` makes of reports that nothing is wrong with. */
+function judgeSoundShards(shards: readonly Report[]): Judged {
+  const members = shards.map((report, index) => ({ label: String(index), report }));
+  const { joined, problems } = joinShards(members, { isJudgedAnew: false });
+  expect(problems).toEqual([]);
+  const merge = { ...joined, revision: shards[0]?.revision ?? null, rules: { minimumPassRate: null, policy: null } };
+  return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 
 /** What `publish` makes of a report that nothing is wrong with. */
@@ -102,9 +113,9 @@ describe('a report that is damaged in one field', () => {
       fc.asyncProperty(plannedSuites, cut, flaky, fc.nat(), fc.nat(), async (suites, picks, effect, where, how) => {
         const policy = createPolicy({ flaky: demanded(effect) });
         const shards = createShardReports(suites, 2, (caseIndex) => picks[caseIndex] ?? 1, policy);
-        const texts = shards.map(renderReportJson);
-        const sound = await judgeMerged(workspace, texts);
-        expect(sound).not.toBe('refused');
+        const sound = judgeSoundShards(shards);
+        // Files take their time, so that only some of the undamaged reports are merged from them.
+        if (where % 10 === 0) expect(await judgeMerged(workspace, shards.map(renderReportJson))).toBe(sound);
         const [first, ...others] = shards;
         if (first === undefined) return;
         const { text, place } = damageSomewhere(first, where, how);
