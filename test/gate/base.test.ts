@@ -7,6 +7,7 @@ import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { type EmbeddedGate, runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { mergeShards } from '../support/gate/merged-gate.ts';
+import { countDraws } from '../support/property-runs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -14,6 +15,9 @@ type Scripts = Readonly<Record<string, readonly Behaviour[]>>;
 
 const names = ['echo', 'greet'];
 const allPass: Scripts = Object.fromEntries(names.map((name) => [name, ['passes']]));
+
+/** Twenty in `npm run test:soak`. */
+const comparisons = countDraws(20);
 
 /** The largest one that an option takes. */
 const seed = 2 ** 32 - 1;
@@ -64,17 +68,17 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     expect(texts.annotations).toContain('Calls greet: ');
   });
 
-  it('passes ten comparisons of a server with itself, of which some tools are flaky', async () => {
+  it('passes each comparison of a server with itself, of which some tools are flaky', async () => {
     const flaky: Scripts = { ...allPass, greet: ['passes', 'fails', 'passes', 'passes', 'fails', 'passes'] };
     const exitCodes: number[] = [];
-    for (let index = 0; index < 10; index += 1) {
+    for (let index = 0; index < comparisons; index += 1) {
       await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(names) });
       await using server = await startFlakyServer(flaky);
       const inputs = { 'server-command': '', 'server-url': server.url, 'min-pass-rate': '50%' };
       const { exitCode } = await runEmbeddedGate(workspace, { ...inputs, base: `url=${server.url}\nseed=${index}` });
       exitCodes.push(exitCode);
     }
-    expect(exitCodes).toEqual(Array.from({ length: 10 }, () => 0));
+    expect(exitCodes).toEqual(Array.from({ length: comparisons }, () => 0));
   });
 
   it('runs no further round where both sides pass', async () => {

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { countDraws } from '../support/property-runs.ts';
 import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const gates = 5;
+/** 12 in `npm run test:soak`. */
+const gates = countDraws(12);
 
 /** Real servers: one that keeps nothing, one over a folder, one over a file. Cases see what earlier ones wrote. */
 const servers = {
