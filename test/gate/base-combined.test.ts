@@ -144,7 +144,7 @@ describe('base: git and several servers', () => {
       });
       const git = (...args: string[]) =>
         execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd: workspace.path });
-      git('init', '-q', '-b', 'main');
+      git('init', '-q', '--template=', '-b', 'main');
       git('add', '.');
       git('commit', '-q', '-m', 'One');
       git('switch', '-q', '-c', 'change');

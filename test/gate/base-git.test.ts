@@ -41,7 +41,7 @@ async function createRepository(
     'setup.mjs': "import { appendFileSync } from 'node:fs';\nappendFileSync('words.txt', ' two');\n",
   });
   const { path } = workspace;
-  git(path, 'init', '-q', '-b', 'main');
+  git(path, 'init', '-q', '--template=', '-b', 'main');
   git(path, 'add', '.');
   git(path, 'commit', '-q', '-m', 'One');
   git(path, 'switch', '-q', '-c', 'change');

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createWorkspace, type Workspace } from '../workspace.ts';
@@ -34,7 +35,13 @@ export async function commitFiles(
   await changeFiles(workspace, changes);
   runGitIn(workspace, 'add', '-A');
   runGitIn(workspace, 'commit', '-q', '--allow-empty', '-m', 'change');
-  return runGitIn(workspace, 'rev-parse', 'HEAD');
+  return readHead(workspace);
+}
+
+/** The commit of the branch that has just been committed to, which git keeps in a file until it packs it. */
+function readHead({ path }: Workspace): string {
+  const head = readFileSync(join(path, '.git', 'HEAD'), 'utf8').trim();
+  return head.startsWith('ref: ') ? readFileSync(join(path, '.git', head.slice(5)), 'utf8').trim() : head;
 }
 
 /** A repository whose main has `base`, with `head` checked out over it and not committed; and the event of its pull request. */
@@ -43,7 +50,8 @@ export async function createPullRequest(
   head: Readonly<Record<string, FileChange>>,
 ): Promise<PullRequestCheckout> {
   const workspace = await createWorkspace();
-  runGitIn(workspace, 'init', '-q', '-b', 'main');
+  // Without the hooks and the other samples of a template.
+  runGitIn(workspace, 'init', '-q', '--template=', '-b', 'main');
   const sha = await commitFiles(workspace, base);
   await changeFiles(workspace, head);
   return { workspace, environment: await describePullRequest(workspace, sha) };
