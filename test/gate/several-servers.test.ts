@@ -5,6 +5,7 @@ import {
   everythingServerPath,
   filesystemServerPath,
   memoryServerPath,
+  plainServerPath,
 } from '../support/servers/bundled-servers.ts';
 import { startSseServer, answers } from '../support/servers/sse-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -136,7 +137,7 @@ cases:
         server: memory
 `;
     await using workspace = await openWorkspace(evals);
-    const result = await run(workspace, { 'mcp-config': '.mcp.json#memory, everything' });
+    const result = await run(workspace, { 'mcp-config': '.mcp.json#memory, everything', isolation: 'run' });
     expect(listOutcomes(result)).toEqual({
       'Asks both': 'passed',
       'Expects another text': 'failed',
@@ -150,7 +151,7 @@ cases:
     await using workspace = await openWorkspace(
       'suite: One\ncases:\n  - title: Sum\n    steps:\n      - toolCall: get-sum\n        arguments: { a: 1, b: 2 }\n      - assert: { toolResultContains: "3" }\n',
     );
-    const { report, exitCode } = await run(workspace, { 'mcp-config': '.mcp.json#everything' });
+    const { report, exitCode } = await run(workspace, { 'mcp-config': '.mcp.json#everything', isolation: 'run' });
     expect(report.server).toMatchObject({ label: 'everything' });
     expect(report.otherServers).toEqual([]);
     expect(exitCode).toBe(0);
@@ -172,7 +173,7 @@ cases:
       old: { type: 'sse', url: `${sse.origin}/sse` },
       everything: servers.everything,
     });
-    const result = await run(workspace);
+    const result = await run(workspace, { isolation: 'run' });
     expect(result.report.server).toMatchObject({ label: 'old', transport: 'sse' });
     expect(result.exitCode).toBe(0);
     await using tunnelled = await openWorkspace(
@@ -211,22 +212,24 @@ cases:
 cases:
   - title: Both
     steps:
-      - toolCall: get-sum
+      - toolCall: count
         server: a
-        arguments: { a: 1, b: 2 }
       - toolCall: echo
         server: b
-        arguments: { message: x }
+        arguments: { value: x }
 `;
-    await using workspace = await openWorkspace(evals, { a: servers.everything, b: servers.everything });
+    await using workspace = await openWorkspace(evals, { a: start(plainServerPath), b: start(plainServerPath) });
     await expect(run(workspace)).rejects.toThrow(
       'Case "Both" uses the servers "a" and "b", which both list a tool "echo"; rename it in one, or split the case so that each part uses one of them.',
     );
   });
 
   it('names the server that does not start', async () => {
+    const plain = start(plainServerPath);
     await using workspace = await openWorkspace(together, {
-      ...servers,
+      memory: plain,
+      files: plain,
+      everything: plain,
       crashing: { command: process.execPath, args: ['-e', 'process.exit(4)'] },
     });
     const { report, exitCode } = await run(workspace);
@@ -241,14 +244,14 @@ cases:
 cases:
   - title: Reads the environment
     steps:
-      - toolCall: get-env
+      - toolCall: environment
       - assert: { toolResultContains: canary-in-file }
       - assert: { toolResultContains: absent }
 `;
     const environment = { PATH: '/usr/bin', PASSED: 'canary-passed-1', WITHHELD: 'canary-withheld-1' };
     await using workspace = await openWorkspace(evals, {
-      everything: {
-        ...servers.everything,
+      plain: {
+        ...start(plainServerPath),
         env: { API_KEY: 'canary-in-file', B: 'x-${PASSED}', C: '${WITHHELD:-none}' },
       },
     });
