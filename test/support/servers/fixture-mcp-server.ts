@@ -100,14 +100,17 @@ export async function startFixtureMcpServer(
   const modern = toNodeHandler(handler);
   const servers: Server[] = [];
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { origin } = new URL(`http://${request.headers.host}`);
-    const { method = '', url = '', headers } = request;
-    const asked = new Request(`${origin}${url}`, {
+  async function askGuard({ method = '', url = '', headers }: IncomingMessage): Promise<Response | null> {
+    if (options.guard === undefined) return null;
+    const asked = new Request(`http://${headers.host}${url}`, {
       method,
       headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
     });
-    const refusal = (await options.guard?.(asked)) ?? null;
+    return await options.guard(asked);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = await askGuard(request);
     if (refusal !== null) {
       response.writeHead(refusal.status, Object.fromEntries(refusal.headers)).end(await refusal.text());
       return undefined;
