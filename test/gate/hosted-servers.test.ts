@@ -15,6 +15,7 @@ import {
   saveServer,
   saveSuite,
 } from '../support/service/contract-service.ts';
+import { startFixtureMcpServer, text, type ToolContext } from '../support/servers/fixture-mcp-server.ts';
 import { catchError } from '../support/service/service-client.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
@@ -26,17 +27,32 @@ const start = (...tools: string[]) => ({ command: process.execPath, args: ['serv
 const two = { notes: start('note', 'end-notes'), search: start('find', 'hang') };
 
 const files = (mcpServers: object) => ({ '.mcp.json': JSON.stringify({ mcpServers }), 'server.mjs': program });
-const both = { 'mcp-config': '.mcp.json', isolation: 'run' };
-const call = (server: string, tool: string, text = 'milk') =>
-  `    - toolCall: ${tool}\n      server: ${server}\n      arguments: { text: ${text} }\n`;
-const expectText = (toolName: string, text: string) =>
-  `    - assert: { toolResultContains: ${text}, toolName: ${toolName} }\n`;
+const both = { 'mcp-config': '.mcp.json' };
+const call = (server: string, tool: string, word = 'milk') =>
+  `    - toolCall: ${tool}\n      server: ${server}\n      arguments: { text: ${word} }\n`;
+const expectText = (toolName: string, word: string) =>
+  `    - assert: { toolResultContains: ${word}, toolName: ${toolName} }\n`;
 const test = (title: string, ...steps: string[]) => `- title: ${title}\n  steps:\n${steps.join('')}`;
 
 const green =
   test('Uses both', call('notes', 'note'), expectText('note', 'milk'), call('search', 'find', 'tea')) +
   test('Uses one', call('search', 'find'), expectText('find', 'milk'));
 const endless = test('Waits', call('notes', 'note'), call('search', 'hang'));
+
+/** The same two servers within the test, for what is not about their processes. */
+async function startTwo() {
+  const echo = { call: ({ args }: ToolContext) => text(String(args['text'])) };
+  const hang = { call: () => new Promise<never>(() => {}) };
+  const notes = await startFixtureMcpServer({ note: echo, 'end-notes': echo }, { name: 'server of note' });
+  const search = await startFixtureMcpServer({ find: echo, hang }, { name: 'server of find' });
+  return {
+    config: { notes: { url: notes.url }, search: { url: search.url } },
+    [Symbol.asyncDispose]: async () => {
+      await notes[Symbol.asyncDispose]();
+      await search[Symbol.asyncDispose]();
+    },
+  };
+}
 
 const taps: ServiceTap[] = [];
 afterEach(async () => {
@@ -50,15 +66,14 @@ afterEach(async () => {
 async function run(
   service: ContractService,
   tests: string,
-  {
-    servers = two,
-    inputs = {},
-    ...options
-  }: { servers?: object; inputs?: Record<string, string> } & HostedGateOptions = {},
+  { servers, inputs = {}, ...options }: { servers?: object; inputs?: Record<string, string> } & HostedGateOptions = {},
 ) {
   const tap = await openServiceTap(service);
   taps.push(tap);
-  const result = await runHostedGate(tap.service, { ...both, tests, ...inputs }, { ...options, files: files(servers) });
+  await using inTest = servers === undefined ? await startTwo() : null;
+  const config = files(servers ?? inTest?.config ?? {});
+  const usual = { ...both, ...(servers !== undefined && { isolation: 'run' }), tests };
+  const result = await runHostedGate(tap.service, { ...usual, ...inputs }, { ...options, files: config });
   if (result.leftovers) await clear(service, result.leftovers);
   return { ...result, grants: tap.grants, remains: await findRemains(service, tap) };
 }
@@ -130,7 +145,10 @@ describe('a hosted gate with several servers', () => {
       test('Wrong', call('search', 'find'), expectText('find', 'bread')) +
       test('Right', call('notes', 'note')) +
       test('Ends', call('search', 'find'), call('notes', 'end-notes'));
-    const { report, exitCode, remains } = await run(service, tests, { inputs: { isolation: 'iteration' } });
+    const { report, exitCode, remains } = await run(service, tests, {
+      servers: two,
+      inputs: { isolation: 'iteration' },
+    });
     expect(listOutcomes(report)).toEqual({ Wrong: 'failed', Right: 'passed', Ends: 'failed' });
     expect(exitCode).toBe(1);
     const reasons = report.cases.find(({ title }) => title === 'Ends')?.failures[0]?.reasons ?? [];

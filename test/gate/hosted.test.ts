@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { CancelledError } from '../../src/base/errors.ts';
 import type { Report } from '../../src/model/report.ts';
@@ -11,11 +11,25 @@ import {
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { catchError } from '../support/service/service-client.ts';
-import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 
 // The service is real and listens on loopback; to the gate it is a hosted service.
 
-const server = { 'server-command': plainServerCommand, isolation: 'run' };
+const started = { 'server-command': plainServerCommand, isolation: 'run' };
+
+/** A server within the test, for what is not about its process. */
+let running: FixtureMcpServer;
+let server: { 'server-url': string };
+
+beforeAll(async () => {
+  running = await startFixtureMcpServer({
+    echo: { call: ({ args }) => text(JSON.stringify(args['value']) ?? 'nothing') },
+    hang: { call: () => new Promise<never>(() => {}) },
+  });
+  server = { 'server-url': running.url };
+});
+
+afterAll(() => running[Symbol.asyncDispose]());
 
 const tests = (...titles: string[]) =>
   titles
@@ -43,7 +57,7 @@ describe('a hosted gate', () => {
     const during: unknown[] = [];
     const { report, exitCode, leftovers } = await runHostedGate(
       service,
-      { ...server, tests: tests('one', 'two') },
+      { ...started, tests: tests('one', 'two') },
       {
         onProgress: async ({ kind }) => {
           if (kind === 'run-started') during.push(...(await service.project.get('/servers')).body.items);

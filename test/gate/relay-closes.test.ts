@@ -4,13 +4,14 @@ import { createJumpingClock } from '../support/clocks/bent-clock.ts';
 import type { ContractService } from '../support/service/contract-service.ts';
 import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/gate/hosted-gate.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
 // Whole jobs against a service in another process, whose relay hangs up on them in every way that it knows.
 
-const server = { 'server-command': plainServerCommand, 'server-cwd': process.cwd() };
+const started = { 'server-command': plainServerCommand, 'server-cwd': process.cwd() };
 
 /** One case that passes and one that fails, so that neither a green nor a red by accident is the true verdict. */
 const mixed = `- title: right
@@ -30,14 +31,22 @@ const runIsPolled = /^GET .*\/eval-runs\/[^/]+$/;
 const grantIsAskedFor = /^POST .*\/tunnels$/;
 
 let service: ContractService;
+let server: FixtureMcpServer;
 
 beforeAll(async () => {
   service = await startServeProcess();
+  server = await startFixtureMcpServer({
+    echo: { call: ({ args }) => text(String(args['value'])) },
+    hang: { call: () => new Promise<never>(() => {}) },
+  });
 });
 
 afterEach(() => taps.pop()?.[Symbol.asyncDispose]());
 
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
 
 /** The run also ends when its call is cut off; the gate must not see that first. */
 const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
@@ -49,14 +58,14 @@ let jobs = 0;
 async function disturbJob(
   { tests, moment, goesOn = 'then' }: { tests: string; moment: RegExp; goesOn?: 'then' | 'after the job' },
   disturb: (tap: ServiceTap) => Promise<void>,
-  options: { clock?: Clock } = {},
+  { inputs = { 'server-url': server.url }, ...options }: { clock?: Clock; inputs?: Record<string, string> } = {},
 ) {
   const tap = await openServiceTap(service);
   taps.push(tap);
   const held = tap.hold(moment, 'asked');
   jobs += 1;
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: String(jobs), GITHUB_REF_NAME: `change-${jobs}` };
-  const job = runHostedGate(tap.service, { ...server, tests }, { environment, ...options });
+  const job = runHostedGate(tap.service, { ...inputs, tests }, { environment, ...options });
   await Promise.race([held.reached, job]);
   await disturb(tap);
   if (goesOn === 'then') held.release();
@@ -226,7 +235,7 @@ describe('a hosted job whose calls get no answer', () => {
 
   it('fails the case under which the server dies, and runs the others on', async () => {
     const tests = `${mixed}- title: deadly\n  steps:\n    - toolCall: crash\n      arguments: { code: 9 }\n`;
-    const { tap, end } = await disturbJob({ tests, moment: runIsAskedFor }, async () => {});
+    const { tap, end } = await disturbJob({ tests, moment: runIsAskedFor }, async () => {}, { inputs: started });
     expect(end).toMatchObject({ exitCode: 1, leftovers: null, outcomes: { deadly: 'failed' } });
     expect(end.reasons).toEqual(['below-minimum: 1 of 3 iterations passed (33.3%), the minimum is 100% (the default)']);
     expect(tap.runIds).toHaveLength(1);

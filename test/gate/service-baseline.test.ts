@@ -3,6 +3,7 @@ import { type ContractService, openContractService } from '../support/service/co
 import { writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { startSayingServer } from '../support/servers/saying-server.ts';
 
 // Jobs on branches of a repository against a service that keeps a suite of each.
 
@@ -25,8 +26,12 @@ async function runJob(
   jobs += 1;
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: `${suite} ${jobs}`, GITHUB_REF_NAME: branch };
   const files = { 'x.evals.yaml': writeSayingCases(suite, ids, { head }) };
-  const server = { 'server-command': `${plainServerCommand} ${says}`, 'server-cwd': process.cwd(), isolation: 'run' };
-  return await runHostedGate(service, { ...server, evals: 'x.evals.yaml', ...inputs }, { files, environment });
+  await using server = await startSayingServer(says);
+  return await runHostedGate(
+    service,
+    { 'server-url': server.url, evals: 'x.evals.yaml', ...inputs },
+    { files, environment },
+  );
 }
 
 const againstMain = { baseline: 'branch:main' };
