@@ -1,30 +1,60 @@
 /**
- * An MCP server on stdio without an SDK, which starts in less than half the CPU time of stdio-server.ts and has its tools that gates call
- * most. For tests of what the gate does with a server that it starts; tests of what is said to a server take stdio-server.ts.
+ * An MCP server on stdio without an SDK, which starts in less than half the CPU time of stdio-server.ts and has the tools of it that tests
+ * call most, with the same names. For tests of what happens to the processes of a server; tests of what is said to one take
+ * stdio-server.ts. `IMPATIENCE_MS` ends a server that has received nothing for that long after its start.
  */
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 type Arguments = Record<string, unknown>;
 
+interface Message {
+  id?: number;
+  method: string;
+  params?: { name?: string; arguments?: Arguments };
+}
+
+const invalidParams = -32_602;
+const methodNotFound = -32_601;
+
 let counter = 0;
+const held: Array<(value: unknown) => void> = [];
 
 const tools: Record<string, (args: Arguments) => unknown> = {
   echo: async ({ value, delayMs }) => {
     await sleep(Number(delayMs ?? 0));
     return value;
   },
+  /** Answers when `release` is called. */
+  hold: () => new Promise((resolve) => held.push(resolve)),
+  held: () => held.length,
+  release: ({ value }) => {
+    for (const answer of held.splice(0)) answer(value);
+    return 'released';
+  },
   count: () => (counter += 1),
+  pid: () => process.pid,
   environment: () => process.env,
   argv: () => process.argv.slice(2),
   crash: ({ code }) => process.exit(Number(code)),
+  /** Ends after its answer. */
+  leave: ({ code }) => {
+    setTimeout(() => process.exit(Number(code)), 20);
+    return 'bye';
+  },
   /** Never answers. */
   hang: () => new Promise(() => {}),
+  /** Never does anything again. */
+  spin: () => {
+    for (;;) Date.now();
+  },
 };
 
-async function answer(method: string, params: { name?: string; arguments?: Arguments }): Promise<object> {
+async function answer({ method, params = {} }: Message): Promise<object> {
   switch (method) {
     case 'initialize': {
+      const missing = ['protocolVersion', 'capabilities', 'clientInfo'].find((name) => !(name in params));
+      if (missing !== undefined) return { error: { code: invalidParams, message: `There is no ${missing}.` } };
       const serverInfo = { name: 'plain-server', version: '1.2.3' };
       return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } };
     }
@@ -33,22 +63,29 @@ async function answer(method: string, params: { name?: string; arguments?: Argum
     case 'tools/list':
       return { result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } };
     case 'tools/call': {
-      const value = await tools[params.name ?? '']?.(params.arguments ?? {});
+      const tool = tools[params.name ?? ''];
+      if (tool === undefined) return { error: { code: invalidParams, message: `There is no tool ${params.name}.` } };
+      const value = await tool(params.arguments ?? {});
       return { result: { content: [{ type: 'text', text: JSON.stringify(value) }] } };
     }
     default:
-      return { error: { code: -32_601, message: 'Method not found' } };
+      return { error: { code: methodNotFound, message: 'Method not found' } };
   }
 }
 
-process.stderr.write(`plain-server ${process.pid} is up\n`);
 createInterface({ input: process.stdin })
-  .on('line', (line) => {
-    const { id, method, params = {} } = JSON.parse(line);
-    if (id === undefined) return;
-    void answer(method, params).then((said) =>
-      process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...said })}\n`),
-    );
+  .on('line', async (line) => {
+    const message = JSON.parse(line) as Message;
+    if (message.id === undefined) return;
+    const said = await answer(message);
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, ...said })}\n`);
   })
   // As a server of the SDK does when its stdin ends, whatever it has not answered.
   .on('close', () => process.exit());
+
+const impatienceMs = Number(process.env['IMPATIENCE_MS'] ?? 0);
+if (impatienceMs > 0) {
+  const leaving = setTimeout(() => process.exit(5), impatienceMs);
+  process.stdin.once('data', () => clearTimeout(leaving));
+}
+process.stderr.write(`plain-server ${process.pid} is up\n`);

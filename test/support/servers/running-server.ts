@@ -1,25 +1,22 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ClientOptions } from '@modelcontextprotocol/client';
-import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { anyProtocol } from '../../../src/model/protocol.ts';
 import { openServer } from '../../../src/server/open.ts';
-import { stdioServerPath } from './bundled-servers.ts';
+import { plainServerCommand, stdioServerPath } from './bundled-servers.ts';
 import type { RunningServer, ServerContext, ServerOptions } from '../../../src/server/running-server.ts';
 
 /** The command of the fixture server on stdio, run by the Node that runs the tests. */
 export const stdioServerCommand = `${process.execPath} ${stdioServerPath}`;
-
-const plainServer = `${process.execPath} ${fileURLToPath(new URL('plain-server.mjs', import.meta.url))}`;
 
 /** Opens a server without an SDK, whose processes start in a third of the time. */
 export function openPlainServer(
   overrides: Partial<ServerOptions> = {},
   context: Partial<ServerContext> = {},
 ): Promise<RunningServer> {
-  return openTestServer({ command: plainServer, ...overrides }, context);
+  return openTestServer({ command: plainServerCommand, ...overrides }, context);
 }
 
 /** Opens a server with defaults for everything that a test does not care about. */
