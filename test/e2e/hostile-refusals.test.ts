@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
+import { runStageHere } from '../support/runner/run-here.ts';
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
 import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/text/leak-forms.ts';
 
 // Errors quote what they fail on. Here everything fails on something secret: answers of a service that refuses, grants that
-// cannot be used, inputs that cannot be read, and the process itself.
+// cannot be used, inputs that cannot be read, and the process itself. One job of each kind is the built action in a process of its own; the
+// others run in this process.
+
+const ofBuiltAction = new Set([
+  '401',
+  'a relay with a user',
+  'in the status',
+  'a base URL with a password, and evals that are not there',
+]);
+const chooseProcess = (name: string) => (ofBuiltAction.has(name) ? {} : { runStage: runStageHere });
 
 type Answer = (self: HostileService, request: HostileRequest, text: string) => HostileAnswer;
 
@@ -19,7 +29,7 @@ const page = { 'content-type': 'text/html' };
 const atFirst = /^GET \/projects/;
 const long = 'x'.repeat(480);
 
-describe.concurrent('a service that refuses and quotes secrets in its reason', () => {
+describe('a service that refuses and quotes secrets in its reason', () => {
   it.each<[string, RegExp, Answer]>([
     ['401', atFirst, (self, request) => ({ status: 401, body: envelope('UNAUTHORIZED', echo(self, request)) })],
     [
@@ -76,9 +86,9 @@ describe.concurrent('a service that refuses and quotes secrets in its reason', (
       },
     ],
     ['no run', /^POST .*\/eval-runs$/, (self, request) => ({ status: 422, body: envelope('NO', echo(self, request)) })],
-  ])('with %s leaks no secret', async (_, pattern, answer) => {
+  ])('with %s leaks no secret', async (name, pattern, answer) => {
     await using hostile = await startTampering(pattern, answer);
-    const run = await runHostileJob(hostile, { timeout: '3s' });
+    const run = await runHostileJob(hostile, { timeout: '3s' }, chooseProcess(name));
     expect([2, 3]).toContain(run.exitCode);
     expect(run.problems).toEqual([]);
     expectClean(run.sinks, listTold(hostile));
@@ -94,7 +104,7 @@ function expectClean(sinks: Record<string, string | null>, told: Record<string, 
   expect(findRemnants(others, sinks)).toEqual([]);
 }
 
-describe.concurrent('a grant that cannot be used', () => {
+describe('a grant that cannot be used', () => {
   it.each<[string, (grant: Record<string, string>) => Record<string, string>]>([
     ['a public URL that is none', ({ url }) => ({ url: `not a url ${url}` })],
     ['a relay that is no URL', ({ connectToken }) => ({ relayWsUrl: `no url?k=${connectToken}` })],
@@ -102,33 +112,33 @@ describe.concurrent('a grant that cannot be used', () => {
     ['a relay with a user', ({ connectToken }) => ({ relayWsUrl: `wss://${connectToken}@127.0.0.1:9/` })],
     ['a token that no header can carry', ({ connectToken }) => ({ connectToken: `${connectToken}\n✗` })],
     ['an id that is a secret', ({ connectToken = '' }) => ({ serverId: connectToken })],
-  ])('with %s is not quoted', async (_, change) => {
+  ])('with %s is not quoted', async (name, change) => {
     await using hostile = await startTampering(/^POST .*\/tunnels$/, (__, ___, text) => {
       const grant = JSON.parse(text) as Record<string, string>;
       return { status: 201, body: JSON.stringify({ ...grant, ...change(grant) }) };
     });
-    const run = await runHostileJob(hostile, { timeout: '3s' });
+    const run = await runHostileJob(hostile, { timeout: '3s' }, chooseProcess(name));
     expect([2, 3]).toContain(run.exitCode);
     expect(hostile.grant).not.toBeNull();
     expectClean(run.sinks, listTold(hostile));
   });
 });
 
-describe.concurrent('a relay that refuses and says the token', () => {
+describe('a relay that refuses and says the token', () => {
   it.each([
     ['in the status', (authorization: string) => `HTTP/1.1 410 ${authorization}\r\nx: ${authorization}\r\n\r\n`],
     ['in a page', (authorization: string) => `HTTP/1.1 404 No\r\ncontent-type: text/html\r\n\r\n${authorization}`],
     ['in something else than HTTP', (authorization: string) => `${authorization}\r\n\r\n`],
-  ])('%s is not quoted', async (_, refuseRelay) => {
+  ])('%s is not quoted', async (name, refuseRelay) => {
     await using hostile = await startHostile(undefined, { refuseRelay });
-    const run = await runHostileJob(hostile, { timeout: '8s' });
+    const run = await runHostileJob(hostile, { timeout: '8s' }, chooseProcess(name));
     expect(run).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
     expect(hostile.handshakes.length).toBeGreaterThan(0);
     expectClean(run.sinks, listTold(hostile));
   });
 });
 
-describe.concurrent('an input that cannot be used', () => {
+describe('an input that cannot be used', () => {
   const { apiKey, modelKey, serverSecret } = canaries;
   // What a shell would take for the end of a quotation.
   const word = apiKey.replaceAll(/["']/g, '');
@@ -163,15 +173,15 @@ describe.concurrent('an input that cannot be used', () => {
     ['a server URL with a password', { 'server-url': `http://x:${encodeURIComponent(serverSecret)}@127.0.0.1:9/mcp` }],
     ['a command that is not there', { 'server-command': `'/none/${word}' '${word}'`, 'api-key': word }],
     ['a directory that is not there', { 'server-cwd': apiKey }],
-  ])('such as %s is not quoted', async (_, inputs) => {
-    const run = await runHostileJob(null, inputs);
+  ])('such as %s is not quoted', async (name, inputs) => {
+    const run = await runHostileJob(null, inputs, chooseProcess(name));
     expect([2, 3]).toContain(run.exitCode);
     expect(run.problems).toEqual([]);
     expectClean(run.sinks, { apiKey: inputs['api-key']?.split('\n')[0] ?? apiKey });
   });
 });
 
-describe.concurrent('an unexpected error of the gate', () => {
+describe('an unexpected error of the gate', () => {
   it.each([
     ['thrown without a handler', 'throw error'],
     ['of a promise without a handler', 'Promise.reject(error)'],
@@ -192,9 +202,12 @@ describe.concurrent('an unexpected error of the gate', () => {
     expectClean(run.sinks);
   });
 
-  it('is found by these tests if it quotes a value that is not registered as a secret', async () => {
+  it.each([
+    ['a process of its own', {}],
+    ['this process', { runStage: runStageHere }],
+  ])('is found by these tests in %s if it quotes a value that is not registered as a secret', async (_, options) => {
     const quoted = 'never-a-secret-6d1c';
-    const run = await runHostileJob(null, { 'server-cwd': quoted });
+    const run = await runHostileJob(null, { 'server-cwd': quoted }, options);
     expect(findRemnants({ quoted }, run.sinks)).toEqual([
       'quoted in log',
       'quoted in summary',

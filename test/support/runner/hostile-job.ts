@@ -46,6 +46,7 @@ export async function runHostileJob(
     ...options,
     inputs: {
       'server-command': 'node server.mjs',
+      sandbox: 'off',
       'server-env': `SERVER_SECRET=${canaries.serverSecret}`,
       evals: 'x.evals.yaml',
       ...service,

@@ -36,6 +36,8 @@ export interface ActionRunOptions {
   /** Gets the main process, to signal it at a moment that its log does not tell of. */
   onMain?: (main: RunningScript) => void;
   timings?: Partial<RunnerTimings>;
+  /** Runs a stage; a process of its own unless given. */
+  runStage?: typeof runScript;
 }
 
 /** What one stage of the action, `main` or `post`, did. */
@@ -138,7 +140,7 @@ async function runStage(
 ): Promise<StageRun> {
   const files = await createCommandFiles(job.directory);
   const log = createStepLog(job.masker);
-  const run = await runScript({
+  const run = await (job.options.runStage ?? runScript)({
     script: path.join(job.action.directory, script),
     cwd: job.options.workspace,
     env: {

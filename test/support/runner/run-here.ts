@@ -1,0 +1,28 @@
+import { basename } from 'node:path';
+import { createJobOutput } from '../../../src/action/logger.ts';
+import { runMain } from '../../../src/action/main.ts';
+import { runPost } from '../../../src/action/post.ts';
+import type { Supervision } from '../../../src/supervisor/supervised.ts';
+import { borrowProcess } from '../process/borrowed-process.ts';
+import type { runScript } from './run-script.ts';
+
+const unsupervised: Supervision = {
+  signals: { on: () => {} },
+  marker: null,
+  planned: () => {},
+  judged: () => {},
+  done: async (exitCode) => exitCode,
+};
+
+/**
+ * Runs a stage of this repository's action in this process, with the function that its entry calls: the sources instead of `dist/`, and no
+ * supervisor. For tests of many jobs whose process is not what they examine. No other job may run here at the same time.
+ */
+export const runStageHere: typeof runScript = async ({ script, cwd, env, onLine }) => {
+  // The post step would wait for the gate's process, which is this one.
+  using borrowed = borrowProcess({ cwd, env: { ...env, STATE_gateProcess: '' } });
+  const output = createJobOutput();
+  const exitCode = basename(script) === 'post.js' ? await runPost(output) : await runMain(output, unsupervised);
+  for (const line of borrowed.printed().split('\n').slice(0, -1)) onLine(line);
+  return { exitCode, signal: null, sentSignals: [], leaveMs: null, isOutputHeldOpen: false };
+};
