@@ -13,12 +13,14 @@ import { startGitHubApi } from '../support/github/github-api.ts';
 import { jobToken } from '../support/runner/github-job.ts';
 import { createPullRequestEvent, createScheduleEvent, createWorkflowRunEvent } from '../support/runner/events.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import { addingServerPath, createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, greenEvals, plainServer, type Workspace } from '../support/workspace.ts';
 import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
-// The steps of examples/workflows that use the action, run by the runner harness from the committed dist/ with the inputs
-// that stand there. The server is what `npm run build` would have built.
+// The steps of examples/workflows that use the action, run by the runner harness with the inputs that stand there. The server is what
+// `npm run build` would have built. Each of the three actions runs from the committed dist/, and where a test runs one of them again, in
+// this process.
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
@@ -57,15 +59,15 @@ describe('nightly.yml and pull-request.yml', () => {
     // The workflow runs each case five times.
     await using workspace = await createRepository(oneCase);
     await using api = await startGitHubApi();
-    const evals = readExampleInputs(readExampleJob('nightly.yml', 'evals'), {});
+    const evals = { ...plainServer, ...readExampleInputs(readExampleJob('nightly.yml', 'evals'), {}) };
     const verdictJob = readExampleJob('nightly.yml', 'verdict');
     const verdict = readExampleInputs(verdictJob, { 'github.ref_name': 'main' });
     const runNight = async (): Promise<ActionRun> => {
       const schedule = { workspace: workspace.path, event: createScheduleEvent() };
-      const ran = await runAction({ ...schedule, inputs: evals });
+      const ran = await runActionHere({ ...schedule, inputs: evals });
       expect(ran).toMatchObject({ problems: [], leftovers: [] });
       await keepAsShard(workspace, 1);
-      return await runAction({
+      return await runActionHere({
         ...schedule,
         actionDirectory: locateExampleAction(verdictJob),
         inputs: { ...verdict, 'github-token': jobToken },
@@ -84,8 +86,9 @@ describe('nightly.yml and pull-request.yml', () => {
     expect(api.issues).toEqual([]);
 
     await worsen(workspace);
-    const inputs = readExampleInputs(readExampleJob('pull-request.yml', 'evals'), { 'github.base_ref': 'main' });
-    const pullRequest = await runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    const shown = readExampleInputs(readExampleJob('pull-request.yml', 'evals'), { 'github.base_ref': 'main' });
+    const inputs = { ...plainServer, ...shown };
+    const pullRequest = await runActionHere({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
     expect(pullRequest).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
     expect(pullRequest.summary).toContain('| ❌ regressed | `Echoes a message` | 5 of 5 | 0 of 3 |');
 
@@ -112,21 +115,21 @@ describe('base.yml', () => {
     git('add', '.');
     git('commit', '-q', '-m', 'One');
     git('update-ref', 'refs/remotes/origin/main', 'HEAD');
-    const inputs = readExampleInputs(readExampleJob('base.yml', 'evals'), {});
-    const run = () => runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    const inputs = { ...plainServer, ...readExampleInputs(readExampleJob('base.yml', 'evals'), {}) };
+    const job = { workspace: workspace.path, inputs, event: createPullRequestEvent() };
 
     await mkdir(join(workspace.path, 'build'));
     await workspace.write('build/index.js', await workspace.read('source.js'));
-    const green = await run();
+    const green = await runAction(job);
     expect(green).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
     expect(green.summary).toMatch(/Not shown to be worse than the base \(`[\da-f]{7}, the merge base with main`\)/);
-    const again = await run();
+    const again = await runActionHere(job);
     expect(again).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
     expect(green.log).toContain('The server of the base is ready');
     expect(again.log).not.toContain('The server of the base is ready');
 
     await worsen(workspace);
-    const red = await run();
+    const red = await runActionHere(job);
     expect(red).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [], leftovers: [] });
     expect(red.summary).toMatch(/Worse than the base \(`.*`\): 1 of 1 case \(`Echoes a message`\)/);
     expect(red.annotations.map(({ message }) => message).join()).toContain('"Echoes a message" is worse than the base');
@@ -143,20 +146,20 @@ describe('shards.yml', () => {
     const verdict = readExampleJob('shards.yml', 'verdict');
     const inputs = readExampleInputs(verdict, {});
     const actionDirectory = locateExampleAction(verdict);
-    const runVerdict = () => runAction({ workspace: workspace.path, actionDirectory, inputs });
+    const whole = { workspace: workspace.path, actionDirectory, inputs };
 
     for (const shard of shards) {
-      const own = readExampleInputs(evals, { 'matrix.shard': String(shard) });
-      const run = await runAction({ workspace: workspace.path, inputs: own });
+      const own = { ...plainServer, ...readExampleInputs(evals, { 'matrix.shard': String(shard) }) };
+      const run = await runActionHere({ workspace: workspace.path, inputs: own });
       expect(run).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
       await keepAsShard(workspace, Number(shard));
       if (shard === 2) {
-        const incomplete = await runVerdict();
+        const incomplete = await runActionHere(whole);
         expect(incomplete).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive' } });
         expect(incomplete.log).toContain('1 shard of 3 missing: 3');
       }
     }
-    expect(await runVerdict()).toMatchObject({
+    expect(await runAction(whole)).toMatchObject({
       exitCode: 0,
       problems: [],
       outputs: { verdict: 'passed', passed: '4', total: '4', 'report-path': 'mcp-eval-report/report.json' },
@@ -172,9 +175,9 @@ describe('two-jobs.yml', () => {
     const { sandbox = '', ...inputs } = readExampleInputs(readExampleJob('two-jobs.yml', 'evals'), {});
     expect(sandbox).toBe('required');
     const level = hasSandbox ? { sandbox } : {};
-    const runBoth = async () => {
+    const runBoth = async (run: typeof runAction) => {
       const event = createPullRequestEvent();
-      const evals = await runAction({ workspace: workspace.path, inputs: { ...inputs, ...level }, event });
+      const evals = await run({ workspace: workspace.path, inputs: { ...inputs, ...level }, event });
       expect(evals).toMatchObject({ problems: [], leftovers: [] });
       const report = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
       expect(report.server.sandbox.level).toBe(hasSandbox ? 'confined' : 'none');
@@ -183,7 +186,7 @@ describe('two-jobs.yml', () => {
         'shards/eval-shard-1/report.json': JSON.stringify(report),
       });
       const verdictJob = readExampleJob('two-jobs.yml', 'verdict');
-      return await runAction({
+      return await run({
         workspace: base.path,
         actionDirectory: locateExampleAction(verdictJob),
         inputs: { ...readExampleInputs(verdictJob, {}), 'github-token': jobToken },
@@ -193,13 +196,13 @@ describe('two-jobs.yml', () => {
       });
     };
 
-    expect(await runBoth()).toMatchObject({ exitCode: 0, problems: [], outputs: { verdict: 'passed' } });
+    expect(await runBoth(runAction)).toMatchObject({ exitCode: 0, problems: [], outputs: { verdict: 'passed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate passed') }]);
 
     // A pull request cannot lower its own minimum: the gate uses the minimum of the base branch.
     await worsen(workspace);
     inputs['min-pass-rate'] = '0%';
-    expect(await runBoth()).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
+    expect(await runBoth(runActionHere)).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate failed') }]);
   });
 });
@@ -225,7 +228,7 @@ describe('the steps of docs/hardening.md', () => {
   it('end with exit code 2 where the path is missing', async () => {
     await using workspace = await createRepository();
     const inputs = readExampleInputs(workflow['evals'] ?? { steps: [] }, {});
-    const ran = await runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    const ran = await runActionHere({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
     expect(ran.exitCode).toBe(2);
     expect(ran.log).toContain('"data" does not exist');
   });
@@ -237,9 +240,9 @@ describe('forks-evals.yml and forks-comment.yml', () => {
     await using api = await startGitHubApi();
     const headSha = '1'.repeat(40);
     api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });
-    const evals = await runAction({
+    const evals = await runActionHere({
       workspace: workspace.path,
-      inputs: readExampleInputs(readExampleJob('forks-evals.yml', 'evals'), {}),
+      inputs: { ...plainServer, ...readExampleInputs(readExampleJob('forks-evals.yml', 'evals'), {}) },
       event: createPullRequestEvent({ isFork: true }),
     });
     expect(evals).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
@@ -247,9 +250,9 @@ describe('forks-evals.yml and forks-comment.yml', () => {
     // As the artifact is stored, and downloaded where nothing of the pull request is checked out.
     const text = await workspace.read('mcp-eval-report/report.json');
     const commentJob = readExampleJob('forks-comment.yml', 'comment');
-    const comment = async (report: string) => {
+    const comment = async (report: string, run: typeof runAction) => {
       await using other = await createWorkspace({ 'report/report.json': report });
-      return await runAction({
+      return await run({
         workspace: other.path,
         actionDirectory: locateExampleAction(commentJob),
         inputs: { ...readExampleInputs(commentJob, {}), 'github-token': jobToken },
@@ -258,9 +261,10 @@ describe('forks-evals.yml and forks-comment.yml', () => {
         secrets: [jobToken],
       });
     };
-    expect(await comment(text.replaceAll(headSha, '9'.repeat(40)))).toMatchObject({ exitCode: 2, problems: [] });
+    const ofOtherCommit = text.replaceAll(headSha, '9'.repeat(40));
+    expect(await comment(ofOtherCommit, runActionHere)).toMatchObject({ exitCode: 2, problems: [] });
     expect(api.comments).toEqual([]);
-    expect(await comment(text)).toMatchObject({ exitCode: 0, problems: [], annotations: [] });
+    expect(await comment(text, runAction)).toMatchObject({ exitCode: 0, problems: [], annotations: [] });
     expect(api.comments).toMatchObject([
       { issue: 7, body: expect.stringContaining('### ✅ Eval gate passed: `evals`') },
     ]);

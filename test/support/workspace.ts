@@ -32,6 +32,9 @@ const node = `env NODE_COMPILE_CACHE=${packages}/.cache/node node`;
 /** adding-server.mjs, which needs no packages and no cache of compiled modules. */
 export const addingServerPath = fileURLToPath(new URL('servers/adding-server.mjs', import.meta.url));
 
+/** Inputs of jobs that do not examine how their server is run: one process for all iterations, without a sandbox. */
+export const plainServer = { isolation: 'run', sandbox: 'off' };
+
 /** Starts server-everything over stdio from any working directory. */
 export const everythingOverStdio = `${node} ${everythingServerPath}`;
 

@@ -4,6 +4,7 @@ import { runMain } from '../../../src/action/main.ts';
 import { runPost } from '../../../src/action/post.ts';
 import type { Supervision } from '../../../src/supervisor/supervised.ts';
 import { borrowProcess } from '../process/borrowed-process.ts';
+import { type ActionRunOptions, runAction } from './run-action.ts';
 import type { runScript } from './run-script.ts';
 
 const unsupervised: Supervision = {
@@ -14,13 +15,16 @@ const unsupervised: Supervision = {
   done: async (exitCode) => exitCode,
 };
 
+/** Runs a job as `runAction` does, with its stages in this process. */
+export const runActionHere = (options: ActionRunOptions) => runAction({ ...options, runStage: runStageHere });
+
 /**
  * Runs a stage of this repository's action in this process, with the function that its entry calls: the sources instead of `dist/`, and no
  * supervisor. For tests of many jobs whose process is not what they examine. No other job may run here at the same time.
  */
 export const runStageHere: typeof runScript = async ({ script, cwd, env, onLine }) => {
   // The post step would wait for the gate's process, which is this one.
-  using borrowed = borrowProcess({ cwd, env: { ...env, STATE_gateProcess: '' } });
+  using borrowed = borrowProcess({ script, cwd, env: { ...env, STATE_gateProcess: '' } });
   const output = createJobOutput();
   const exitCode = basename(script) === 'post.js' ? await runPost(output) : await runMain(output, unsupervised);
   for (const line of borrowed.printed().split('\n').slice(0, -1)) onLine(line);
