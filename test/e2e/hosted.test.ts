@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
 import type { Report } from '../../src/model/report.ts';
-import type { ContractService } from '../support/service/contract-service.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { createPullRequestEvent, createPullRequestTargetEvent, createScheduleEvent } from '../support/runner/events.ts';
 import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
-import { addingServerPath, createWorkspace, everythingOverHttp } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, plainServer } from '../support/workspace.ts';
 
-// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. The tests run
+// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Their tests run
 // at the same time, since a hosted job keeps to the pace of a request a second for most of its life; no more than two jobs
-// use a service at once, which executes no more than two runs.
+// use a service at once, which executes no more than two runs. What a job makes of its event is tested within this process.
 
 const selectService = ({ baseUrl, apiKey }: ContractService) => ({
   service: 'svc',
@@ -28,9 +29,10 @@ let runs = 100;
 async function runJob(
   inputs: Record<string, string>,
   options: Partial<ActionRunOptions> & { evals?: string } = {},
+  start = runAction,
 ): Promise<Job> {
   await using workspace = await createWorkspace({ 'evals/suite.evals.yaml': options.evals ?? passing('Tiny') });
-  const run = await runAction({
+  const run = await start({
     workspace: workspace.path,
     ...options,
     env: { GITHUB_RUN_ID: String(runs++), ...options.env },
@@ -39,6 +41,9 @@ async function runJob(
   const text = await workspace.read('mcp-eval-report/report.json').catch(() => null);
   return { ...run, report: text === null ? null : parseReport(JSON.parse(text)) };
 }
+
+const runJobHere = (inputs: Record<string, string>, options: Partial<ActionRunOptions> = {}) =>
+  runJob({ ...plainServer, ...inputs }, options, runActionHere);
 
 function passing(suite: string): string {
   return `suite: ${suite}
@@ -104,7 +109,7 @@ describe('every way to run a gate', () => {
     const service = services[transport]!;
     const suite = `${color} ${transport}`;
     const run = async (inputs: Record<string, string>) => {
-      const server = transport === 'over stdio' ? {} : await serveOverHttp();
+      const server = transport === 'over HTTP' ? await serveOverHttp() : color === 'red' ? { sandbox: 'off' } : {};
       return await runJob({ ...server, ...inputs }, { evals: evals(suite) });
     };
     const embedded = await run({});
@@ -125,7 +130,7 @@ describe('every way to run a gate', () => {
 async function serveOverHttp(): Promise<Record<string, string>> {
   const port = await findFreePort();
   return {
-    'server-command': everythingOverHttp,
+    sandbox: 'off',
     'server-url': `http://127.0.0.1:${port}/mcp`,
     'server-env': `PORT=${port}`,
   };
@@ -145,23 +150,23 @@ async function listNames({ project }: ContractService, path: '/eval-suites' | '/
 }
 
 describe('a hosted job', () => {
-  it.concurrent('names its suite on a pull request and on a schedule', async () => {
-    await using service = await startServeProcess();
-    const pullRequest = await runJob(selectService(service), { event: createPullRequestEvent() });
+  it('names its suite on a pull request and on a schedule', async () => {
+    await using service = await openContractService();
+    const pullRequest = await runJobHere(selectService(service), { event: createPullRequestEvent() });
     expect(pullRequest).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
-    const schedule = await runJob(selectService(service), { event: createScheduleEvent() });
+    const schedule = await runJobHere(selectService(service), { event: createScheduleEvent() });
     expect(schedule).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect((await listNames(service, '/eval-suites')).toSorted()).toEqual(['Tiny', 'Tiny · PR 7']);
     expect(await listNames(service, '/servers')).toEqual([]);
   });
 
-  it.concurrent('uses the embedded service on a fork, and exits with code 2 if the fork requests another', async () => {
+  it('uses the embedded service on a fork, and exits with code 2 if the fork requests another', async () => {
     const event = createPullRequestEvent({ isFork: true });
-    const embedded = await runJob({}, { event });
+    const embedded = await runJobHere({}, { event });
     expect(embedded).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed', 'run-url': '' } });
     const inputs = { service: 'svc', 'base-url': 'https://service.example/api/v1', 'api-key': '' };
-    const other = await runJob(inputs, { event });
+    const other = await runJobHere(inputs, { event });
     expect(other).toMatchObject({
       exitCode: 2,
       conclusion: 'failure',
@@ -173,26 +178,27 @@ describe('a hosted job', () => {
     expect(other.annotations).toHaveLength(1);
   });
 
-  it.concurrent('stops pull_request_target before anything is started, unless it is allowed', async () => {
-    await using service = await startServeProcess();
+  it('stops pull_request_target before anything is started, unless it is allowed', async () => {
+    await using service = await openContractService();
     const event = createPullRequestTargetEvent({ isFork: true });
-    const refused = await runJob(selectService(service), { event });
+    const refused = await runJobHere(selectService(service), { event });
     expect(refused).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive' } });
     expect(refused.log).toContain('allow-pull-request-target');
     expect(refused.log).not.toContain('Starting');
     expect(await listNames(service, '/eval-suites')).toEqual([]);
-    const allowed = await runJob({ ...selectService(service), 'allow-pull-request-target': 'true' }, { event });
+    const allowed = await runJobHere({ ...selectService(service), 'allow-pull-request-target': 'true' }, { event });
     expect(allowed).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
   });
 
-  it.concurrent('has its own name and run in a matrix, and leaves only the suite', async () => {
+  it('has its own name and run in a matrix, and leaves only the suite', async () => {
     await using service = await startServeProcess();
     // What the runner says of them differs in nothing else.
     const env = { GITHUB_RUN_ID: '41' };
-    const start = (index: string) => runJob({ ...selectService(service), 'comment-id': index }, { env });
+    const start = (index: string, run = runJob) =>
+      run({ ...plainServer, ...selectService(service), 'comment-id': index }, { env });
     // The first makes the suite that the others find.
-    const jobs = [await start('0'), ...(await Promise.all([start('1'), start('2')]))];
+    const jobs = [await start('0', runJobHere), ...(await Promise.all([start('1'), start('2')]))];
     for (const job of jobs) expect(job).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(new Set(jobs.map(({ log }) => /Opening a tunnel to the server as (.*) …/.exec(log)?.[1])).size).toBe(3);
     expect(new Set(jobs.map(({ outputs }) => outputs['run-id'])).size).toBe(3);

@@ -1,8 +1,11 @@
 /**
- * An MCP server on stdio without an SDK, with `echo` and `get-sum` as server-everything has them. It starts in a third of the CPU time.
+ * An MCP server without an SDK, with `echo` and `get-sum` as server-everything has them. It starts in a third of the CPU time. It speaks over
+ * stdio, and over HTTP where `PORT` is given.
  * `trigger-long-running-operation` never answers. With the argument `worse`, `echo` says another word.
  */
+import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
 
 const word = process.argv.includes('worse') ? 'Answer' : 'Echo';
 const say = (text, isError = false) => ({ content: [{ type: 'text', text }], isError });
@@ -39,10 +42,23 @@ const answers = {
   'tools/call': (params) => calls[params.name]?.(params.arguments ?? {}) ?? say(`There is no ${params.name}.`, true),
 };
 
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined || method === undefined) return;
+/** Null for a notification. */
+async function answer({ id, method, params }) {
+  if (id === undefined || method === undefined) return null;
   const result = await answers[method]?.(params);
   const body = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...body })}\n`);
-});
+  return { jsonrpc: '2.0', id, ...body };
+}
+
+if (process.env.PORT === undefined) {
+  createInterface({ input: process.stdin }).on('line', async (line) => {
+    const message = await answer(JSON.parse(line));
+    if (message !== null) process.stdout.write(`${JSON.stringify(message)}\n`);
+  });
+} else {
+  createServer(async (request, response) => {
+    const message = request.method === 'POST' ? await answer(await json(request)) : null;
+    if (message !== null) response.setHeader('content-type', 'application/json').end(JSON.stringify(message));
+    else response.writeHead(request.method === 'POST' ? 202 : 405).end();
+  }).listen(process.env.PORT, '127.0.0.1');
+}
