@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAction } from '../support/runner/run-action.ts';
-import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+import { createWorkspace, everythingOverStdio, plainServer } from '../support/workspace.ts';
 import { judgeBlockKind, listYamlBlocks, type YamlBlock } from '../support/text/yaml-blocks.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -45,7 +45,7 @@ describe('the evals of the documents', () => {
     });
     const run = await runAction({
       workspace: workspace.path,
-      inputs: { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
+      inputs: { ...plainServer, 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
     });
     // The log says which example does not hold.
     expect({ verdict: run.outputs['verdict'], log: run.log }).toMatchObject({ verdict: 'passed' });

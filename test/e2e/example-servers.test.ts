@@ -6,11 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { addTools, runBash, toolsDirectory } from '../support/runner/example-pipeline.ts';
 import { readExampleInputs, readExampleJob, readExampleScript } from '../support/runner/example-workflow.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { startContainerDaemon } from '../support/servers/container-daemon.ts';
-import { addingServerPath, createWorkspace, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, plainServer, type Workspace } from '../support/workspace.ts';
 
 // The jobs of examples/workflows for servers in other languages, in containers, and for several servers: what builds the server is run by
-// bash, with stand-ins of the tools that build, and the gate by the command with the inputs of the action as flags.
+// bash, with stand-ins of the tools that build, and the gate by the action in this process. In containers, which must be removed, the gate
+// is also the command, with the inputs of the action as flags.
 
 const writeEvals = (message: string, suite = 'Everything') => `suite: ${suite}
 cases:
@@ -32,16 +34,25 @@ function readInputs({ file, job = 'evals', values = {} }: Example): Record<strin
   return readExampleInputs(readExampleJob(file, job), values);
 }
 
-/** Runs the gate of a job with its inputs as flags; more than one file of evals are arguments. */
-function runGate(workspace: Workspace, example: Example, env: Record<string, string> = {}, stop?: AbortSignal) {
+/** Runs the gate of a job in a process of its own, with its inputs as flags; more than one file of evals are arguments. */
+function runGateCommand(workspace: Workspace, example: Example, env: Record<string, string>, stop?: AbortSignal) {
   const { evals = '', ...inputs } = readInputs(example);
   const flags = Object.entries(inputs).flatMap(([name, value]) => [`--${name}`, value]);
-  const path = `${join(workspace.path, toolsDirectory)}:${process.env['PATH']}`;
   return runCommand(['run', ...flags, ...evals.trim().split(/\s+/)], {
     cwd: workspace.path,
-    env: { PATH: path, ...env },
+    env,
     ...(stop !== undefined && { stop }),
   });
+}
+
+/** Runs the gate of a job. `server` are inputs of the server that the job does not name. */
+function runGate(
+  workspace: Workspace,
+  example: Example,
+  { PATH = process.env['PATH'] ?? '', server = plainServer }: { PATH?: string; server?: Record<string, string> } = {},
+) {
+  const env = { PATH: `${join(workspace.path, toolsDirectory)}:${PATH}` };
+  return runActionHere({ workspace: workspace.path, inputs: { ...server, ...readInputs(example) }, env });
 }
 
 function runStep(workspace: Workspace, { file, job = 'evals' }: Example, command: string, env = {}) {
@@ -99,9 +110,9 @@ describe('docker.yml', () => {
     const { daemon, workspace, env } = await openRepository();
     await using _daemon = daemon;
     await using _workspace = workspace;
-    expect((await runGate(workspace, { file: 'docker.yml' }, env)).exitCode).toBe(0);
+    expect((await runGateCommand(workspace, { file: 'docker.yml' }, env)).exitCode).toBe(0);
     await workspace.write('evals/x.evals.yaml', writeEvals('goodbye'));
-    expect((await runGate(workspace, { file: 'docker.yml' }, env)).exitCode).toBe(1);
+    expect((await runGate(workspace, { file: 'docker.yml' }, { ...env, server: {} })).exitCode).toBe(1);
     expect([daemon.started() > 2, daemon.list(), await listFiles(workspace)]).toEqual([true, [], []]);
   });
 
@@ -112,7 +123,7 @@ describe('docker.yml', () => {
     const call = 'toolCall: trigger-long-running-operation\n        arguments: { duration: 60, steps: 60 }';
     await workspace.write('evals/x.evals.yaml', writeEvals('hello').replace(/toolCall: echo\n.*/, call));
     const abort = new AbortController();
-    const gate = runGate(workspace, { file: 'docker.yml' }, env, abort.signal);
+    const gate = runGateCommand(workspace, { file: 'docker.yml' }, env, abort.signal);
     // The first one answers the handshake.
     await daemon.waitForStart(2);
     daemon.holdInputs();
