@@ -4,11 +4,23 @@ import { describe, expect, it } from 'vitest';
 import { outputTable } from '../../src/action/outputs.ts';
 import { parseReport } from '../../src/report/json.ts';
 import { runAction } from '../support/runner/run-action.ts';
-import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
+import {
+  addingServerPath,
+  createWorkspace,
+  everythingOverStdio,
+  greenEvals,
+  plainServer,
+  redEvals,
+} from '../support/workspace.ts';
 
-// The committed dist/ as the runner starts it: what users get, not what the sources would do.
+// The committed dist/ as the runner starts it: what users get, not what the sources would do. Only the inputs and events whose outcome
+// another test shows for dist/ are read by the sources, in this process.
 
 const inputs = { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' };
+
+/** For tests that do not examine the server. */
+const plain = { ...plainServer, ...inputs, 'server-command': `node ${addingServerPath}` };
 
 describe('the action', () => {
   it('passes with two inputs: outputs, summary and files written, nothing left running', async () => {
@@ -39,7 +51,7 @@ describe('the action', () => {
 
   it('fails with an annotation on the line of the failing case', async () => {
     await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
-    const run = await runAction({ workspace: workspace.path, inputs });
+    const run = await runAction({ workspace: workspace.path, inputs: plain });
     expect(run).toMatchObject({ exitCode: 1, conclusion: 'failure', outputs: { verdict: 'failed', failed: '1' } });
     expect(run.annotations.filter(({ file }) => file !== undefined)).toMatchObject([
       { level: 'error', file: 'evals/red.evals.yaml', line: 3 },
@@ -78,7 +90,7 @@ describe('the action', () => {
     await using workspace = await createWorkspace({
       'evals/bad.evals.yaml': greenEvals.replace('required:', 'requierd:').replace('runs: 2', 'runs: 200'),
     });
-    const run = await runAction({ workspace: workspace.path, inputs });
+    const run = await runAction({ workspace: workspace.path, inputs: plain });
     expect(run).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive', total: '0', 'pass-rate': '' } });
     expect(run.summary).toContain('Eval gate not run\n\nThe configuration has 2 problems.');
     expect(run.annotations.map(({ file, line }) => `${file}:${line}`)).toEqual([
@@ -89,7 +101,8 @@ describe('the action', () => {
 
   it('reports every bad input at once', async () => {
     await using workspace = await createWorkspace();
-    const run = await runAction({ workspace: workspace.path, inputs: { 'min-pass-rate': '0.9', timeout: '30' } });
+    const bad = { 'min-pass-rate': '0.9', timeout: '30' };
+    const run = await runActionHere({ workspace: workspace.path, inputs: bad });
     expect(run.exitCode).toBe(2);
     expect(run.annotations).toHaveLength(2);
   });
@@ -99,7 +112,7 @@ describe('the action', () => {
     await writeFile(join(workspace.path, 'server.mjs'), hostileServer);
     const run = await runAction({
       workspace: workspace.path,
-      inputs: { ...inputs, 'server-command': 'node server.mjs' },
+      inputs: { ...plain, 'server-command': 'node server.mjs' },
     });
     expect(run.exitCode).toBe(1);
     expect(run.problems).toEqual([]);
@@ -152,7 +165,7 @@ describe('the action', () => {
 
   it.each(['pull_request', 'schedule', 'workflow_dispatch'])('gives the same verdict on %s', async (name) => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
-    const run = await runAction({ workspace: workspace.path, inputs, env: { GITHUB_EVENT_NAME: name } });
+    const run = await runActionHere({ workspace: workspace.path, inputs: plain, env: { GITHUB_EVENT_NAME: name } });
     expect(run).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
   });
 });
