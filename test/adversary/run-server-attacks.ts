@@ -31,6 +31,8 @@ export interface AttackOptions {
   command?: string;
   /** Runs a copy of `lib/`, which the attack may overwrite. */
   isCopied?: boolean;
+  /** Whether one process of the server makes all attacks; each has its own unless given. */
+  isShared?: boolean;
   timeoutS?: number;
 }
 
@@ -39,7 +41,14 @@ const bystanderTitle = 'is not attacked';
 /** Runs one gate with a case for each attack, or with the one attack that needs a gate of its own. */
 export async function runServerAttacks(
   attacks: readonly ServerAttack[],
-  { sandbox, command = join(root, 'src/cli/main.ts'), slack = 1, isCopied = false, timeoutS = 20 }: AttackOptions,
+  {
+    sandbox,
+    command = join(root, 'src/cli/main.ts'),
+    slack = 1,
+    isCopied = false,
+    isShared = false,
+    timeoutS = 20,
+  }: AttackOptions,
 ): Promise<AttackedGate> {
   const isAlone = attacks.length === 1 && attacks[0]?.isAlone === true;
   await using copy = await createWorkspace();
@@ -63,6 +72,7 @@ export async function runServerAttacks(
       'run',
       '--sandbox',
       sandbox,
+      ...(isShared ? ['--isolation', 'run'] : []),
       '--format',
       'json',
       '--timeout',

@@ -11,6 +11,8 @@ import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } fro
 const patient = { command: commandPath, slack: 10, timeoutS: 60 };
 const off: AttackOptions = { ...patient, sandbox: 'off' };
 const auto: AttackOptions = { ...patient, sandbox: 'auto' };
+/** For attacks that their server survives. */
+const shared: AttackOptions = { ...off, isShared: true };
 
 /** One attack for each variant: the first that has it. */
 function takeVariants(attacks: readonly ServerAttack[], maximum = Infinity): ServerAttack[] {
@@ -30,18 +32,19 @@ const listProblems = ({ results, problems }: AttackedGate) => [
 ];
 
 describe.runIf(process.platform === 'linux')('a server without a sandbox that attacks', () => {
-  it.each<[string, ServerAttack[]]>([
-    ['with signals that end nothing', takeVariants(ofClass('signals'), 6)],
+  it.each<[string, ServerAttack[], AttackOptions]>([
+    ['with signals that end nothing', takeVariants(ofClass('signals'), 6), shared],
     [
       'through the debugger and by reading processes',
       [...takeVariants(ofClass('debugger')), ...takeVariants(ofClass('reads'))],
+      shared,
     ],
-    ['with messages that are no answers', takeVariants(ofClass('protocol'))],
-    ['with texts that claim a verdict', takeVariants(ofClass('texts')).filter((_, index) => index % 12 === 0)],
-    ['with processes that stay or end', takeVariants(ofClass('processes'))],
-    ['through ports of the loopback interface', ofClass('loopback')],
-  ])('%s changes no verdict', { timeout: 300_000 }, async (_, attacks) => {
-    const gate = await runServerAttacks(attacks, off);
+    ['with messages that are no answers', takeVariants(ofClass('protocol')), off],
+    ['with texts that claim a verdict', takeVariants(ofClass('texts')).filter((_, index) => index % 12 === 0), shared],
+    ['with processes that stay or end', takeVariants(ofClass('processes')), off],
+    ['through ports of the loopback interface', ofClass('loopback'), shared],
+  ])('%s changes no verdict', { timeout: 300_000 }, async (_, attacks, options) => {
+    const gate = await runServerAttacks(attacks, options);
     expect(listProblems(gate)).toEqual([]);
     expect(gate.observed.exitCode).toBe(1);
     // The gate does not fail everything: the case next to them passes.
@@ -53,7 +56,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     { timeout: 300_000 },
     async () => {
       const attacks = takeVariants(fileAttacks).filter((_, index) => index % 9 === 0);
-      const gate = await runServerAttacks(attacks, off);
+      const gate = await runServerAttacks(attacks, shared);
       expect(listProblems(gate)).toEqual([]);
       // Nothing kept it from writing, so that these were attacks.
       expect(gate.evidence).toMatch(/changed/);
@@ -90,7 +93,7 @@ describe.runIf(hasSandbox)('a server in a sandbox that attacks', () => {
     const files = takeVariants(fileAttacks).filter((_, index) => index % 14 === 0);
     const attacks = [...signalStorm, ...takeVariants(ofClass('reads')), ...files];
     const left = takeVariants(ofClass('processes')).filter(({ payload }) => payload.name === 'leave');
-    const gate = await runServerAttacks([...attacks, ...left], auto);
+    const gate = await runServerAttacks([...attacks, ...left], { ...auto, isShared: true });
     expect(gate.observed.report?.server?.sandbox?.level).toBe('isolated');
     expect(listProblems(gate)).toEqual([]);
     expect(gate.evidence).toBe('');
