@@ -16,10 +16,11 @@ import {
   readWorkflow,
 } from '../support/runner/example-workflow.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { findUnprinted, listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { judgeBlockKind, listYamlBlocks } from '../support/text/yaml-blocks.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, plainServer, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = await readFile(join(root, 'docs/models.md'), 'utf8');
@@ -101,16 +102,20 @@ describe('the five minutes of docs/models.md', () => {
   }
 
   /** Runs the workflow of the page, as for a pull request of a fork: without a key. */
-  async function runFork(origin: Workspace, change: (text: string) => string = (text) => text): Promise<ActionRun> {
+  async function runFork(
+    run: typeof runAction,
+    origin: Workspace,
+    change: (text: string) => string = (text) => text,
+  ): Promise<ActionRun> {
     await using fork = await createWorkspace();
     await typeCommands(fork, [`git clone --quiet "${origin.path}" clone`]);
     const clone = join(fork.path, 'clone');
     await installPrograms({ path: clone });
     const evals = join(clone, 'evals/notes.evals.yaml');
     await writeFile(evals, change(await readFile(evals, 'utf8')));
-    return await runAction({
+    return await run({
       workspace: clone,
-      inputs: readExampleInputs(readWorkflow(workflow)['evals'] ?? { steps: [] }, {}),
+      inputs: { ...plainServer, ...readExampleInputs(readWorkflow(workflow)['evals'] ?? { steps: [] }, {}) },
       event: createPullRequestEvent({ isFork: true }),
       env: { ANTHROPIC_BASE_URL: provider.baseUrl },
     });
@@ -128,9 +133,11 @@ describe('the five minutes of docs/models.md', () => {
     expect(provider.requests).toHaveLength(10);
     expect(printed.join('')).not.toContain(testProviderKey);
 
-    const fork = await runFork(workspace);
+    const fork = await runFork(runAction, workspace);
     expect(fork).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' }, problems: [], leftovers: [] });
-    const changed = await runFork(workspace, (text) => text.replace('What should I buy?', 'What must I buy?'));
+    const changed = await runFork(runActionHere, workspace, (text) =>
+      text.replace('What should I buy?', 'What must I buy?'),
+    );
     expect(changed).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
     expect(changed.log).toContain('The prompt changed');
     expect(provider.requests).toHaveLength(10);

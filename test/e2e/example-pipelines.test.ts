@@ -11,14 +11,13 @@ import {
   runCircleJob,
   runGitLabJob,
 } from '../support/runner/example-pipeline.ts';
-import { everythingServerPath } from '../support/servers/bundled-servers.ts';
-import { createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
+import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 // The scripts of examples/ci, run by bash with the variables of their CI systems. The server is what `npm run build` would have built.
 
 async function createRepository(tools: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const workspace = await createWorkspace({
-    'build/index.js': `import(${JSON.stringify(everythingServerPath)});\n`,
+    'build/index.js': `import(${JSON.stringify(addingServerPath)});\n`,
     'evals/everything.evals.yaml': greenEvals,
   });
   await addTools(workspace, tools);

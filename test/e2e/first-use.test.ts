@@ -8,9 +8,10 @@ import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { readExampleInputs, readWorkflow } from '../support/runner/example-workflow.ts';
 import { runAction } from '../support/runner/run-action.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { listDocumentedSteps } from '../support/text/documented-commands.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { createWorkspace, plainServer } from '../support/workspace.ts';
 
 // The commands of the README in their order, as a newcomer types them in a repository whose server is built: `npx` finds the command where
 // `npm install` puts it, and git pushes to a repository next to it.
@@ -69,8 +70,8 @@ describe('the first use of the README', () => {
     const { stdout } = await shell(`git -C ${remote.path} show evals:.github/workflows/evals.yml`);
     const job = readWorkflow(stdout)['evals'];
     if (job === undefined) throw new Error('The workflow has no job `evals`.');
-    const inputs = readExampleInputs(job, {});
-    const green = await runAction({ workspace: cwd, inputs });
+    const inputs = { ...plainServer, ...readExampleInputs(job, {}) };
+    const green = await runActionHere({ workspace: cwd, inputs });
     expect(green).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     await workspace.write('build/index.js', renameTool('read_graph'));
     const red = await runAction({ workspace: cwd, inputs });

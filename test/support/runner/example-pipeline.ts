@@ -31,13 +31,16 @@ const examples = resolve(import.meta.dirname, '../../../examples');
 /** Directory of a workspace with commands that the jobs find first. */
 export const toolsDirectory = '.tools';
 
+/** The gate runs one server for all iterations, without a sandbox, unless the job says otherwise. */
+const runPlainly = '[ "$1" = run ] && shift && set -- run --isolation run --sandbox off "$@"';
+
 /**
  * Puts commands where the jobs find them first: `npx mcp-eval-ci` is the command of this checkout, `npm` has nothing to install or build,
  * and `others` are scripts of sh by name.
  */
 export async function addTools({ path }: Workspace, others: Readonly<Record<string, string>> = {}): Promise<void> {
   const tools = {
-    npx: `[ "$1" = --yes ] && shift\n[ "\${1%@*}" = mcp-eval-ci ] || { echo "npx: $1 is not here" >&2; exit 127; }\nshift\nexec '${process.execPath}' '${commandPath}' "$@"`,
+    npx: `[ "$1" = --yes ] && shift\n[ "\${1%@*}" = mcp-eval-ci ] || { echo "npx: $1 is not here" >&2; exit 127; }\nshift\n${runPlainly}\nexec '${process.execPath}' '${commandPath}' "$@"`,
     npm: 'echo "npm $*"',
     node: `exec '${process.execPath}' "$@"`,
     ...others,
