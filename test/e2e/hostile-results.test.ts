@@ -4,6 +4,7 @@ import { canaries, listTold, runHostileJob, startHostile } from '../support/runn
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
 import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/text/leak-forms.ts';
 import { runtimeToken } from '../support/runner/job-variables.ts';
+import { runStageHere } from '../support/runner/run-here.ts';
 
 // A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
 // where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.
@@ -63,14 +64,14 @@ const heardIn = (places: readonly string[], sinks: Readonly<Record<string, strin
 
 const passwordInUrl = encodeURIComponent(canaries.proxyPassword);
 
-describe.concurrent('a service that writes every secret into the results of a run', () => {
+describe('a service that writes every secret into the results of a run', () => {
   it('leaks none of them, and each secret reaches its one recipient', async () => {
     const tell = (self: HostileService) => (place: string) =>
       tellSecrets([...Object.values(listTold(self)), canaries.proxyPassword, canaries.githubToken], place);
     await using hostile = await startHostile((self) => (request, text) => tellInResults(request, text, tell(self)));
     await using proxy = await startForwardProxy({ credentials: `user:${canaries.proxyPassword}` });
     const env = { HTTP_PROXY: `http://user:${passwordInUrl}@${proxy.place}` };
-    const run = await runHostileJob(hostile, {}, { env });
+    const run = await runHostileJob(hostile, { sandbox: 'auto' }, { env });
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed', failed: '1' }, problems: [] });
     const secrets = { ...canaries, ...listTold(hostile) };
     expect(findEncodedLeaks(secrets, run.sinks)).toEqual([]);
@@ -141,7 +142,7 @@ describe.concurrent('a service that writes every secret into the results of a ru
     await using hostile = await startHostile(
       () => (request, text) => tellInResults(request, text, (place) => `${told} ${place}`),
     );
-    const run = await runHostileJob(hostile);
+    const run = await runHostileJob(hostile, {}, { runStage: runStageHere });
     const sinks = findEncodedLeaks({ told }, run.sinks).map((leak) => /in (.*), plain/.exec(leak)?.[1]);
     expect(sinks.filter((sink) => sink !== undefined)).toEqual([
       'log',
@@ -163,14 +164,14 @@ describe.concurrent('a service that writes every secret into the results of a ru
             : undefined,
       { apiKey },
     );
-    const run = await runHostileJob(hostile, { timeout: '5s' });
+    const run = await runHostileJob(hostile, { timeout: '5s' }, { runStage: runStageHere });
     expect(run).toMatchObject({ exitCode: 3, outputs: { 'run-id': '', 'run-url': '' } });
     const { k = '', connectToken = '' } = listTold(hostile);
     expect(findRemnants({ ...canaries, apiKey, k, connectToken }, run.sinks)).toEqual([]);
   });
 });
 
-describe.concurrent('a server that writes every secret of the job', () => {
+describe('a server that writes every secret of the job', () => {
   const { proxyPassword: _, ...known } = canaries;
   const tell = (place: string) => tellSecrets(Object.values(known), place);
   const telling = Object.fromEntries(placesOfServer.map((place) => [place, tell(place)]));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { findLeaks } from '../support/runner/leaks.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { runActionHere } from '../support/runner/run-here.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // A server that knows a secret of the job and says it wherever it can. The runner of these tests does not know the
@@ -28,12 +29,16 @@ afterAll(() => service[Symbol.asyncDispose]());
 let runs = 0;
 
 /** Every job uploads its results, too. */
-async function run(files: Record<string, string>, check: (run: ActionRun, texts: Texts) => void): Promise<void> {
+async function run(
+  files: Record<string, string>,
+  check: (run: ActionRun, texts: Texts) => void,
+  start = runAction,
+): Promise<void> {
   await using workspace = await createWorkspace({ 'server.mjs': talkativeServer, ...files });
   const upload = { upload: 'svc', 'base-url': service.baseUrl, 'api-key': service.apiKey };
   // Of another run, or the service would keep what it got first.
   const env = { PASSED_THROUGH: canary, GITHUB_RUN_ID: String((runs += 1)) };
-  const result = await runAction({ workspace: workspace.path, inputs: { ...inputs, ...upload }, env });
+  const result = await start({ workspace: workspace.path, inputs: { ...inputs, ...upload }, env });
   check(result, await collectTexts(workspace, result));
 }
 
@@ -104,7 +109,7 @@ describe('a secret that the server returns', () => {
 
   it('is found by this test if the server returns a value that is not registered as a secret', async () => {
     const server = talkativeServer.replace('const secrets =', `const secrets = 'not-registered-canary' +`);
-    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, (_, texts) => {
+    const check = (_: ActionRun, texts: Texts) => {
       const places = new Set(findLeaks(['not-registered-canary'], texts).map(({ place }) => place));
       expect([...places]).toEqual(
         expect.arrayContaining([
@@ -118,7 +123,8 @@ describe('a secret that the server returns', () => {
           'uploaded',
         ]),
       );
-    });
+    };
+    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, check, runActionHere);
   });
 });
 
