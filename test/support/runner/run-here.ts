@@ -20,13 +20,17 @@ export const runActionHere = (options: ActionRunOptions) => runAction({ ...optio
 
 /**
  * Runs a stage of this repository's action in this process, with the function that its entry calls: the sources instead of `dist/`, and no
- * supervisor. For tests of many jobs whose process is not what they examine. No other job may run here at the same time.
+ * supervisor. For tests of many jobs whose process is not what they examine. It cannot be cancelled, and no other job may run here at the
+ * same time.
  */
 export const runStageHere: typeof runScript = async ({ script, cwd, env, onLine }) => {
   // The post step would wait for the gate's process, which is this one.
   using borrowed = borrowProcess({ script, cwd, env: { ...env, STATE_gateProcess: '' } });
   const output = createJobOutput();
   const exitCode = basename(script) === 'post.js' ? await runPost(output) : await runMain(output, unsupervised);
-  for (const line of borrowed.printed().split('\n').slice(0, -1)) onLine(line);
+  const lines = borrowed.printed().split(/\r\n|\n|\r/);
+  // A text that ends in a line feed has no further line.
+  if (lines.at(-1) === '') lines.pop();
+  for (const line of lines) onLine(line);
   return { exitCode, signal: null, sentSignals: [], leaveMs: null, isOutputHeldOpen: false };
 };
