@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { outputTable } from '../../src/action/outputs.ts';
 import { parseReport } from '../../src/report/json.ts';
 import { runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import {
   addingServerPath,
   createWorkspace,
@@ -102,7 +102,7 @@ describe('the action', () => {
   it('reports every bad input at once', async () => {
     await using workspace = await createWorkspace();
     const bad = { 'min-pass-rate': '0.9', timeout: '30' };
-    const run = await runActionHere({ workspace: workspace.path, inputs: bad });
+    const run = await runActionInTest({ workspace: workspace.path, inputs: bad });
     expect(run.exitCode).toBe(2);
     expect(run.annotations).toHaveLength(2);
   });
@@ -165,7 +165,7 @@ describe('the action', () => {
 
   it.each(['pull_request', 'schedule', 'workflow_dispatch'])('gives the same verdict on %s', async (name) => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
-    const run = await runActionHere({ workspace: workspace.path, inputs: plain, env: { GITHUB_EVENT_NAME: name } });
+    const run = await runActionInTest({ workspace: workspace.path, inputs: plain, env: { GITHUB_EVENT_NAME: name } });
     expect(run).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
   });
 });

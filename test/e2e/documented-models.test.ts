@@ -16,7 +16,7 @@ import {
   readWorkflow,
 } from '../support/runner/example-workflow.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { findUnprinted, listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { judgeBlockKind, listYamlBlocks } from '../support/text/yaml-blocks.ts';
@@ -135,7 +135,7 @@ describe('the five minutes of docs/models.md', () => {
 
     const fork = await runFork(runAction, workspace);
     expect(fork).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' }, problems: [], leftovers: [] });
-    const changed = await runFork(runActionHere, workspace, (text) =>
+    const changed = await runFork(runActionInTest, workspace, (text) =>
       text.replace('What should I buy?', 'What must I buy?'),
     );
     expect(changed).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { addTools, runBash, toolsDirectory } from '../support/runner/example-pipeline.ts';
 import { readExampleInputs, readExampleJob, readExampleScript } from '../support/runner/example-workflow.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startContainerDaemon } from '../support/servers/container-daemon.ts';
 import { addingServerPath, createWorkspace, plainServer, type Workspace } from '../support/workspace.ts';
 
@@ -52,7 +52,7 @@ function runGate(
   { PATH = process.env['PATH'] ?? '', server = plainServer }: { PATH?: string; server?: Record<string, string> } = {},
 ) {
   const env = { PATH: `${join(workspace.path, toolsDirectory)}:${PATH}` };
-  return runActionHere({ workspace: workspace.path, inputs: { ...server, ...readInputs(example) }, env });
+  return runActionInTest({ workspace: workspace.path, inputs: { ...server, ...readInputs(example) }, env });
 }
 
 function runStep(workspace: Workspace, { file, job = 'evals' }: Example, command: string, env = {}) {

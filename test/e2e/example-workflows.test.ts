@@ -13,7 +13,7 @@ import { startGitHubApi } from '../support/github/github-api.ts';
 import { jobToken } from '../support/runner/github-job.ts';
 import { createPullRequestEvent, createScheduleEvent, createWorkflowRunEvent } from '../support/runner/events.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { addingServerPath, createWorkspace, greenEvals, plainServer, type Workspace } from '../support/workspace.ts';
 import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
@@ -64,10 +64,10 @@ describe('nightly.yml and pull-request.yml', () => {
     const verdict = readExampleInputs(verdictJob, { 'github.ref_name': 'main' });
     const runNight = async (): Promise<ActionRun> => {
       const schedule = { workspace: workspace.path, event: createScheduleEvent() };
-      const ran = await runActionHere({ ...schedule, inputs: evals });
+      const ran = await runActionInTest({ ...schedule, inputs: evals });
       expect(ran).toMatchObject({ problems: [], leftovers: [] });
       await keepAsShard(workspace, 1);
-      return await runActionHere({
+      return await runActionInTest({
         ...schedule,
         actionDirectory: locateExampleAction(verdictJob),
         inputs: { ...verdict, 'github-token': jobToken },
@@ -88,7 +88,7 @@ describe('nightly.yml and pull-request.yml', () => {
     await worsen(workspace);
     const shown = readExampleInputs(readExampleJob('pull-request.yml', 'evals'), { 'github.base_ref': 'main' });
     const inputs = { ...plainServer, ...shown };
-    const pullRequest = await runActionHere({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    const pullRequest = await runActionInTest({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
     expect(pullRequest).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
     expect(pullRequest.summary).toContain('| ❌ regressed | `Echoes a message` | 5 of 5 | 0 of 3 |');
 
@@ -123,13 +123,13 @@ describe('base.yml', () => {
     const green = await runAction(job);
     expect(green).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
     expect(green.summary).toMatch(/Not shown to be worse than the base \(`[\da-f]{7}, the merge base with main`\)/);
-    const again = await runActionHere(job);
+    const again = await runActionInTest(job);
     expect(again).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
     expect(green.log).toContain('The server of the base is ready');
     expect(again.log).not.toContain('The server of the base is ready');
 
     await worsen(workspace);
-    const red = await runActionHere(job);
+    const red = await runActionInTest(job);
     expect(red).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [], leftovers: [] });
     expect(red.summary).toMatch(/Worse than the base \(`.*`\): 1 of 1 case \(`Echoes a message`\)/);
     expect(red.annotations.map(({ message }) => message).join()).toContain('"Echoes a message" is worse than the base');
@@ -150,11 +150,11 @@ describe('shards.yml', () => {
 
     for (const shard of shards) {
       const own = { ...plainServer, ...readExampleInputs(evals, { 'matrix.shard': String(shard) }) };
-      const run = await runActionHere({ workspace: workspace.path, inputs: own });
+      const run = await runActionInTest({ workspace: workspace.path, inputs: own });
       expect(run).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
       await keepAsShard(workspace, Number(shard));
       if (shard === 2) {
-        const incomplete = await runActionHere(whole);
+        const incomplete = await runActionInTest(whole);
         expect(incomplete).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive' } });
         expect(incomplete.log).toContain('1 shard of 3 missing: 3');
       }
@@ -202,7 +202,7 @@ describe('two-jobs.yml', () => {
     // A pull request cannot lower its own minimum: the gate uses the minimum of the base branch.
     await worsen(workspace);
     inputs['min-pass-rate'] = '0%';
-    expect(await runBoth(runActionHere)).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
+    expect(await runBoth(runActionInTest)).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate failed') }]);
   });
 });
@@ -228,7 +228,7 @@ describe('the steps of docs/hardening.md', () => {
   it('end with exit code 2 where the path is missing', async () => {
     await using workspace = await createRepository();
     const inputs = readExampleInputs(workflow['evals'] ?? { steps: [] }, {});
-    const ran = await runActionHere({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    const ran = await runActionInTest({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
     expect(ran.exitCode).toBe(2);
     expect(ran.log).toContain('"data" does not exist');
   });
@@ -240,7 +240,7 @@ describe('forks-evals.yml and forks-comment.yml', () => {
     await using api = await startGitHubApi();
     const headSha = '1'.repeat(40);
     api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });
-    const evals = await runActionHere({
+    const evals = await runActionInTest({
       workspace: workspace.path,
       inputs: { ...plainServer, ...readExampleInputs(readExampleJob('forks-evals.yml', 'evals'), {}) },
       event: createPullRequestEvent({ isFork: true }),
@@ -262,7 +262,7 @@ describe('forks-evals.yml and forks-comment.yml', () => {
       });
     };
     const ofOtherCommit = text.replaceAll(headSha, '9'.repeat(40));
-    expect(await comment(ofOtherCommit, runActionHere)).toMatchObject({ exitCode: 2, problems: [] });
+    expect(await comment(ofOtherCommit, runActionInTest)).toMatchObject({ exitCode: 2, problems: [] });
     expect(api.comments).toEqual([]);
     expect(await comment(text, runAction)).toMatchObject({ exitCode: 0, problems: [], annotations: [] });
     expect(api.comments).toMatchObject([

@@ -8,7 +8,7 @@ import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { readExampleInputs, readWorkflow } from '../support/runner/example-workflow.ts';
 import { runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { createWorkspace, plainServer } from '../support/workspace.ts';
@@ -71,7 +71,7 @@ describe('the first use of the README', () => {
     const job = readWorkflow(stdout)['evals'];
     if (job === undefined) throw new Error('The workflow has no job `evals`.');
     const inputs = { ...plainServer, ...readExampleInputs(job, {}) };
-    const green = await runActionHere({ workspace: cwd, inputs });
+    const green = await runActionInTest({ workspace: cwd, inputs });
     expect(green).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     await workspace.write('build/index.js', renameTool('read_graph'));
     const red = await runAction({ workspace: cwd, inputs });

@@ -5,7 +5,7 @@ import { type ContractService, openContractService } from '../support/service/co
 import { findFreePort } from '../support/network/free-port.ts';
 import { createPullRequestEvent, createPullRequestTargetEvent, createScheduleEvent } from '../support/runner/events.ts';
 import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { addingServerPath, createWorkspace, plainServer } from '../support/workspace.ts';
 
@@ -43,7 +43,7 @@ async function runJob(
 }
 
 const runJobHere = (inputs: Record<string, string>, options: Partial<ActionRunOptions> = {}) =>
-  runJob({ ...plainServer, ...inputs }, options, runActionHere);
+  runJob({ ...plainServer, ...inputs }, options, runActionInTest);
 
 function passing(suite: string): string {
   return `suite: ${suite}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
-import { runStageHere } from '../support/runner/run-here.ts';
+import { runStageInTest } from '../support/runner/action-in-test.ts';
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
 import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/text/leak-forms.ts';
 
@@ -14,7 +14,7 @@ const ofBuiltAction = new Set([
   'in the status',
   'a base URL with a password, and evals that are not there',
 ]);
-const chooseProcess = (name: string) => (ofBuiltAction.has(name) ? {} : { runStage: runStageHere });
+const chooseProcess = (name: string) => (ofBuiltAction.has(name) ? {} : { runStage: runStageInTest });
 
 type Answer = (self: HostileService, request: HostileRequest, text: string) => HostileAnswer;
 
@@ -204,7 +204,7 @@ describe('an unexpected error of the gate', () => {
 
   it.each([
     ['a process of its own', {}],
-    ['this process', { runStage: runStageHere }],
+    ['this process', { runStage: runStageInTest }],
   ])('is found by these tests in %s if it quotes a value that is not registered as a secret', async (_, options) => {
     const quoted = 'never-a-secret-6d1c';
     const run = await runHostileJob(null, { 'server-cwd': quoted }, options);

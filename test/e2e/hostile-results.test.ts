@@ -4,7 +4,7 @@ import { canaries, listTold, runHostileJob, startHostile } from '../support/runn
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
 import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/text/leak-forms.ts';
 import { runtimeToken } from '../support/runner/job-variables.ts';
-import { runStageHere } from '../support/runner/run-here.ts';
+import { runStageInTest } from '../support/runner/action-in-test.ts';
 
 // A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
 // where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.
@@ -142,7 +142,7 @@ describe('a service that writes every secret into the results of a run', () => {
     await using hostile = await startHostile(
       () => (request, text) => tellInResults(request, text, (place) => `${told} ${place}`),
     );
-    const run = await runHostileJob(hostile, {}, { runStage: runStageHere });
+    const run = await runHostileJob(hostile, {}, { runStage: runStageInTest });
     const sinks = findEncodedLeaks({ told }, run.sinks).map((leak) => /in (.*), plain/.exec(leak)?.[1]);
     expect(sinks.filter((sink) => sink !== undefined)).toEqual([
       'log',
@@ -164,7 +164,7 @@ describe('a service that writes every secret into the results of a run', () => {
             : undefined,
       { apiKey },
     );
-    const run = await runHostileJob(hostile, { timeout: '5s' }, { runStage: runStageHere });
+    const run = await runHostileJob(hostile, { timeout: '5s' }, { runStage: runStageInTest });
     expect(run).toMatchObject({ exitCode: 3, outputs: { 'run-id': '', 'run-url': '' } });
     const { k = '', connectToken = '' } = listTold(hostile);
     expect(findRemnants({ ...canaries, apiKey, k, connectToken }, run.sinks)).toEqual([]);

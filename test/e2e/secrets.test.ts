@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { findLeaks } from '../support/runner/leaks.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
-import { runActionHere } from '../support/runner/run-here.ts';
+import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // A server that knows a secret of the job and says it wherever it can. The runner of these tests does not know the
@@ -124,7 +124,7 @@ describe('a secret that the server returns', () => {
         ]),
       );
     };
-    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, check, runActionHere);
+    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, check, runActionInTest);
   });
 });
 

@@ -2,32 +2,24 @@ import { basename } from 'node:path';
 import { createJobOutput } from '../../../src/action/logger.ts';
 import { runMain } from '../../../src/action/main.ts';
 import { runPost } from '../../../src/action/post.ts';
-import type { Supervision } from '../../../src/supervisor/supervised.ts';
+import { joinSupervisor } from '../../../src/supervisor/supervised.ts';
 import { borrowProcess } from '../process/borrowed-process.ts';
 import { type ActionRunOptions, runAction } from './run-action.ts';
 import type { runScript } from './run-script.ts';
 
-const unsupervised: Supervision = {
-  signals: { on: () => {} },
-  marker: null,
-  planned: () => {},
-  judged: () => {},
-  done: async (exitCode) => exitCode,
-};
-
-/** Runs a job as `runAction` does, with its stages in this process. */
-export const runActionHere = (options: ActionRunOptions) => runAction({ ...options, runStage: runStageHere });
+/** Runs a job as `runAction` does, with its stages in the test's process. */
+export const runActionInTest = (options: ActionRunOptions) => runAction({ ...options, runStage: runStageInTest });
 
 /**
- * Runs a stage of this repository's action in this process, with the function that its entry calls: the sources instead of `dist/`, and no
+ * Runs a stage of this repository's action in the test's process, with the function that its entry calls: the sources instead of `dist/`, and no
  * supervisor. For tests of many jobs whose process is not what they examine. It cannot be cancelled, and no other job may run here at the
  * same time.
  */
-export const runStageHere: typeof runScript = async ({ script, cwd, env, onLine }) => {
+export const runStageInTest: typeof runScript = async ({ script, cwd, env, onLine }) => {
   // The post step would wait for the gate's process, which is this one.
   using borrowed = borrowProcess({ script, cwd, env: { ...env, STATE_gateProcess: '' } });
   const output = createJobOutput();
-  const exitCode = basename(script) === 'post.js' ? await runPost(output) : await runMain(output, unsupervised);
+  const exitCode = basename(script) === 'post.js' ? await runPost(output) : await runMain(output, joinSupervisor());
   const lines = borrowed.printed().split(/\r\n|\n|\r/);
   // A text that ends in a line feed has no further line.
   if (lines.at(-1) === '') lines.pop();
