@@ -22,7 +22,7 @@ export default defineConfig({
     // Vitest gives up after a second, in which a busy machine starts no process.
     expect: { poll: { timeout: 60_000 } },
     // More than processors, since many tests wait for a process or a time limit.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     env: {
       // For the processes that tests start: Node keeps its compiled modules for the next start.
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)),

@@ -1,6 +1,6 @@
 /**
  * Everything that must hold before a change may land, the tests apart. Run it through `npm run check`. With `--before-tests` it leaves out
- * what `npm ci` has just done and what `npm test` does next.
+ * what `npm ci` has just done and what `npm test` does.
  */
 import { runSteps } from './run-steps.ts';
 

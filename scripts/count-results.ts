@@ -1,6 +1,6 @@
 /**
  * Prints `N passed, N failed` from vitest's JSON report and exits with 1 where anything failed.
- * Usage: count-results.ts <report> <exit code of the tests> <failed steps before them>
+ * Usage: count-results.ts <report> <exit code of the tests> <failed checks>
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -11,9 +11,9 @@ const reportSchema = z.object({
   testResults: z.array(z.object({ status: z.string(), assertionResults: z.array(z.unknown()) })),
 });
 
-const [reportPath = '', testsExit = '', failedSteps = ''] = process.argv.slice(2);
+const [reportPath = '', testsExit = '', failedChecks = ''] = process.argv.slice(2);
 const { passed, failed } = countResults(readReport(reportPath), Number(testsExit));
-const totalFailed = failed + Number(failedSteps);
+const totalFailed = failed + Number(failedChecks);
 console.log(`${passed} passed, ${totalFailed} failed`);
 process.exitCode = totalFailed === 0 ? 0 : 1;
 
