@@ -15,7 +15,7 @@ import {
 } from '../support/workspace.ts';
 
 // The committed dist/ as the runner starts it: what users get, not what the sources would do. Only the inputs and events whose outcome
-// another test shows for dist/ are read by the sources, in this process.
+// another test shows for dist/ are read by the sources, in the process of the test.
 
 const inputs = { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' };
 

@@ -11,9 +11,8 @@ import type { runScript } from './run-script.ts';
 export const runActionInTest = (options: ActionRunOptions) => runAction({ ...options, runStage: runStageInTest });
 
 /**
- * Runs a stage of this repository's action in the test's process, with the function that its entry calls: the sources instead of `dist/`, and no
- * supervisor. For tests of many jobs whose process is not what they examine. It cannot be cancelled, and no other job may run here at the
- * same time.
+ * Runs a stage of this repository's action in the test's process. It calls the function of the entry from the sources, not from `dist/`, and
+ * has no supervisor. For tests of many jobs that do not examine the process. It cannot be cancelled, and only one may run at a time.
  */
 export const runStageInTest: typeof runScript = async ({ script, cwd, env, onLine }) => {
   // The post step would wait for the gate's process, which is this one.

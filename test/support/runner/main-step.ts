@@ -7,7 +7,7 @@ import { joinSupervisor } from '../../../src/supervisor/supervised.ts';
 import { runBorrowed, type Surroundings } from '../process/borrowed-process.ts';
 import { actionPath } from '../process/bundled-command.ts';
 import { listChildVariables } from '../process/child-environment.ts';
-import { addingServerPath, type Workspace } from '../workspace.ts';
+import { addingServerPath, plainServer, type Workspace } from '../workspace.ts';
 import { createCommandReader, type RunnerCommand } from './runner-commands.ts';
 
 interface Stage {
@@ -29,8 +29,7 @@ async function prepare(
   const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
   await mkdir(join(workspace.path, '.runner'), { recursive: true });
   for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
-  // One process for all iterations, because these tests do not examine the server.
-  const server = { 'server-command': `node ${addingServerPath}`, isolation: 'run', sandbox: 'off' };
+  const server = { 'server-command': `node ${addingServerPath}`, ...plainServer };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,
     value,

@@ -1,7 +1,6 @@
 /**
- * An MCP server without an SDK, with `echo` and `get-sum` as server-everything has them. It starts in a third of the CPU time. It speaks over
- * stdio, and over HTTP where `PORT` is given.
- * `trigger-long-running-operation` never answers. With the argument `worse`, `echo` says another word.
+ * An MCP server without an SDK, with `echo` and `get-sum` as server-everything has them; it starts in a third of the CPU time. It speaks over
+ * HTTP where `PORT` is given, else over stdio. `trigger-long-running-operation` never answers. With the argument `worse`, `echo` says another word.
  */
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';

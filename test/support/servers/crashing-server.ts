@@ -1,7 +1,6 @@
 /**
  * An MCP server without an SDK, so that it starts at once, whose process ends as its environment says: on stdio, or over HTTP at the
- * `PORT` of its environment, in either era (`ERA=modern`). Tests start it as one file, which
- * bundle-servers.ts makes.
+ * `PORT` of its environment, in either era (`ERA=modern`). bundle-servers.ts makes one file of it, which tests start.
  *
  * `END_AT=initialize` or `tools/list` ends it there with `END_WITH`, an exit code or a signal. With `STARTS`, a file that counts
  * its starts, `END_FROM` says from which start on.
