@@ -54,6 +54,25 @@ export function startDeadline(clock: Clock, timeoutMs: number, what: string): De
 }
 
 /**
+ * Makes a signal that aborts with the first of `sources`, and with its reason. Disposing leaves no listener behind at sources that live on,
+ * and costs a fraction of `AbortSignal.any`.
+ */
+export function joinSignals(sources: readonly AbortSignal[]): Disposable & { signal: AbortSignal } {
+  const joined = new AbortController();
+  const watched = sources.map((source) => ({ source, follow: () => joined.abort(source.reason) }));
+  for (const { source, follow } of watched) {
+    if (source.aborted) follow();
+    else source.addEventListener('abort', follow);
+  }
+  return {
+    signal: joined.signal,
+    [Symbol.dispose]: () => {
+      for (const { source, follow } of watched) source.removeEventListener('abort', follow);
+    },
+  };
+}
+
+/**
  * Starts a signal that aborts with a DeadlineError after `afterMs`, or with the reason of `signal` if that aborts first. Disposing stops
  * the timer. `what` completes the sentence "… took longer than 30 s".
  */

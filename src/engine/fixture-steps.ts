@@ -89,6 +89,7 @@ export function openFixtures(
     results,
     warnings,
     setUp: async () => {
+      if (setup.length === 0) return null;
       using _held = limit.hold();
       using own = startIterationLimit(clock, timeoutMs, signal);
       const mark = markEvidence(transcript);

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/time.ts';
+import { type Clock, joinSignals } from '../base/time.ts';
 
-/** What bounds an iteration: its own time, and the caller. Disposing stops the timer. */
+/** What bounds an iteration: its own time, and the caller. Disposing stops the timer and forgets the caller. */
 export interface IterationLimit extends Disposable {
   /** Aborts when the time is up or the caller's signal does. */
   signal: AbortSignal;
@@ -31,7 +31,8 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
     () => timeout.abort(new Error('The iteration took too long.')),
     () => {},
   );
-  const signal = caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller]);
+  const joined = joinSignals(caller === undefined ? [timeout.signal] : [timeout.signal, caller]);
+  const { signal } = joined;
   return {
     signal,
     stoppedBy: () => {
@@ -54,7 +55,10 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
         },
       };
     },
-    // No code reads it. Without a reason given here, Node would create an error with its stack.
-    [Symbol.dispose]: () => timer.abort('over'),
+    [Symbol.dispose]: () => {
+      // No code reads it. Without a reason given here, Node would create an error with its stack.
+      timer.abort('over');
+      joined[Symbol.dispose]();
+    },
   };
 }

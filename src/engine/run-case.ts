@@ -1,4 +1,4 @@
-import { type Clock, formatDuration } from '../base/time.ts';
+import { type Clock, formatDuration, joinSignals } from '../base/time.ts';
 import type { BrowserPool } from '../browser/pool.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
@@ -142,7 +142,8 @@ async function runInSession(
   connecting[Symbol.dispose]();
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(options.schemaTimeMs), limit };
-  const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));
+  using stop = joinSignals([limit.signal, script.signal]);
+  const connection = joinConnections(opened.reached, stop.signal);
   await using widgets =
     browser === null || !needsWidgets(testCase)
       ? null

@@ -1,6 +1,7 @@
 import { PassThrough, pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { joinSignals } from '../base/time.ts';
 
 /** Called with each chunk of a body, before its reader has the chunk. Where it throws, the body fails with that error. */
 export type CountChunk = (chunk: Uint8Array) => void;
@@ -9,8 +10,8 @@ export interface ExchangeRequest {
   method: string;
   headers: Headers;
   body: string | null;
-  /** Ends the request, and the body of the response for as long as it is read. */
-  signal: AbortSignal;
+  /** The first that aborts ends the request, and the body of the response for as long as it is read. */
+  signals: readonly AbortSignal[];
 }
 
 /** What Node's own fetch sends, so that a server meets the client that it knows best; that one asks for deflate as well. */
@@ -47,20 +48,22 @@ const highestStatus = 599;
  * need, for a third of its time. `openCount` is called with the content type of the response, and what it returns with the
  * body, decompressed.
  *
- * @throws {TypeError} as fetch does, with a cause, when there is no response, and the signal's reason when it aborts. The body fails
+ * @throws {TypeError} as fetch does, with a cause, when there is no response, and the reason of the first signal that aborts. The body fails
  * with the same errors.
  */
 export async function exchange(
   dispatcher: Dispatcher,
   url: string | URL,
-  { method, headers, body, signal }: ExchangeRequest,
+  { method, headers, body, signals }: ExchangeRequest,
   openCount: (contentType: string) => CountChunk,
 ): Promise<Response> {
-  signal.throwIfAborted();
+  for (const signal of signals) signal.throwIfAborted();
   const { origin, pathname, search } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   let connection: Dispatcher.DispatchController | null = null;
   let received: ReceivedBody | null = null;
+  const ending = joinSignals(signals);
+  const { signal } = ending;
   const abort = () => {
     reject(signal.reason);
     connection?.abort(signal.reason);
@@ -92,11 +95,11 @@ export async function exchange(
       },
       onResponseData: (_controller, chunk) => received?.add(chunk),
       onResponseEnd: () => {
-        signal.removeEventListener('abort', abort);
+        ending[Symbol.dispose]();
         received?.end();
       },
       onResponseError: (_controller, error) => {
-        signal.removeEventListener('abort', abort);
+        ending[Symbol.dispose]();
         const message = received === null ? 'fetch failed' : 'terminated';
         const reason: unknown = signal.aborted ? signal.reason : new TypeError(message, { cause: error });
         reject(reason);

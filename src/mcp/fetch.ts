@@ -40,7 +40,6 @@ export function createFetch(budget: TrafficBudget): FetchLike {
     const request = channel.prepare(init);
     await takeTurn();
     try {
-      request.signal.throwIfAborted();
       return await channel.send(url, request);
     } finally {
       endTurn();
@@ -56,13 +55,6 @@ interface Channel {
 }
 
 function openChannel(budget: TrafficBudget): Channel {
-  /** The SDK gives all requests of a session the same signal, and joining two costs more than it seems. */
-  let last: { given: AbortSignal; joined: AbortSignal } | null = null;
-  const joinBudget = (given: AbortSignal | null | undefined) => {
-    if (given === null || given === undefined) return budget.signal;
-    if (last?.given !== given) last = { given, joined: AbortSignal.any([budget.signal, given]) };
-    return last.joined;
-  };
   return {
     prepare: ({ method = 'GET', headers, body, signal }) => {
       budget.addRequest();
@@ -70,7 +62,7 @@ function openChannel(budget: TrafficBudget): Channel {
         method,
         headers: headers instanceof Headers ? headers : new Headers(headers),
         body: typeof body === 'string' ? body : null,
-        signal: joinBudget(signal),
+        signals: signal == null ? [budget.signal] : [budget.signal, signal],
       };
     },
     send: (url, request) => exchange(unlimitedAgent, url, request, (type) => budget.openCount(type)),

@@ -236,9 +236,8 @@ async function openSessionAs(
         { timeout: { clock, afterMs: closeTimeoutMs, onTimeout: () => {} } },
       );
       closed.abort('closed');
-      await client.close();
       // After the server ended the stream, the client has no transport any more, which still waits to open the stream again.
-      await transport.close();
+      await (client.transport === undefined ? transport : client).close();
     },
   };
 }

@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
   type Clock,
   formatDuration,
+  joinSignals,
   parseDuration,
   race,
   startDeadline,
@@ -71,6 +73,31 @@ describe('startDeadline', () => {
 
   it('has passed at once where no time was given', () => {
     expect(() => startDeadline(new VirtualClock(), 0, 'It').throwIfPassed()).toThrow(DeadlineError);
+  });
+});
+
+describe('joinSignals', () => {
+  it.each([0, 1])('aborts with the reason of signal %i where that aborts first', (index) => {
+    const sources = [new AbortController(), new AbortController()];
+    using joined = joinSignals(sources.map(({ signal }) => signal));
+    expect(joined.signal.aborted).toBe(false);
+    sources[index]!.abort('first');
+    sources[1 - index]!.abort('second');
+    expect(joined.signal.reason).toBe('first');
+  });
+
+  it('has aborted where one of the signals has', () => {
+    using joined = joinSignals([new AbortController().signal, AbortSignal.abort('before')]);
+    expect(joined.signal.reason).toBe('before');
+  });
+
+  it('follows no signal any more once it is disposed', () => {
+    const source = new AbortController();
+    const joined = joinSignals([source.signal]);
+    joined[Symbol.dispose]();
+    expect(getEventListeners(source.signal, 'abort')).toEqual([]);
+    source.abort('late');
+    expect(joined.signal.aborted).toBe(false);
   });
 });
 

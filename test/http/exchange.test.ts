@@ -15,7 +15,7 @@ async function ask(
   url: string,
   { count = () => {}, ...request }: Partial<ExchangeRequest> & { count?: CountChunk } = {},
 ): Promise<Response> {
-  const defaults = { method: 'POST', headers: new Headers(), body: '{}', signal: new AbortController().signal };
+  const defaults = { method: 'POST', headers: new Headers(), body: '{}', signals: [] };
   return await exchange(agent, url, { ...defaults, ...request }, () => count);
 }
 
@@ -165,7 +165,7 @@ describe('exchange', () => {
 
   it('ends with the reason of its signal: before the request, before the response, and within the body', async () => {
     const reason = new Error('enough');
-    await expect(ask('http://127.0.0.1:9', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(ask('http://127.0.0.1:9', { signals: [AbortSignal.abort(reason)] })).rejects.toBe(reason);
     const closed = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const aborts = [new AbortController(), new AbortController()];
     await using server = await startHttpServer([
@@ -178,9 +178,9 @@ describe('exchange', () => {
         response.writeHead(200).write('half');
       },
     ]);
-    await expect(ask(server.origin, { signal: aborts[0]!.signal })).rejects.toBe(reason);
+    await expect(ask(server.origin, { signals: [aborts[0]!.signal] })).rejects.toBe(reason);
     await closed[0]!.promise;
-    const response = await ask(server.origin, { signal: aborts[1]!.signal });
+    const response = await ask(server.origin, { signals: [aborts[1]!.signal] });
     aborts[1]!.abort(reason);
     await expect(response.text()).rejects.toBe(reason);
     await closed[1]!.promise;
@@ -189,8 +189,8 @@ describe('exchange', () => {
   it('leaves no listener on its signal', async () => {
     await using server = await startHttpServer([answer(200, {}, 'ok'), (response) => void response.destroy()]);
     const { signal } = new AbortController();
-    await (await ask(server.origin, { signal })).text();
-    await expect(ask(server.origin, { signal })).rejects.toThrow('fetch failed');
+    await (await ask(server.origin, { signals: [signal] })).text();
+    await expect(ask(server.origin, { signals: [signal] })).rejects.toThrow('fetch failed');
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
