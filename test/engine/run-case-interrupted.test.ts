@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -68,12 +68,14 @@ describe.each(eras)('runCase on a server of the %s era', (era) => {
     expect(outcome.durationMs).toBe(5000);
   });
 
-  it('leaves no pending timer or request', async () => {
+  it('leaves no pending timer or request, and no listener at its caller', async () => {
     await using server = await startFixtureMcpServer({ quick }, { era });
     const clock = new ManualClock();
+    const { signal } = new AbortController();
     const target = { url: server.url, serverName: 'fixture', protocol: era };
-    await runCase(createCase([callStep('quick')]), target, { clock, timeoutMs: 60_000 });
+    await runCase(createCase([callStep('quick')]), target, { clock, timeoutMs: 60_000, signal });
     expect(clock.sleeping).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
     if (era === 'legacy') expect(server.events.at(-1)).toBe('close');
   });
 
