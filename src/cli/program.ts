@@ -11,27 +11,9 @@ import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
-import { addApiCommand } from './api.ts';
-import { addCalibrateCommand } from './calibrate.ts';
-import { addCompletionCommand } from './completion.ts';
-import { addConvertCommand } from './convert.ts';
-import { addDoctorCommand } from './doctor.ts';
+import { addCommands } from './commands.ts';
 import { completeBooleanFlags } from './gate-options.ts';
-import { addInitCommand } from './init.ts';
-import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
-import { addMergeCommand } from './merge.ts';
-import { addPlanRunsCommand } from './plan-runs.ts';
-import { addPublishCommand } from './publish.ts';
-import { addRecordCommand } from './record.ts';
-import { addRenderCommand } from './render.ts';
-import { addRunCommand } from './run.ts';
-import { addServeCommand } from './serve.ts';
-import { addSurfaceCommand } from './surface.ts';
-import { addSyncCommands } from './sync.ts';
-import { addToolsCommand } from './tools.ts';
-import { addTunnelCommand } from './tunnel.ts';
-import { addValidateCommand } from './validate.ts';
 
 /**
  * Runs the command with these arguments and returns the exit code: 0 passed, 1 failed, 2 configuration or usage,
@@ -62,30 +44,6 @@ Exit codes:
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [addRunCommand, addInitCommand, addRecordCommand, addMergeCommand, addPublishCommand])
-    addCommand(program, setExitCode, { redactor, supervision });
-  for (const addCommand of [
-    addJudgeCommand,
-    addRenderCommand,
-    addCalibrateCommand,
-    addValidateCommand,
-    addPlanRunsCommand,
-    addDoctorCommand,
-    addToolsCommand,
-    addSurfaceCommand,
-    addServeCommand,
-    addTunnelCommand,
-    addApiCommand,
-    addSyncCommands,
-    addConvertCommand,
-    addCompletionCommand,
-  ])
-    addCommand(program, setExitCode, redactor);
-  // Set on every command: subcommands copy settings only when they are created after.
-  // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
-  const help = { minWidthToWrap: 30, optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]') };
-  for (const command of [program, ...program.commands]) command.exitOverride().configureHelp(help);
-
   const printFailure = (error: unknown) => process.stderr.write(`${redactText(describeFailure(error), redactor)}\n`);
   // A reader such as `head` closes its end when it has read enough. That is no reason to give up a gate or to change its exit code.
   for (const stream of [process.stdout, process.stderr]) {
@@ -98,8 +56,13 @@ Exit codes:
     printFailure(error);
     process.exit(3);
   });
+  const [name, ...rest] = args;
+  await addCommands(program, name, { setExitCode, redactor, supervision });
+  // Set on every command: subcommands copy settings only when they are created after.
+  // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
+  const help = { minWidthToWrap: 30, optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]') };
+  for (const command of [program, ...program.commands]) command.exitOverride().configureHelp(help);
   try {
-    const [name, ...rest] = args;
     const command = program.commands.find((each) => each.name() === name);
     const completed = command === undefined ? args : [command.name(), ...completeBooleanFlags(rest, command)];
     await program.parseAsync(completed, { from: 'user' });

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { Redactor } from '../base/redaction.ts';
+import type { GateProcess } from './run.ts';
+
+type AddCommand<Context> = (program: Command, setExitCode: (code: number) => void, context: Context) => void;
+
+interface CommandModule<Context> {
+  names: readonly string[];
+  load: () => Promise<AddCommand<Context>>;
+}
+
+/** In the order of the help. */
+const gateCommands: ReadonlyArray<CommandModule<GateProcess>> = [
+  { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
+  { names: ['init'], load: async () => (await import('./init.ts')).addInitCommand },
+  { names: ['record'], load: async () => (await import('./record.ts')).addRecordCommand },
+  { names: ['merge'], load: async () => (await import('./merge.ts')).addMergeCommand },
+  { names: ['publish'], load: async () => (await import('./publish.ts')).addPublishCommand },
+];
+
+/** Those that run no gate of their own, below the others in the help. */
+const otherCommands: ReadonlyArray<CommandModule<Redactor>> = [
+  { names: ['judge'], load: async () => (await import('./judge.ts')).addJudgeCommand },
+  { names: ['render'], load: async () => (await import('./render.ts')).addRenderCommand },
+  { names: ['calibrate'], load: async () => (await import('./calibrate.ts')).addCalibrateCommand },
+  { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
+  { names: ['plan-runs'], load: async () => (await import('./plan-runs.ts')).addPlanRunsCommand },
+  { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
+  { names: ['tools'], load: async () => (await import('./tools.ts')).addToolsCommand },
+  { names: ['surface'], load: async () => (await import('./surface.ts')).addSurfaceCommand },
+  { names: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
+  { names: ['tunnel'], load: async () => (await import('./tunnel.ts')).addTunnelCommand },
+  { names: ['api'], load: async () => (await import('./api.ts')).addApiCommand },
+  { names: ['sync', 'pull'], load: async () => (await import('./sync.ts')).addSyncCommands },
+  { names: ['convert'], load: async () => (await import('./convert.ts')).addConvertCommand },
+  // It completes the names of all others, and so is added with them.
+  { names: [], load: async () => (await import('./completion.ts')).addCompletionCommand },
+];
+
+/**
+ * Adds the command with this name, and loads no other, since that takes longer than most commands do. Adds all commands where none of them
+ * has the name: for the help, and for the suggestion to who has mistyped it.
+ */
+export async function addCommands(
+  program: Command,
+  name: string | undefined,
+  { setExitCode, redactor, supervision }: GateProcess & { setExitCode: (code: number) => void },
+): Promise<void> {
+  const isNamed = ({ names }: { names: readonly string[] }) => name !== undefined && names.includes(name);
+  const isKnown = gateCommands.some(isNamed) || otherCommands.some(isNamed);
+  for (const command of gateCommands) {
+    if (!isKnown || isNamed(command)) (await command.load())(program, setExitCode, { redactor, supervision });
+  }
+  for (const command of otherCommands) {
+    if (!isKnown || isNamed(command)) (await command.load())(program, setExitCode, redactor);
+  }
+}
