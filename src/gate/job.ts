@@ -207,6 +207,7 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     import('../embedded/open.ts'),
     import('../engine/judge-trace.ts'),
     import('./run/job-tunnel.ts'),
+    import('./run/tool-clashes.ts'),
     import('../report/html/page.ts'),
     import('../server/open.ts'),
     ...(github === null ? [] : [import('./publish/publish-github.ts')]),

@@ -17,12 +17,14 @@ export function runCommand(
   options: {
     cwd: string;
     env?: Record<string, string>;
+    /** The file to run instead of the command's own. */
+    entry?: string;
     onOutput?: (output: string) => NodeJS.Signals | undefined;
     /** Sends SIGTERM when it aborts, or SIGINT where that is the reason. */
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [commandPath, ...args], {
+  const child = spawn(process.execPath, [options.entry ?? commandPath, ...args], {
     cwd: options.cwd,
     env: { ...listChildVariables(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
