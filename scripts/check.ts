@@ -1,10 +1,10 @@
 /**
- * Everything that must hold before a change may land, the tests apart. Run it through `npm run check`. With `--before-tests` it leaves out
- * what `npm ci` has just done and what `npm test` does.
+ * Everything that must hold before a change may land, the tests apart. Run it through `npm run check`. With `--beside-tests` it
+ * leaves out what `npm ci` has done before and what `npm test` does at the same time.
  */
 import { runSteps } from './run-steps.ts';
 
-const isBeforeTests = process.argv.includes('--before-tests');
+const isBesideTests = process.argv.includes('--beside-tests');
 
 // The action is bundled from lib/, and the benchmarks measure it, so that their types are its.
 const library = { title: 'library (tsc)', command: 'npm', args: ['run', '--silent', 'prepare'] };
@@ -23,7 +23,7 @@ const steps = [
   { title: 'format (oxfmt)', command: 'oxfmt', args: ['--check', '.'] },
 ];
 
-const failed = isBeforeTests
+const failed = isBesideTests
   ? await runSteps(steps)
   : [...(await runSteps([library])), ...(await runSteps([...steps, architecture]))];
 console.log(failed.length === 0 ? '\nAll checks passed.' : `\nFailed: ${failed.join(', ')}.`);
