@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { readExampleInputs, readExampleJob } from '../support/runner/example-workflow.ts';
@@ -9,7 +8,6 @@ import { interruptedInTheLastMoment } from '../support/runner/last-moment.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import { createSuiteResults } from '../support/factories/results-factory.ts';
 import { runMainInTest, startMain } from '../support/runner/main-step.ts';
-import { parseKeyValues } from '../support/runner/file-commands.ts';
 import { createWorkflowRunEvent } from '../support/runner/events.ts';
 import { createShardReports } from '../support/factories/shard-factory.ts';
 import { createWorkspace, greenEvals, redEvals } from '../support/workspace.ts';
@@ -17,7 +15,7 @@ import { createWorkspace, greenEvals, redEvals } from '../support/workspace.ts';
 describe('runMain', () => {
   it('keeps its exit code when a signal comes in the last moment', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
-    const { exitCode } = await startMain(workspace, { evals: 'red.yaml' }, interruptedInTheLastMoment);
+    const { exitCode } = await startMain({ workspace, inputs: { evals: 'red.yaml' }, env: interruptedInTheLastMoment });
     expect(exitCode).toBe(1);
   });
 
@@ -28,15 +26,15 @@ describe('runMain', () => {
     'keeps the verdict of %s, and warns, where neither reports nor the state can be written',
     async (evals, code, run) => {
       await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
-      const { exitCode, stdout, commands } = await run(
+      const { exitCode, stdout, commands } = await run({
         workspace,
-        { 'report-dir': 'file/below', evals },
-        {
+        inputs: { 'report-dir': 'file/below', evals },
+        env: {
           GITHUB_OUTPUT: '/nowhere/output',
           GITHUB_STATE: '/nowhere/state',
-          GITHUB_STEP_SUMMARY: join(workspace.path, '.runner'),
+          GITHUB_STEP_SUMMARY: workspace.path,
         },
-      );
+      });
       expect(exitCode).toBe(code);
       expect(stdout).toContain('Could not write the output verdict');
       const state = commands.filter(({ command, data }) => command === 'warning' && data.includes('state'));
@@ -50,21 +48,22 @@ describe('runMain', () => {
   it('registers every mask before its first line of log, and keeps its verdict if a passed value is a word of the report', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const inputs = { evals: 'red.yaml', 'server-env': 'GREETING\nSTATUS' };
-    const { exitCode, stdout } = await runMainInTest(workspace, inputs, { GREETING: 'from-the-job', STATUS: 'failed' });
+    const env = { GREETING: 'from-the-job', STATUS: 'failed' };
+    const { exitCode, stdout, outputs } = await runMainInTest({ workspace, inputs, env });
     const lines = stdout.split('\n');
     const started = lines.findIndex((line) => line.startsWith('Starting'));
     expect(lines.indexOf('::add-mask::from-the-job')).toBeGreaterThanOrEqual(0);
     expect(lines.indexOf('::add-mask::from-the-job')).toBeLessThan(started);
     expect(exitCode).toBe(1);
-    expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'failed', failed: '1' });
+    expect(outputs).toMatchObject({ verdict: 'failed', failed: '1' });
   });
 
   it('reads tests written in place with their indentation, and annotates no directory of their name', async () => {
     await using workspace = await createWorkspace({ 'tests/unit.js': '' });
     const tests = '\n  - title: Echoes\n    steps:\n      - toolCall: echo\n        arguments: { message: hi }\n';
-    expect((await runMainInTest(workspace, { tests })).exitCode).toBe(0);
+    expect((await runMainInTest({ workspace, inputs: { tests } })).exitCode).toBe(0);
     const failing = `${tests}      - assert: { toolResultContains: goodbye }\n`;
-    const { exitCode, commands } = await runMainInTest(workspace, { tests: failing });
+    const { exitCode, commands } = await runMainInTest({ workspace, inputs: { tests: failing } });
     expect(exitCode).toBe(1);
     const annotations = commands.filter(({ command }) => command === 'error');
     expect(annotations.map(({ properties }) => properties)).toEqual([
@@ -78,9 +77,9 @@ describe('runMain', () => {
     ['summary', 0],
   ])('with report-to: %s prints %d annotations for a finding in an evals file', async (destinations, count) => {
     await using workspace = await createWorkspace({ 'bad.yaml': 'suite: Bad\n' });
-    const { exitCode, stdout, commands } = await runMainInTest(workspace, {
-      evals: 'bad.yaml',
-      'report-to': destinations,
+    const { exitCode, stdout, commands } = await runMainInTest({
+      workspace,
+      inputs: { evals: 'bad.yaml', 'report-to': destinations },
     });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('bad.yaml:1:1: The key `cases` is missing (missing-key)');
@@ -94,9 +93,8 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('reports problems of inputs and files at once, in log, annotations, summary and outputs', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, stdout, commands } = await startMain(workspace, inputs);
+    const { exitCode, stdout, commands, outputs, summary } = await startMain({ workspace, inputs });
     expect(exitCode).toBe(2);
-    const summary = await workspace.read('.runner/summary');
     expect(summary).toMatchInlineSnapshot(`
       "## ⚠️ Eval gate not run
 
@@ -108,10 +106,10 @@ describe('runMain with a configuration that is wrong', () => {
       - \`bad.yaml:2:1\`: Unknown key \`chekcs\`; did you mean \`checks\`?
       "
     `);
-    expect(summary.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(4);
+    expect(summary?.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(4);
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(4);
     expect(stdout).toContain('bad.yaml:2:1: ');
-    expect(parseKeyValues(await workspace.read('.runner/output'))).toEqual({
+    expect(outputs).toEqual({
       verdict: 'inconclusive',
       'pass-rate': '',
       passed: '0',
@@ -130,7 +128,7 @@ describe('runMain with a configuration that is wrong', () => {
   it('names the policy key of every input that has moved there', async () => {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
     const moved = { 'retry-failed': '2', 'report-only': 'true' };
-    const { exitCode, commands } = await runMainInTest(workspace, { evals: 'green.yaml', ...moved });
+    const { exitCode, commands } = await runMainInTest({ workspace, inputs: { evals: 'green.yaml', ...moved } });
     expect(exitCode).toBe(2);
     const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
     expect(errors).toEqual([
@@ -141,15 +139,20 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('writes no annotations or summary with `report-to: none`, also for a wrong configuration', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, commands } = await runMainInTest(workspace, { ...inputs, 'report-to': 'none' });
+    const silent = { ...inputs, 'report-to': 'none' };
+    const { exitCode, commands, summary } = await runMainInTest({ workspace, inputs: silent });
     expect(exitCode).toBe(2);
     expect(commands.filter(({ command }) => command === 'error')).toEqual([]);
-    expect(await workspace.read('.runner/summary')).toBe('');
+    expect(summary).toBeNull();
   });
 
   it('ends with 2 if it cannot write the summary', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, stdout } = await runMainInTest(workspace, inputs, { GITHUB_STEP_SUMMARY: '/nowhere/summary' });
+    const { exitCode, stdout } = await runMainInTest({
+      workspace,
+      inputs,
+      env: { GITHUB_STEP_SUMMARY: '/nowhere/summary' },
+    });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('Could not write the job summary: ENOENT');
   });
@@ -164,13 +167,13 @@ describe('runMain with comment', () => {
   async function comment(evals: string, apiUrl: string, inputs: Record<string, string> = {}) {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
     const env = await createGitHubJob(workspace, apiUrl);
-    const stage = await runMainInTest(
+    const stage = await runMainInTest({
       workspace,
-      { evals, 'report-to': 'comment', 'github-token': jobToken, ...inputs },
+      inputs: { evals, 'report-to': 'comment', 'github-token': jobToken, ...inputs },
       env,
-    );
+    });
     const warnings = stage.commands.filter(({ command }) => command === 'warning').map(({ data }) => data);
-    return { ...stage, warnings, outputs: parseKeyValues(await workspace.read('.runner/output')) };
+    return { ...stage, warnings };
   }
 
   it.each(verdicts)('posts the verdict of %s on the pull request', async (evals, exitCode, verdict) => {
@@ -217,7 +220,12 @@ describe('the action publish', () => {
     await using workspace = await createWorkspace({ 'report/report.json': renderReportJson(report) });
     const env = await createGitHubJob(workspace, api.url, { event: createWorkflowRunEvent() });
     const inputs = readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {});
-    return await runStage(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env, 'publish');
+    return await runStage({
+      workspace,
+      inputs: { 'server-command': '', 'github-token': jobToken, ...inputs },
+      env,
+      action: 'publish',
+    });
   }
 
   it('comments on the report of another workflow, and ends with 0 whatever its verdict', async () => {
@@ -247,18 +255,18 @@ describe('the action merge', () => {
       'shards/2/report.json': renderReportJson(second!),
     };
     await using workspace = await createWorkspace(files);
-    const { exitCode } = await startMain(workspace, { reports: 'shards' }, {}, 'merge');
+    const { exitCode, outputs } = await startMain({ workspace, inputs: { reports: 'shards' }, action: 'merge' });
     expect(exitCode).toBe(0);
-    expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'passed' });
+    expect(outputs).toMatchObject({ verdict: 'passed' });
   });
 
   it('names its own input if a shard is missing and if no report is given', async () => {
     await using workspace = await createWorkspace({ 'shards/1/report.json': renderReportJson(first!) });
-    const partial = await startMain(workspace, { reports: 'shards' }, {}, 'merge');
+    const partial = await startMain({ workspace, inputs: { reports: 'shards' }, action: 'merge' });
     expect(partial.exitCode).toBe(2);
     expect(partial.stdout).toMatch(/reports: The shards cannot be joined: .*1 shard of 2 missing: 2.*\(bad-merge\)/);
     await using empty = await createWorkspace();
-    const without = await runMainInTest(empty, {}, {}, 'merge');
+    const without = await runMainInTest({ workspace: empty, inputs: {}, action: 'merge' });
     expect(without.exitCode).toBe(2);
     expect(without.stdout).toContain('reports: names no reports; give the directory that holds those of all shards');
   });
@@ -275,7 +283,10 @@ describe('an input of the action that belongs elsewhere', () => {
     ];
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
     const inputs = Object.fromEntries(elsewhere.map(([name, value]) => [name, value]));
-    const { exitCode, stdout, commands } = await runMainInTest(workspace, { evals: 'green.yaml', ...inputs });
+    const { exitCode, stdout, commands } = await runMainInTest({
+      workspace,
+      inputs: { evals: 'green.yaml', ...inputs },
+    });
     expect(exitCode).toBe(2);
     for (const [name, , message] of elsewhere) expect(stdout).toContain(`${name}: ${message}`);
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(elsewhere.length);

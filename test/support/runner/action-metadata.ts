@@ -49,9 +49,12 @@ function evaluateDefault(text: string): string {
 }
 
 /** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Undeclared ones are passed too. */
-export function listInputVariables(action: ActionMetadata, inputs: Record<string, string>): Record<string, string> {
+export function listInputVariables(
+  { inputDefaults }: Pick<ActionMetadata, 'inputDefaults'>,
+  inputs: Record<string, string>,
+): Record<string, string> {
   return Object.fromEntries(
-    Object.entries({ ...action.inputDefaults, ...inputs }).map(([name, value]) => [
+    Object.entries({ ...inputDefaults, ...inputs }).map(([name, value]) => [
       `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`,
       value,
     ]),

@@ -29,6 +29,17 @@ export async function createCommandFiles(directory: string): Promise<CommandFile
   };
 }
 
+/** The variables by which a step finds its files. */
+export function listFileVariables(files: CommandFiles): Record<string, string> {
+  return {
+    GITHUB_ENV: files.env,
+    GITHUB_OUTPUT: files.output,
+    GITHUB_PATH: files.path,
+    GITHUB_STATE: files.state,
+    GITHUB_STEP_SUMMARY: files.stepSummary,
+  };
+}
+
 /**
  * Reads `NAME=value` lines and `NAME<<delimiter` blocks as the runner does (EnvFileKeyValuePairs in
  * src/Runner.Worker/FileCommandManager.cs): the later value of a name wins; a malformed file throws, which fails the step.

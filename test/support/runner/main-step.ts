@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createJobOutput } from '../../../src/action/logger.ts';
 import { runMain } from '../../../src/action/main.ts';
@@ -8,68 +8,82 @@ import { runBorrowed, type Surroundings } from '../process/borrowed-process.ts';
 import { actionPath } from '../process/bundled-command.ts';
 import { listChildVariables } from '../process/child-environment.ts';
 import { addingServerPath, plainServer, type Workspace } from '../workspace.ts';
+import { listInputVariables } from './action-metadata.ts';
+import {
+  type CommandFiles,
+  createCommandFiles,
+  listFileVariables,
+  readKeyValues,
+  readSummary,
+} from './file-commands.ts';
 import { createCommandReader, type RunnerCommand } from './runner-commands.ts';
+
+interface MainStep {
+  workspace: Workspace;
+  /** In addition to those of a server; the action has no defaults here. */
+  inputs: Record<string, string>;
+  /** Variables over those of the runner, whose files a test may spoil by them. */
+  env?: Record<string, string>;
+  action?: 'index' | 'merge' | 'publish';
+}
 
 interface Stage {
   exitCode: number | null;
   stdout: string;
   commands: RunnerCommand[];
+  outputs: Record<string, string>;
+  /** Null where none was written. */
+  summary: string | null;
 }
 
-type Action = 'index' | 'merge' | 'publish';
+interface PreparedStep {
+  surroundings: Required<Pick<Surroundings, 'cwd' | 'env' | 'script'>>;
+  files: CommandFiles;
+}
 
-/** Gives the action its inputs and the files of the runner, which a test may spoil by `env`. */
-async function prepare(
-  workspace: Workspace,
-  inputs: Record<string, string>,
-  env: Record<string, string>,
-  action: Action,
-): Promise<Required<Pick<Surroundings, 'cwd' | 'env' | 'script'>>> {
-  const files = { GITHUB_OUTPUT: 'output', GITHUB_STATE: 'state', GITHUB_STEP_SUMMARY: 'summary' };
-  const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
-  await mkdir(join(workspace.path, '.runner'), { recursive: true });
-  for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
+async function prepare({ workspace, inputs, env, action = 'index' }: MainStep): Promise<PreparedStep> {
+  const directory = join(workspace.path, '.runner');
+  await mkdir(directory, { recursive: true });
+  const files = await createCommandFiles(directory);
   const server = { 'server-command': `node ${addingServerPath}`, ...plainServer };
-  const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
-    `INPUT_${name.toUpperCase()}`,
-    value,
-  ]);
-  const variables = { ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
+  const variables = { ...listFileVariables(files), ...listInputVariables({ inputDefaults: server }, inputs), ...env };
   // The name of the file that is started says which action it is.
-  return { cwd: workspace.path, env: variables, script: join(workspace.path, '.runner', `${action}.js`) };
+  const script = join(directory, `${action}.js`);
+  return { surroundings: { cwd: workspace.path, env: variables, script }, files };
 }
 
 /** Starts the action as the runner does, in a process of its own. */
-export async function startMain(
-  workspace: Workspace,
-  inputs: Record<string, string>,
-  env: Record<string, string> = {},
-  action: Action = 'index',
-): Promise<Stage> {
-  const { script, ...prepared } = await prepare(workspace, inputs, env, action);
+export async function startMain(step: MainStep): Promise<Stage> {
+  const { surroundings, files } = await prepare(step);
+  const { script, cwd, env } = surroundings;
   await rm(script, { force: true });
   await symlink(actionPath, script);
-  const options = { cwd: prepared.cwd, env: { ...listChildVariables(), ...prepared.env } };
-  return await new Promise((resolve) => {
+  const ended = await new Promise<Pick<Stage, 'exitCode' | 'stdout'>>((resolve) => {
+    const options = { cwd, env: { ...listChildVariables(), ...env } };
     execFile(process.execPath, [script], options, (error, stdout) => {
-      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, commands: listCommands(stdout) });
+      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout });
     });
   });
+  return await readStage(ended, files);
 }
 
 /** Runs the main step within the test, for tests that are not about its process. */
-export async function runMainInTest(
-  workspace: Workspace,
-  inputs: Record<string, string>,
-  env: Record<string, string> = {},
-  action: Action = 'index',
-): Promise<Stage> {
-  const surroundings = await prepare(workspace, inputs, env, action);
-  const { exitCode, stdout } = await runBorrowed(surroundings, async () => {
+export async function runMainInTest(step: MainStep): Promise<Stage> {
+  const { surroundings, files } = await prepare(step);
+  const ended = await runBorrowed(surroundings, async () => {
     const supervision = joinSupervisor();
     return await supervision.done(await runMain(createJobOutput(), supervision));
   });
-  return { exitCode, stdout, commands: listCommands(stdout) };
+  return await readStage(ended, files);
+}
+
+async function readStage(
+  { exitCode, stdout }: Pick<Stage, 'exitCode' | 'stdout'>,
+  files: CommandFiles,
+): Promise<Stage> {
+  const summary = await readSummary(files.stepSummary, (line) => line);
+  const outputs = await readKeyValues(files.output);
+  return { exitCode, stdout, commands: listCommands(stdout), outputs, summary: summary.text };
 }
 
 function listCommands(stdout: string): RunnerCommand[] {

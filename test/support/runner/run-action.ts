@@ -10,7 +10,7 @@ import {
   readActionMetadata,
 } from './action-metadata.ts';
 import { createPushEvent, type RunnerEvent } from './events.ts';
-import { createCommandFiles, readKeyValues, readSummary } from './file-commands.ts';
+import { createCommandFiles, listFileVariables, readKeyValues, readSummary } from './file-commands.ts';
 import { listJobVariables, runtimeToken } from './job-variables.ts';
 import { findTrackedProcesses, killQuietly, type ProcessEntry } from './processes.ts';
 import { type RunningScript, runScript, type RunnerTimings, runnerTimings, type ScriptRun } from './run-script.ts';
@@ -143,15 +143,7 @@ async function runStage(
   const run = await (job.options.runStage ?? runScript)({
     script: path.join(job.action.directory, script),
     cwd: job.options.workspace,
-    env: {
-      ...job.variables,
-      ...env,
-      GITHUB_ENV: files.env,
-      GITHUB_OUTPUT: files.output,
-      GITHUB_PATH: files.path,
-      GITHUB_STATE: files.state,
-      GITHUB_STEP_SUMMARY: files.stepSummary,
-    },
+    env: { ...job.variables, ...env, ...listFileVariables(files) },
     timings: { ...runnerTimings, ...job.options.timings },
     onLine: (line) => log.readLine(line),
     isCancelDue: () => control.cancelAfter?.(log.rawLines.join('\n')) ?? false,
