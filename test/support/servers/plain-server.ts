@@ -1,12 +1,10 @@
 /**
  * An MCP server on stdio without an SDK, which starts in less than half the CPU time of stdio-server.ts and has the tools of it that tests
  * call most, with the same names. For tests of what happens to the processes of a server; tests of what is said to one take
- * stdio-server.ts. `IMPATIENCE_MS` ends a server that has received nothing for that long after its start.
+ * stdio-server.ts.
  */
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-type Arguments = Record<string, unknown>;
+import { type Arguments, processTools, reportStart } from './process-tools.ts';
 
 interface Message {
   id?: number;
@@ -17,37 +15,10 @@ interface Message {
 const invalidParams = -32_602;
 const methodNotFound = -32_601;
 
-let counter = 0;
-const held: Array<(value: unknown) => void> = [];
-
 const tools: Record<string, (args: Arguments) => unknown> = {
-  echo: async ({ value, delayMs }) => {
-    await sleep(Number(delayMs ?? 0));
-    return value;
-  },
-  /** Answers when `release` is called. */
-  hold: () => new Promise((resolve) => held.push(resolve)),
-  held: () => held.length,
-  release: ({ value }) => {
-    for (const answer of held.splice(0)) answer(value);
-    return 'released';
-  },
-  count: () => (counter += 1),
-  pid: () => process.pid,
-  environment: () => process.env,
-  argv: () => process.argv.slice(2),
-  crash: ({ code }) => process.exit(Number(code)),
-  /** Ends after its answer. */
-  leave: ({ code }) => {
-    setTimeout(() => process.exit(Number(code)), 20);
-    return 'bye';
-  },
+  ...processTools,
   /** Never answers. */
   hang: () => new Promise(() => {}),
-  /** Never does anything again. */
-  spin: () => {
-    for (;;) Date.now();
-  },
 };
 
 async function answer({ method, params = {} }: Message): Promise<object> {
@@ -83,9 +54,4 @@ createInterface({ input: process.stdin })
   // As a server of the SDK does when its stdin ends, whatever it has not answered.
   .on('close', () => process.exit());
 
-const impatienceMs = Number(process.env['IMPATIENCE_MS'] ?? 0);
-if (impatienceMs > 0) {
-  const leaving = setTimeout(() => process.exit(5), impatienceMs);
-  process.stdin.once('data', () => clearTimeout(leaving));
-}
-process.stderr.write(`plain-server ${process.pid} is up\n`);
+reportStart('plain-server');

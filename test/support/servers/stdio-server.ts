@@ -1,19 +1,14 @@
 /**
  * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake; `ASKS` has it
- * serve the tools of asking-server.ts instead;
- * `IMPATIENCE_MS` ends a server that has received nothing for that long after its start.
- * Tests start it as one file, which bundle-servers.ts makes.
+ * serve the tools of asking-server.ts instead. Tests start it as one file, which bundle-servers.ts makes.
  */
 import { Server } from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAskingServer } from './asking-server.ts';
+import { type Arguments, processTools, reportStart } from './process-tools.ts';
 
-type Arguments = Record<string, unknown>;
-
-let counter = 0;
-const held: Array<(value: unknown) => void> = [];
 const cancelled: unknown[] = [];
 
 /** A request of its own to the client, answered or not. */
@@ -23,29 +18,8 @@ async function sample(prompt: string, { mcpReq }: ServerContext): Promise<unknow
 }
 
 const tools: Record<string, (args: Arguments, context: ServerContext) => unknown> = {
-  /** What is sent comes back, so answers that reach the wrong client show. */
-  echo: async ({ value, delayMs }) => {
-    await sleep(Number(delayMs ?? 0));
-    return value;
-  },
-  /** Answers when another call releases it. */
-  hold: () => new Promise((resolve) => held.push(resolve)),
-  held: () => held.length,
-  release: ({ value }) => {
-    for (const answer of held.splice(0)) answer(value);
-    return 'released';
-  },
-  pid: () => process.pid,
-  count: () => (counter += 1),
-  environment: () => process.env,
-  argv: () => process.argv.slice(2),
+  ...processTools,
   traceparent: (_, { mcpReq }) => mcpReq._meta?.['traceparent'] ?? 'none',
-  /** Answers, and is gone a moment later. */
-  leave: ({ code }) => {
-    setTimeout(() => process.exit(Number(code)), 20);
-    return 'bye';
-  },
-  crash: ({ code }) => process.exit(Number(code)),
   /** Never answers; ends when it is cancelled. */
   hang: ({ label }, { mcpReq }) =>
     new Promise((resolve) => {
@@ -54,10 +28,6 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
         resolve('too late');
       });
     }),
-  /** Blocks the whole process. */
-  spin: () => {
-    for (;;) Date.now();
-  },
   cancelled: () => cancelled,
   progress: async ({ steps, delayMs }, { mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken ?? 'none';
@@ -89,9 +59,4 @@ serveStdio(
   },
   { legacy: process.env['ERA'] === 'modern' ? 'reject' : 'serve' },
 );
-const impatienceMs = Number(process.env['IMPATIENCE_MS'] ?? 0);
-if (impatienceMs > 0) {
-  const leaving = setTimeout(() => process.exit(5), impatienceMs);
-  process.stdin.once('data', () => clearTimeout(leaving));
-}
-process.stderr.write(`stdio-server ${process.pid} is up\n`);
+reportStart('stdio-server');
