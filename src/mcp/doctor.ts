@@ -55,7 +55,8 @@ export async function diagnoseServer(
   const found = started === undefined ? await probe(target, examination) : { check: started, probe: null };
   if (found.check.status === 'error') return createFailedDiagnosis(found.check, found.probe);
   const opened = await examination
-    .run((signal) => openSession(target, { clock: limits.clock, signal }))
+    // The gate tests no server that redirects.
+    .run((signal) => openSession(target, { clock: limits.clock, signal, followsRedirects: false }))
     .catch((error: unknown) => {
       limits.signal.throwIfAborted();
       return { error };
@@ -105,7 +106,7 @@ async function probe(target: Target, examination: Examination): Promise<{ check:
     const send = withAccess(createFetch(createTrafficBudget(iterationLimits, 'for a probe')), target.access);
     const answer = await examination.run(async (signal) => {
       const headers = { accept: 'text/event-stream', ...target.headers };
-      const response = await send(target.url, { headers, redirect: 'manual', signal });
+      const response = await send(target.url, { headers, signal });
       void response.body?.cancel().catch(() => {});
       return response;
     });
@@ -146,9 +147,14 @@ function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Prob
       error: { code: isGrant ? 'OAUTH_REQUIRED' : 'SERVER_UNREACHABLE', message: detail },
     };
   }
+  const moved = findRedirect(error);
+  const remedy =
+    moved === null
+      ? 'Check that the URL is that of the MCP endpoint, which often ends in /mcp.'
+      : `It redirects to ${moved}; use that URL.`;
   const detail = isNoAnswer
     ? `The connection broke off: ${describeFailure(error)}`
-    : `It did not complete the handshake of MCP: ${describeFailure(error)} Check that the URL is that of the MCP endpoint, which often ends in /mcp.`;
+    : `It did not complete the handshake of MCP: ${describeFailure(error)} ${remedy}`;
   const check: DoctorCheck = { status: 'error', detail };
   const answers: DoctorCheck = { status: 'ok', detail: 'The server takes requests.' };
   return {
@@ -160,6 +166,13 @@ function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Prob
     },
     error: { code: 'SERVER_UNREACHABLE', message: detail },
   };
+}
+
+/** Where a message was redirected, without the query; null for another error. The SDK says it in its message alone. */
+function findRedirect(error: unknown): string | null {
+  if (!(error instanceof SdkHttpError) || error.status < 300 || error.status >= 400) return null;
+  const [, url] = /^Error POSTing to endpoint: Redirect .*?(https?:\/\/\S+)/.exec(error.message) ?? [];
+  return url === undefined ? null : clipText(url, longestDetail);
 }
 
 function describeChallenge(status: number, answer: Probe | null): string {

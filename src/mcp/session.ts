@@ -81,7 +81,14 @@ const minReconnectDelayMs = 100;
  */
 export async function openSession(target: Target, options: SessionOptions): Promise<Session> {
   const { signal, budget = createIterationBudget() } = options;
-  const context = { watch: watchNothing, abilities: {}, taskTtlMs: defaultTaskTtlMs, ...options, budget };
+  const context = {
+    watch: watchNothing,
+    abilities: {},
+    taskTtlMs: defaultTaskTtlMs,
+    followsRedirects: true,
+    ...options,
+    budget,
+  };
   if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, context);
   const [first, second] = listEras('auto');
   try {
@@ -112,6 +119,8 @@ export interface SessionOptions {
   abilities?: ClientAbilities;
   /** How long the server keeps a task, in milliseconds. */
   taskTtlMs?: number;
+  /** Whether requests without access follow redirects within the origin; they do unless given. */
+  followsRedirects?: boolean;
 }
 
 const defaultTaskTtlMs = 3_600_000;
@@ -130,7 +139,7 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: ProtocolEra,
   target: Target,
-  { clock, signal, budget, watch, abilities, taskTtlMs }: Required<SessionOptions>,
+  { clock, signal, budget, watch, abilities, taskTtlMs, followsRedirects }: Required<SessionOptions>,
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
@@ -144,7 +153,7 @@ async function openSessionAs(
     requestInit: {
       ...(target.headers !== undefined && { headers: target.headers }),
       // The SDK would follow redirects within the origin.
-      ...(target.access != null && { redirect: 'manual' }),
+      ...((target.access != null || !followsRedirects) && { redirect: 'manual' }),
     },
   });
   const tasksForServer = era === 'modern' ? null : runTasksForServer(transport, abilities, clock);

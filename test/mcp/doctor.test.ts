@@ -6,6 +6,7 @@ import { findFreePort } from '../support/network/free-port.ts';
 import { raw, startHttpServer } from '../support/network/http-server.ts';
 import { refuse, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { guardWithTokens, startOAuthServer } from '../support/servers/oauth-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 const tools = { echo: { call: () => text('hi') }, other: { call: () => text('ho') } };
 
@@ -71,13 +72,6 @@ describe('the doctor', () => {
     expect(JSON.stringify(found)).not.toContain('Hello');
   });
 
-  it('finds a redirect', async () => {
-    await using server = await startHttpServer(raw(307, '', { location: '/other?k=canary' }));
-    const { status, checks } = await diagnose(`${server.origin}/mcp`);
-    expect(status).toBe('error');
-    expect(checks.probe.detail).toContain(`It redirects to ${server.origin}/other; use that URL.`);
-  });
-
   it('finds a server that wants a token', async () => {
     await using oauth = await startOAuthServer();
     await using server = await startFixtureMcpServer(tools, { guard: guardWithTokens(oauth, ['read']) });
@@ -118,5 +112,55 @@ describe('the doctor', () => {
     const line = summarizeDiagnosis(await diagnose(server.url));
     expect(line).toMatch(/^probe ok \(.+\); connection ok \(.+\); initialization ok \(fixture 1\.2\.3 speaks MCP .+\)/);
     expect(line).toMatch(/; tools error \(tools\/list failed: .*Broken\)$/);
+  });
+});
+
+describe('the doctor, of a server that redirects', () => {
+  it.each(['its own', 'another'])(
+    'every request to %s origin, names where it leads and does not follow',
+    async (origin) => {
+      await using other = await startHttpServer(raw(200, ''));
+      const location = (origin === 'another' ? other.origin : '') + '/other?k=canary';
+      await using server = await startHttpServer(raw(307, '', { location }));
+      const found = await diagnose(`${server.origin}/mcp`);
+      const leads = `${origin === 'another' ? other.origin : server.origin}/other`;
+      expect(found).toMatchObject({
+        status: 'error',
+        probe: { status: 307 },
+        checks: {
+          probe: { status: 'error', detail: expect.stringContaining(`It redirects to ${leads}; use that URL.`) },
+          connection: { status: 'skipped' },
+        },
+      });
+      expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /mcp']);
+      expect(other.requests).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['its own', 302],
+    ['its own', 307],
+    ['another', 307],
+  ])('messages to %s origin (%i), finds no session, as a run finds none', async (origin, status) => {
+    await using other = await startFixtureMcpServer(tools);
+    const isMoved = ({ method, url }: Request) => method === 'POST' && new URL(url).pathname === '/mcp';
+    const location = `${origin === 'another' ? other.url : '/other'}?k=canary`;
+    await using server = await startFixtureMcpServer(tools, {
+      guard: (request) => (isMoved(request) ? new Response(null, { status, headers: { location } }) : null),
+    });
+    const { status: found, checks } = await diagnose(server.url);
+    expect(found).toBe('error');
+    const { href } = new URL(location.replace('?k=canary', ''), server.url);
+    expect(checks).toMatchObject({
+      probe: { status: 'ok' },
+      initialization: {
+        status: 'error',
+        detail: `It did not complete the handshake of MCP: it answered HTTP ${status}. It redirects to ${href}; use that URL.`,
+      },
+    });
+    expect([...server.events, ...other.events]).toEqual([]);
+    await expect(openTestServer({ command: null, url: server.url })).rejects.toThrow(
+      `The server at ${server.url} redirects to ${href}?… (HTTP ${status}), and the gate follows no redirects.`,
+    );
   });
 });
