@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { chooseProxy, describeProxyHop, type ProxyHop, type ProxySettings } from './proxy.ts';
 
 const connectTimeoutMs = 10_000;
@@ -27,25 +27,10 @@ export function openRoute(target: URL, { proxy: settings, ...limits }: RouteOpti
   return { dispatcher: openProxyAgent(proxies, limits), proxy: describeProxyHop(proxyUrl, target) };
 }
 
-/** A fetch for URLs outside this machine, through the proxies of the job. Disposing it ends its connections. */
-export interface ProxyFetch extends AsyncDisposable {
-  readonly fetch: (url: string | URL, init?: globalThis.RequestInit) => Promise<Response>;
-}
-
-export function openProxyFetch(settings: ProxySettings): ProxyFetch {
+/** Makes connections outside this machine, through the proxies of the job. Disposing it ends them. */
+export function openProxyRoute(settings: ProxySettings): AsyncDisposable & Pick<Route, 'dispatcher'> {
   const dispatcher = openProxyAgent(settings, {});
-  return {
-    fetch: (url, init = {}) =>
-      fetch(url, {
-        method: init.method ?? 'GET',
-        headers: [...new Headers(init.headers)],
-        body: typeof init.body === 'string' ? init.body : null,
-        signal: init.signal ?? null,
-        redirect: init.redirect ?? 'follow',
-        dispatcher,
-      }),
-    [Symbol.asyncDispose]: () => dispatcher.destroy(),
-  };
+  return { dispatcher, [Symbol.asyncDispose]: () => dispatcher.destroy() };
 }
 
 type Limits = Omit<RouteOptions, 'proxy'>;

@@ -189,7 +189,7 @@ function decode(body: ReadableStream<Uint8Array>, steps: readonly Transform[]): 
 }
 
 /** Passes chunks on as they are asked for, each after `count`. Where that throws, the body fails and the connection ends. */
-export function countBody(body: ReadableStream<Uint8Array>, count: CountChunk): ReadableStream<Uint8Array> {
+function countBody(body: ReadableStream<Uint8Array>, count: CountChunk): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(
     {

@@ -108,7 +108,7 @@ export function createServerAccess(options: {
   };
 }
 
-/** Has every request carry what lets it in. Redirects are answers then: a header for one URL is not for another. */
+/** Has every request carry what lets it in. The fetch must follow no redirects: a header for one URL is not for another. */
 export function withAccess(fetch: FetchLike, access: ServerAccess | null | undefined): FetchLike {
   if (access === null || access === undefined) return fetch;
   return async (url, init = {}) => {
@@ -117,7 +117,7 @@ export function withAccess(fetch: FetchLike, access: ServerAccess | null | undef
     while (grant !== null) {
       const headers = new Headers(init.headers);
       for (const [name, value] of grant.headers) headers.set(name, value);
-      const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+      const response = await fetch(url, { ...init, headers });
       grant = await race(access.renew(grant, response), { signals });
       if (grant === null) return response;
       await response.body?.cancel();

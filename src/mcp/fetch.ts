@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { exchange, type ExchangeRequest } from '../http/exchange.ts';
 import { createTrafficBudget, type TrafficBudget } from './traffic-budget.ts';
 
@@ -18,9 +18,9 @@ const maxWaiting = 16;
 /**
  * Makes the fetch of a session: without time limits of its own, since the iteration has one, and within the budget. It follows no
  * redirects: the SDK does, within the origin. The end of the session is sent whatever was spent, because a server may keep a process
- * for each.
+ * for each. A `dispatcher` makes its connections; one that all sessions share unless given.
  */
-export function createFetch(budget: TrafficBudget): FetchLike {
+export function createFetch(budget: TrafficBudget, dispatcher: Dispatcher = unlimitedAgent): FetchLike {
   let waiting = 0;
   const turns: Array<() => void> = [];
   const takeTurn = async () => {
@@ -31,10 +31,10 @@ export function createFetch(budget: TrafficBudget): FetchLike {
     waiting -= 1;
     turns.shift()?.();
   };
-  const channel = openChannel(budget);
+  const channel = openChannel(budget, dispatcher);
   return async (url, init = {}) => {
     if (init.method === 'DELETE') {
-      const goodbye = openChannel(createTrafficBudget(goodbyeLimits, 'for the end of a session'));
+      const goodbye = openChannel(createTrafficBudget(goodbyeLimits, 'for the end of a session'), dispatcher);
       return await goodbye.send(url, goodbye.prepare(init));
     }
     const request = channel.prepare(init);
@@ -54,7 +54,7 @@ interface Channel {
   send(url: string | URL, request: ExchangeRequest): Promise<Response>;
 }
 
-function openChannel(budget: TrafficBudget): Channel {
+function openChannel(budget: TrafficBudget, dispatcher: Dispatcher): Channel {
   return {
     prepare: ({ method = 'GET', headers, body, signal }) => {
       budget.addRequest();
@@ -65,6 +65,6 @@ function openChannel(budget: TrafficBudget): Channel {
         signals: signal == null ? [budget.signal] : [budget.signal, signal],
       };
     },
-    send: (url, request) => exchange(unlimitedAgent, url, request, (type) => budget.openCount(type)),
+    send: (url, request) => exchange(dispatcher, url, request, (type) => budget.openCount(type)),
   };
 }

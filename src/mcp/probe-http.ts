@@ -1,4 +1,5 @@
-import { type FetchLike, SdkHttpError, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
+import { SdkHttpError, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
+import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
@@ -6,6 +7,7 @@ import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { type ServerAccess, withAccess } from './access.ts';
 import { describeNoResponse } from './faults.ts';
+import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Handshake, isWanted, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { createTrafficBudget } from './traffic-budget.ts';
@@ -50,7 +52,8 @@ export interface ProbeOptions {
   protocol?: ProtocolChoice;
   /** Whether it is asked over HTTP+SSE alone. */
   isSse?: boolean | undefined;
-  fetch?: FetchLike;
+  /** Makes the connections; that of all sessions unless given. */
+  dispatcher?: Dispatcher;
   /** What lets the requests in; none unless given. */
   access?: ServerAccess | null | undefined;
 }
@@ -142,23 +145,20 @@ function readMessage(body: unknown): string | undefined {
 async function tryEra(
   url: string,
   era: ProtocolEra,
-  { clock, signal, fetch = globalThis.fetch, access }: ProbeOptions,
+  { clock, signal, dispatcher, access }: ProbeOptions,
 ): Promise<Handshake | HandshakeError> {
   let response: LastResponse | null = null;
   let withoutToken: ServerStartError | null = null;
-  const send = withAccess(fetch, access);
   const budget = createTrafficBudget(attemptLimits, 'for a handshake');
+  const send = withAccess(createFetch(budget, dispatcher), access);
   const transport = createTransport(url, era, {
-    // A redirect is never followed: the run would not follow it with every request either.
+    // The SDK would follow redirects within the origin. The run would not follow them with every request either.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {
-      budget.addRequest();
-      const received = budget.watch(
-        await send(target, init).catch((error: unknown) => {
-          if (error instanceof ServerStartError) withoutToken = error;
-          throw error;
-        }),
-      );
+      const received = await send(target, init).catch((error: unknown) => {
+        if (error instanceof ServerStartError) withoutToken = error;
+        throw error;
+      });
       const { status, headers } = received;
       const location = status >= 300 && status < 400 ? headers.get('location') : null;
       response = { status, location, wwwAuthenticate: headers.get('www-authenticate') };

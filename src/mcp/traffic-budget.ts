@@ -1,5 +1,5 @@
 import { ProtocolError } from '../base/errors.ts';
-import { type CountChunk, countBody } from '../http/exchange.ts';
+import type { CountChunk } from '../http/exchange.ts';
 import { createResponseScanner } from './response-scanner.ts';
 
 /** What a server may send and cause, so that it cannot exhaust the process that listens to it. */
@@ -43,8 +43,6 @@ export interface TrafficBudget {
    * @throws {ExcessError} from the returned function, when a chunk is too much.
    */
   openCount(contentType: string): CountChunk;
-  /** The response with a body that counts, and that fails with the ExcessError. */
-  watch(response: Response): Response;
 }
 
 /** `scope` completes the sentence "The server sent more than 64 MiB …". */
@@ -91,15 +89,5 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
       if (spent.requests > limits.requests) throw cross(`caused more than ${limits.requests} requests`);
     },
     openCount,
-    watch: (response) => {
-      const { body, status, statusText, headers } = response;
-      // Only a body can be too large; and not every status may have one.
-      if (body === null) return response;
-      return new Response(countBody(body, openCount(headers.get('content-type') ?? '')), {
-        status,
-        statusText,
-        headers,
-      });
-    },
   };
 }

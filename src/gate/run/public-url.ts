@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
-import { openProxyFetch } from '../../http/dispatcher.ts';
+import { openProxyRoute } from '../../http/dispatcher.ts';
 import { probeHttpServer } from '../../mcp/probe-http.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
@@ -44,7 +44,7 @@ export function watchPublicUrl(
   const lost = Promise.withResolvers<TunnelError>();
 
   const watch = async () => {
-    await using publicFetch = openProxyFetch(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
+    await using route = openProxyRoute(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
     /** Why it failed; null where the server answered. */
     const probe = async (timeoutMs: number): Promise<string | null> => {
       const url = readUrl().reveal();
@@ -55,7 +55,7 @@ export function watchPublicUrl(
       );
       try {
         const either = AbortSignal.any([signal, probed.signal]);
-        await probeHttpServer(url, { clock, signal: either, fetch: publicFetch.fetch });
+        await probeHttpServer(url, { clock, signal: either, dispatcher: route.dispatcher });
         return null;
       } catch (error) {
         if (probed.signal.aborted) return 'no answer';

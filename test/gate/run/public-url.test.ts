@@ -4,8 +4,10 @@ import { TunnelError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { type PublicUrlWatch, watchPublicUrl } from '../../../src/gate/run/public-url.ts';
+import type { ProxySettings } from '../../../src/http/proxy.ts';
 import { createJumpingClock } from '../../support/clocks/bent-clock.ts';
-import { type Answer, hangUp, json, raw, startHttpServer } from '../../support/network/http-server.ts';
+import { type Answer, findClosedPort, hangUp, json, raw, startHttpServer } from '../../support/network/http-server.ts';
+import { startForwardProxy } from '../../support/network/forward-proxy.ts';
 import { shakesHands } from '../../support/servers/mcp-handshake.ts';
 import { catchError } from '../../support/service/service-client.ts';
 
@@ -27,7 +29,7 @@ const silence: Answer = () => {};
 function watch(
   origin: string,
   clock: Clock,
-  options: { isOneAtATime?: boolean; hostLost?: Promise<TunnelError> } = {},
+  options: { isOneAtATime?: boolean; hostLost?: Promise<TunnelError>; proxy?: ProxySettings } = {},
 ) {
   const url = new Secret(`${origin}/api/mcp/adapter-http/srv_1?k=k_canary`);
   return keep(
@@ -55,6 +57,17 @@ describe('the public URL of a tunnel', () => {
     const server = keep(await startHttpServer([noTunnel, noTunnel, shakesHands]));
     await watch(server.origin, createJumpingClock(hurriedRetries)).ready;
     expect(server.requests.length).toBeGreaterThan(2);
+  });
+
+  it('is asked through the proxy of the job', async () => {
+    const server = keep(await startHttpServer(shakesHands));
+    const proxy = keep(await startForwardProxy());
+    const settings = { httpProxy: `http://${proxy.place}`, httpsProxy: null, noProxy: null };
+    await watch(server.origin, createJumpingClock(hurriedRetries), { proxy: settings }).ready;
+    expect(proxy.asked.join('\n')).toContain(server.origin.replace('http://', ''));
+    const closed = { ...settings, httpProxy: `http://127.0.0.1:${await findClosedPort()}` };
+    const { ready } = watch(server.origin, createJumpingClock(hurriedRetries), { proxy: closed });
+    expect((await catchError(ready)).message).toContain('ECONNREFUSED');
   });
 
   it.each([
