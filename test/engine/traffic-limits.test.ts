@@ -11,6 +11,7 @@ import { assertStep, callStep, createCase } from '../support/factories/case-fact
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
 import { answerContent, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 const measuredSchema = z.object({
   outcomes: z.array(
@@ -137,5 +138,22 @@ describe('a server that ends its stream at once and asks for it again', () => {
     expect(outcome.result).toBe('passed');
     expect(opened).toBeGreaterThan(1);
     expect(opened).toBeLessThanOrEqual(10 * seconds + 2);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a server on stdio that sends without end', () => {
+  it.each([
+    ['notifications', 'legacy'],
+    ['requests', 'modern'],
+    ['notifications', 'modern'],
+  ] as const)('fails the case in which it floods with %s, in the %s era', async (tool, protocol) => {
+    const command = `${process.execPath} ${resolve(import.meta.dirname, '../support/servers/flooding-server.ts')}`;
+    await using server = await openTestServer({ command, env: { ERA: protocol } });
+    const target: Target = { url: server.url, serverName: 'flooding', protocol };
+    const outcome = await runCase(createCase([callStep(tool)]), target, { clock: systemClock, timeoutMs: 30_000 });
+    expect(outcome).toMatchObject({
+      result: 'failed',
+      error: 'The server sent more than 10000 messages, the limit for one iteration.',
+    });
   });
 });

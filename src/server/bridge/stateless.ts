@@ -69,8 +69,10 @@ export function serveStateless(pool: ChildPool): ProtocolAdapter {
       located.owner.messages += 1;
       void located.owner.reply.send(located.message.text);
     } else {
-      // This revision has no requests of servers.
-      for (const owner of requestIds.listOwners()) owner.messages += 1;
+      // This revision has no requests of servers. A client answers none, and counts them towards what a server may send.
+      const owners = requestIds.listOwners();
+      for (const owner of owners) owner.messages += 1;
+      void findOnlyCall(owners)?.reply.send(message.text);
     }
     return undefined;
   };
@@ -161,6 +163,13 @@ function attribute(message: NotificationMessage, owners: readonly Waiting[]) {
   const asking = owners.filter((owner) => readMeta(owner.request.params)[LOG_LEVEL_META_KEY] !== undefined);
   const [owner] = owners.length === 1 ? owners : asking;
   return owner === undefined || (owners.length > 1 && asking.length > 1) ? undefined : { owner, message };
+}
+
+/** The only request in flight that is no subscription, or the only subscription; undefined where there are several. */
+function findOnlyCall(owners: readonly Waiting[]): Waiting | undefined {
+  const calls = owners.filter(({ request }) => request.method !== 'subscriptions/listen');
+  const candidates = calls.length === 0 ? owners : calls;
+  return candidates.length === 1 ? candidates[0] : undefined;
 }
 
 /** Which member of `params` the `Mcp-Name` header repeats, by method (MCP 2026-07-28, Streamable HTTP, Standard Headers). */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RunningServer } from '../../../src/server/running-server.ts';
 import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { createWorkspace } from '../../support/workspace.ts';
 
 const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
 
@@ -119,4 +120,48 @@ describe('a stateless request by hand', () => {
     expect(await post(crash)).toEqual([200, 'mine', -32_000]);
     expect(await post({})).toEqual([200, 'mine', undefined]);
   });
+
+  it('gets a request of the server as long as no other call can have caused it', async () => {
+    await using workspace = await createWorkspace({ 'server.mjs': requestingServer });
+    await using asking = await openTestServer({ command: `${process.execPath} server.mjs`, cwd: workspace.path });
+    /** Resolves once the server has said something about the request. */
+    const send = async (method: string, name = '') => {
+      const called = { name, _meta: { ...meta, progressToken: 1 } };
+      return await fetch(asking.url, {
+        method: 'POST',
+        headers: { ...headers, 'mcp-method': method, 'mcp-name': name },
+        body: JSON.stringify({ jsonrpc: '2.0', id: name, method, params: called }),
+      });
+    };
+    const subscription = await send('subscriptions/listen');
+    const alone = await send('tools/call', 'ask');
+    expect(await alone.text()).toMatch(/"id":"own","method":"roots\/list".*\n.*"id":"ask"/s);
+    const other = await send('tools/call', 'hold');
+    const together = await send('tools/call', 'ask');
+    await asking[Symbol.asyncDispose]();
+    for (const answered of [together, other]) expect(await answered.text()).toMatch(/^(?!.*roots).*"result"/s);
+    expect(await subscription.text()).not.toContain('roots');
+  });
 });
+
+/** Asks its client for something before it answers `ask`; then it also answers `hold`. */
+const requestingServer = `
+import { createInterface } from 'node:readline';
+const say = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const common = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } };
+const held = [];
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  const progress = { progressToken: params?._meta?.progressToken, progress: 1 };
+  if (method === 'server/discover') say({ id, result: { ...common, ...discovered } });
+  if (method === 'initialize') say({ id, error: { code: -32601, message: 'Method not found' } });
+  if (method === 'subscriptions/listen') say({ method: 'notifications/progress', params: progress });
+  if (method !== 'tools/call') continue;
+  held.push(id);
+  if (params.name === 'hold') say({ method: 'notifications/progress', params: progress });
+  if (params.name !== 'ask') continue;
+  say({ id: 'own', method: 'roots/list' });
+  for (const id of held.splice(0)) say({ id, result: { ...common, content: [] } });
+}
+`;
