@@ -64,7 +64,10 @@ describe('the first use of the README', () => {
     // Each command rejects unless it exits with 0.
     const outputs: string[] = [];
     for (const command of commands) outputs.push((await shell(command)).stdout);
-    expect(outputs[0]).toContain('created    .github/workflows/evals.yml');
+    for (const file of ['evals/surface.json', '.github/workflows/evals.yml']) {
+      expect(outputs[0]).toContain(`created    ${file}\n`);
+      expect(firstUse).toContain(file);
+    }
     expect(outputs[1]).toMatch(/^✓ Passed: /);
 
     const { stdout } = await shell(`git -C ${remote.path} show evals:.github/workflows/evals.yml`);
