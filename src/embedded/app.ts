@@ -94,7 +94,7 @@ export type InventoryFactory = (
 
 /** The API as a function; disposing it ends what the service does by itself. */
 export interface App extends AsyncDisposable {
-  fetch: (request: Request) => Response | Promise<Response>;
+  fetch: (request: Request, env?: ApiEnv['Bindings']) => Response | Promise<Response>;
   /** What it answers, for the test of its description. */
   routes: ReadonlyArray<{ method: string; path: string }>;
 }
@@ -161,6 +161,9 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
     logger.error(`${c.req.method} ${routePath(c, -1)} failed: ${describeError(error)}`);
     return renderApiError(new ApiError('INTERNAL_ERROR', 'The service failed to answer; its log says why.'));
   });
-  const { fetch, routes } = app;
-  return { fetch, routes, [Symbol.asyncDispose]: async () => await inventory?.[Symbol.asyncDispose]() };
+  return {
+    fetch: (request, env = {}) => app.fetch(request, env),
+    routes: app.routes,
+    [Symbol.asyncDispose]: async () => await inventory?.[Symbol.asyncDispose](),
+  };
 }

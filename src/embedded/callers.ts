@@ -19,8 +19,12 @@ export interface AcceptedKey {
   caller: Caller;
 }
 
+/** The body of a request as Node reads it from a socket; absent for a request that was made in this process. */
+export type IncomingBody = AsyncIterable<Uint8Array>;
+
 /** What the routes find in the context of a request. */
 export interface ApiEnv {
+  Bindings: { incoming?: IncomingBody };
   Variables: { caller: Caller };
 }
 

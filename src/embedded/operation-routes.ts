@@ -62,7 +62,7 @@ export function createOperationRoutes({
       if (projectId !== undefined && !isDefault) requireProject(store, projectId);
       const caller = isPublic ? anonymousCaller : context.var.caller;
       if (!isPublic) requireRight(operation, caller);
-      const answer = await handle({ ids, body: await readBody(request, body), caller, request });
+      const answer = await handle({ ids, body: await readBody(context, body), caller, request });
       return answer instanceof Response ? answer : Response.json(answer, { status });
     });
   };

@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { HonoRequest } from 'hono';
+import type { Context, HonoRequest } from 'hono';
 import type { z } from 'zod';
+import type { ApiEnv } from './callers.ts';
 import { ApiError, invalid } from './envelope.ts';
 import type { Store } from './store/open.ts';
 
+/** The parts of a route's context that a body is read from. */
+type BodyContext = Pick<Context<ApiEnv>, 'req' | 'env'>;
+
 /** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
-export type BodyReader = <Schema extends z.ZodType>(request: HonoRequest, schema: Schema) => Promise<z.output<Schema>>;
+export type BodyReader = <Schema extends z.ZodType>(context: BodyContext, schema: Schema) => Promise<z.output<Schema>>;
 
 /**
  * Makes the reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`,
  * and for a body of more than `maxBytes`.
  */
 export function createBodyReader(maxBytes: number): BodyReader {
-  return async (request, schema) => {
-    const text = await readText(request, maxBytes);
+  return async (context, schema) => {
+    const text = (await readBytes(context, maxBytes)).toString();
     return parseBody(text.trim() === '' ? {} : parseJson(text), schema);
   };
 }
@@ -66,19 +70,18 @@ function isDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-async function readText(request: HonoRequest, maxBytes: number): Promise<string> {
-  return (await readBytes(request, maxBytes)).toString();
-}
-
 /**
  * Reads a whole body. Counts what arrives and not what Content-Length says, which a chunked body does not have.
  *
  * @throws {ApiError} VALIDATION_ERROR for more than `maxBytes`.
  */
-export async function readBytes(request: HonoRequest, maxBytes: number): Promise<Buffer> {
+export async function readBytes({ req, env }: BodyContext, maxBytes: number): Promise<Buffer> {
+  const hasBody = req.method !== 'GET' && req.method !== 'HEAD';
+  // `raw.body` is the last choice: for a request from a socket, the adaptor builds a whole web request to give it.
+  const body = hasBody ? (env.incoming ?? req.raw.body) : null;
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.raw.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.byteLength;
     // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
     if (length > maxBytes) chunks.length = 0;

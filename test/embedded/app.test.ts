@@ -11,6 +11,16 @@ describe('the API as a function', () => {
     store.close();
   });
 
+  it('reads a body without a socket', async () => {
+    const { app, store } = createTestApp();
+    const headers = { authorization: 'Bearer sk_test' };
+    const init = { method: 'POST', headers, body: '{"name":"Sent"}' };
+    const response = await app.fetch(new Request('http://127.0.0.1/api/v1/projects', init));
+    expect(response.status).toBe(201);
+    expect(store.projects.list().map(({ name }) => name)).toEqual(['Sent']);
+    store.close();
+  });
+
   it('knows nothing outside its mount', async () => {
     const { get, store } = createTestApp();
     expect((await get('/me')).status).toBe(404);

@@ -207,12 +207,14 @@ export function createDispatch(inside: Hono<ApiEnv>): Dispatch {
     throw error;
   });
   return async ({ method, path, body }, { projectId, idempotencyKey, signal }) => {
-    const response = await inside.request(`/projects/${encodeURIComponent(projectId)}${path}`, {
+    const init = {
       method,
       signal,
       ...(idempotencyKey === undefined ? {} : { headers: { 'x-svc-idempotency-key': idempotencyKey } }),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    };
+    const withoutSocket: ApiEnv['Bindings'] = {};
+    const response = await inside.request(`/projects/${encodeURIComponent(projectId)}${path}`, init, withoutSocket);
     if (!response.ok) throw new Error(`No route answers ${method} ${path}.`);
     return await response.json();
   };

@@ -38,7 +38,7 @@ export function createAccountRoutes({
 
   routes.post('/projects', async (c) => {
     const { caller } = c.var;
-    const { name, description, icon, visibility } = await readBody(c.req, accountOperations.createProject.body);
+    const { name, description, icon, visibility } = await readBody(c, accountOperations.createProject.body);
     requireRoom(listProjects(caller.organizationId).length, limits);
     const content = {
       organizationId: caller.organizationId,

@@ -47,7 +47,7 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
 
   routes.post('/projects/:projectId/agent', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { idempotencyKey, ...body } = await readBody(c.req, agentOperations.runAgentTurn.body);
+    const { idempotencyKey, ...body } = await readBody(c, agentOperations.runAgentTurn.body);
     const request = describeRequest(`agent:${projectId}`, idempotencyKey, body);
     const { answer } = await doOnce(request, z.custom<TurnReport>(), async () => {
       const chosen = requireModel(parts, { operation: 'The agent' });
@@ -91,7 +91,7 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
   routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
     // Only the id says what is executed.
-    await readBody(c.req, agentOperations.executeProposedAction.body);
+    await readBody(c, agentOperations.executeProposedAction.body);
     const action = actions.claim(projectId, c.req.param('actionId'));
     const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
       clock,

@@ -46,7 +46,7 @@ export function createCaseRoutes({
 
   routes.post(list, async (c) => {
     const suite = findSuite(c.req.param());
-    const body = await readBody(c.req, bodies.cases.create);
+    const body = await readBody(c, bodies.cases.create);
     if (body.id !== undefined && store.cases.getDeclared(suite.id, body.id) !== undefined) {
       throw new ApiError('CONFLICT', `The suite has a case with id ${JSON.stringify(body.id)} already.`, {
         details: { reason: 'DUPLICATE_CASE_ID' },
@@ -61,7 +61,7 @@ export function createCaseRoutes({
 
   routes.patch(one, async (c) => {
     const before = requireCase(store, findSuite(c.req.param()), c.req.param('caseId'));
-    const patch = await readBody(c.req, bodies.cases.patch);
+    const patch = await readBody(c, bodies.cases.patch);
     const after = { ...before, content: patchCaseContent(before.content, patch), updatedAt: clock.now() };
     const others = new KnownCases(store.cases.list(before.suiteId).filter(({ id }) => id !== before.id));
     if (others.hasContent(after.content) && !others.hasContent(before.content)) {
@@ -134,7 +134,7 @@ export function createCaseBatchRoutes({
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/batch', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const body = await readBody(c.req, batchSchema);
+    const body = await readBody(c, batchSchema);
     const duplicatePolicy = readPolicy(body.duplicatePolicy);
     if (duplicatePolicy.effectivePolicy === 'create_anyway' && body.overrideReason === undefined) {
       throw invalid('overrideReason: Required with create_anyway', { reason: 'OVERRIDE_REASON_REQUIRED' });

@@ -62,7 +62,7 @@ export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/generate', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const { idempotencyKey, ...body } = await readBody(c.req, generateSchema);
+    const { idempotencyKey, ...body } = await readBody(c, generateSchema);
     // The header wins over the body here, as in the API: a body may be the work of a model.
     const request = describeRequest(`generate:${suite.id}`, readIdempotencyKey(c.req) ?? idempotencyKey, body);
     const order = { projectId: project.id, suite, body, request };

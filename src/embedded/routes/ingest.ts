@@ -35,7 +35,7 @@ export function createIngestRoutes({
 
   routes.post(`${base}/report`, async (c) => {
     const scope = enter(c);
-    const body = await readBody(c.req, ingestReportSchema);
+    const body = await readBody(c, ingestReportSchema);
     const ended = store.transact(() => {
       const { run, isReused } = openIngestedRun(body, scope);
       // The verdict on a run that has ended is not to be had again.
@@ -52,7 +52,7 @@ export function createIngestRoutes({
 
   routes.post(`${base}/runs/start`, async (c) => {
     const scope = enter(c);
-    const body = await readBody(c.req, ingestStartSchema);
+    const body = await readBody(c, ingestStartSchema);
     const { run, isReused } = store.transact(() => openIngestedRun(body, scope));
     const { id: runId, suiteId, projectId, status } = run;
     if (!isReused) return c.json({ ok: true, suiteId, runId, projectId });
@@ -65,7 +65,7 @@ export function createIngestRoutes({
 
   routes.post(`${base}/runs/iterations`, async (c) => {
     const scope = enter(c);
-    const body = await readBody(c.req, ingestIterationsSchema);
+    const body = await readBody(c, ingestIterationsSchema);
     const added = store.transact(() =>
       addResults(requireIngestedRun(store, scope.projectId, body.runId), body.results, scope),
     );
@@ -74,7 +74,7 @@ export function createIngestRoutes({
 
   routes.post(`${base}/runs/finalize`, async (c) => {
     const scope = enter(c);
-    const { runId, externalRunId } = await readBody(c.req, ingestFinalizeSchema);
+    const { runId, externalRunId } = await readBody(c, ingestFinalizeSchema);
     const run = requireIngestedRun(store, scope.projectId, runId);
     if (run.externalId !== externalRunId) throw invalid('externalRunId: Not that of the run');
     return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, scope))) });

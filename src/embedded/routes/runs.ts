@@ -44,7 +44,7 @@ export function createRunRoutes(
     const projectId = c.req.param('projectId');
     // Before the body, so that a wrong project is reported first, as everywhere.
     const named = projectId === undefined ? undefined : requireProject(store, projectId);
-    const body = await readBody(c.req, bodies.run);
+    const body = await readBody(c, bodies.run);
     const project = named ?? requireMeantProject(store, body.projectId, c.var.caller);
     const key = readIdempotencyKey(c.req, body.idempotencyKey);
     return c.json(await creator.createRunExactlyOnce(project.id, body, key), 202);

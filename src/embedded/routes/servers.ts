@@ -43,7 +43,7 @@ export function createServerRoutes({
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const content = await readBody(c.req, serverOperations.createProjectServer.body);
+    const content = await readBody(c, serverOperations.createProjectServer.body);
     requireFreeName(projectId, content.name);
     const server = { id: createId('srv'), projectId, content, now: clock.now() };
     store.servers.insert(server);
@@ -61,7 +61,7 @@ export function createServerRoutes({
   routes.patch(one, async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const before = requireServer(store, project.id, c.req.param('serverId'));
-    const changes = await readBody(c.req, serverOperations.updateProjectServer.body);
+    const changes = await readBody(c, serverOperations.updateProjectServer.body);
     const content = parseBody(changeServerContent(before.content, changes), serverContentSchema);
     requireFreeName(project.id, content.name, before.id);
     const now = clock.now();
@@ -72,7 +72,7 @@ export function createServerRoutes({
   routes.delete(one, async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const server = requireServer(store, project.id, c.req.param('serverId'));
-    await readBody(c.req, serverOperations.deleteProjectServer.body);
+    await readBody(c, serverOperations.deleteProjectServer.body);
     const now = clock.now();
     store.transact(() => {
       store.servers.delete(server, now);

@@ -51,7 +51,7 @@ export function createSuiteRoutes({
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const body = await readBody(c.req, bodies.suites.create);
+    const body = await readBody(c, bodies.suites.create);
     const request = describeRequest(`suite:${projectId}`, readIdempotencyKey(c.req), body);
     const answered = findAnswer(store, request, z.looseObject({}));
     if (answered !== undefined) return c.json(answered, 201);

@@ -31,7 +31,7 @@ export function createTunnelRoutes({
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { name } = await readBody(c.req, tunnelOperations.createTunnel.body);
+    const { name } = await readBody(c, tunnelOperations.createTunnel.body);
     const before = store.servers.getByName(projectId, name);
     const counted = before && counts.get(projectId, before.id);
     const grant = relay.issue(before?.id ?? createId('srv'), counted?.content.secretVersion ?? 0);

@@ -25,7 +25,7 @@ export function serveUploads(
   });
 
   open.on(['PUT', 'POST'], `${uploadPath}/:token`, async (c) => {
-    const bytes = await readBytes(c.req, maxArtifactBytes);
+    const bytes = await readBytes(c, maxArtifactBytes);
     const contentType = c.req.header('content-type') ?? 'application/octet-stream';
     return c.json({ storageId: uploads.receive(c.req.param('token'), { bytes, contentType }) });
   });

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
+import { silentLogger } from '../../../src/base/logger.ts';
 import { contractLimits } from '../../../src/service/limits.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { meSchema, projectPageSchema, projectSchema } from '../../../src/service/wire.ts';
@@ -117,6 +119,42 @@ describe('request bodies', () => {
         body: { code: 'VALIDATION_ERROR', message: 'The request body is nested more than 500 levels deep.' },
       });
     }
+  });
+
+  it('reads a chunked body', async () => {
+    await using service = await openContractService();
+    const { statusCode, body } = await request(`${service.baseUrl}/projects`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}` },
+      body: Readable.from([Buffer.from('{"name":"'), Buffer.from('in parts'), Buffer.from('"}')]),
+    });
+    expect({ statusCode, body: await body.json() }).toMatchObject({ statusCode: 201, body: { name: 'in parts' } });
+  });
+
+  it('ignores the body of a GET', async () => {
+    await using service = await openContractService();
+    const headers = { authorization: `Bearer ${service.apiKey}` };
+    // Every operation of a project reads a body, and the one of a GET has no fields.
+    const url = `${service.baseUrl}/projects/${service.projectId}/hosts`;
+    const { statusCode, body } = await request(url, { method: 'GET', headers, body: '{"name":"unknown"}' });
+    expect({ statusCode, body: await body.json() }).toEqual({ statusCode: 200, body: { items: [] } });
+  });
+
+  it('does not execute a request whose client leaves in the middle of the body', async () => {
+    const errors: string[] = [];
+    const error = (message: string) => void errors.push(message);
+    await using service = await openContractService({ logger: { ...silentLogger, error } });
+    const leave = async function* () {
+      yield Buffer.from('{"name":"half"}');
+      await setTimeout(20);
+      throw new Error('The client leaves.');
+    };
+    const headers = { authorization: `Bearer ${service.apiKey}` };
+    const sent = request(`${service.baseUrl}/projects`, { method: 'POST', headers, body: Readable.from(leave()) });
+    await expect(sent).rejects.toThrow('The client leaves.');
+    await expect.poll(() => errors, { timeout: 20_000 }).toEqual(['POST /api/v1/projects failed: aborted']);
+    const { body } = await service.root.get('/projects');
+    expect(body.items).toMatchObject([{ id: service.projectId }]);
   });
 
   it('refuses a body over the limit', async () => {
