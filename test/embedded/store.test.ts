@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { openStore } from '../../src/embedded/store/open.ts';
-import { migrations } from '../../src/embedded/store/schema.ts';
+import { migrations } from '../../src/embedded/store/migrations.ts';
+import { migrateSchema } from '../../src/embedded/store/schema.ts';
 import {
   inlineTest,
   openContractService,
@@ -116,6 +117,23 @@ describe('a store that is kept', () => {
     expect(() => openStore(dataDir)).toThrow(
       `written by a newer version (store version 99, this one knows ${migrations.length})`,
     );
+  });
+});
+
+describe('the tables of a fresh store', () => {
+  /** As SQLite keeps them, without spaces and quotes, in which a table that was altered differs. */
+  const listTables = (database: DatabaseSync) =>
+    database
+      .prepare('select type, name, tbl_name, sql from sqlite_schema order by type, name')
+      .all()
+      .map(({ sql, ...row }) => ({ ...row, sql: String(sql).replaceAll(/[\s"]/g, '') }));
+
+  it('are those that the migrations make', () => {
+    using fresh = new DatabaseSync(':memory:');
+    migrateSchema(fresh);
+    using migrated = new DatabaseSync(':memory:');
+    for (const migration of migrations) migrated.exec(migration);
+    expect(listTables(fresh)).toEqual(listTables(migrated));
   });
 });
 
