@@ -4,6 +4,7 @@ import type { MatchOptionsLayer } from '../../model/case.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
 import type { Caller } from '../callers.ts';
 import { createCaseSchemas, createTestSchemas } from '../../service/bodies/case.ts';
+import { createCaseBatchSchema } from '../../service/bodies/case-requests.ts';
 import { createRunSchema, createSuiteSchema } from '../../service/bodies/suite.ts';
 
 /** What a suite says, its cases apart. */
@@ -81,14 +82,23 @@ export function createSuiteContent(said: {
 
 export type RunCreateBody = z.infer<ReturnType<typeof createRunSchema>>;
 
-/** The strict bodies whose bounds depend on the service's limits. */
-export function createBodySchemas(limits: ServiceLimits) {
+function buildBodySchemas(limits: ServiceLimits) {
   const tests = createTestSchemas(limits);
   return {
-    cases: createCaseSchemas(limits),
+    cases: { ...createCaseSchemas(limits), batch: createCaseBatchSchema(limits) },
     suites: { create: createSuiteSchema(limits, tests) },
     run: createRunSchema(limits, tests),
   };
 }
 
-export type BodySchemas = ReturnType<typeof createBodySchemas>;
+export type BodySchemas = ReturnType<typeof buildBodySchemas>;
+
+/** Building takes milliseconds, and most services of a process have the same limits. */
+const builtSchemas = new WeakMap<ServiceLimits, BodySchemas>();
+
+/** The strict bodies whose bounds depend on the service's limits. */
+export function createBodySchemas(limits: ServiceLimits): BodySchemas {
+  const schemas = builtSchemas.get(limits) ?? buildBodySchemas(limits);
+  builtSchemas.set(limits, schemas);
+  return schemas;
+}

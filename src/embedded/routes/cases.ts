@@ -5,7 +5,6 @@ import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../../service/bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
-import { createCaseBatchSchema } from '../../service/bodies/case-requests.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import {
   type BodyReader,
@@ -16,7 +15,6 @@ import {
   renderFirstIssue,
 } from '../request.ts';
 import { type DuplicatePolicy, duplicatePolicies, KnownCases } from '../known-cases.ts';
-import type { ServiceLimits } from '../../service/limits.ts';
 import { requireCase, requireProject, requireSuite } from '../lookup.ts';
 import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
@@ -118,23 +116,20 @@ interface BatchAnswer {
 export function createCaseBatchRoutes({
   store,
   clock,
-  limits,
   bodies,
   readBody,
 }: {
   store: Store;
   clock: Clock;
-  limits: Pick<ServiceLimits, 'testsPerRequest'>;
   bodies: BodySchemas;
   readBody: BodyReader;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  const batchSchema = createCaseBatchSchema(limits);
 
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/batch', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const body = await readBody(c, batchSchema);
+    const body = await readBody(c, bodies.cases.batch);
     const duplicatePolicy = readPolicy(body.duplicatePolicy);
     if (duplicatePolicy.effectivePolicy === 'create_anyway' && body.overrideReason === undefined) {
       throw invalid('overrideReason: Required with create_anyway', { reason: 'OVERRIDE_REASON_REQUIRED' });
