@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseContent } from '../../service/bodies/case.ts';
 import { createId } from '../id.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 const select =
   'select id, suite_id as suiteId, declared_id as declaredId, record as content, created_at as createdAt, updated_at as updatedAt';
@@ -16,6 +16,7 @@ const caseRow = z.object({
   updatedAt: z.number(),
 });
 export type CaseRecord = z.infer<typeof caseRow>;
+const caseRows = createRowReader(caseRow);
 
 /** Makes the record of a new case; an id that the client did not declare is minted. */
 export function createCaseRecord(
@@ -39,11 +40,10 @@ export function createCaseStore(database: DatabaseSync) {
   const selectOne = database.prepare(`${select} from cases where suite_id = ? and id = ?`);
   const selectDeclared = database.prepare(`${select} from cases where suite_id = ? and declared_id = ?`);
   const selectAll = database.prepare(`${select} from cases where suite_id = ? order by position`);
-  const getRow = (row: unknown): CaseRecord | undefined => caseRow.optional().parse(row);
   return {
-    list: (suiteId: string): CaseRecord[] => z.array(caseRow).parse(selectAll.all(suiteId)),
-    get: (suiteId: string, id: string) => getRow(selectOne.get(suiteId, id)),
-    getDeclared: (suiteId: string, declaredId: string) => getRow(selectDeclared.get(suiteId, declaredId)),
+    list: (suiteId: string): CaseRecord[] => caseRows.all(selectAll.all(suiteId)),
+    get: (suiteId: string, id: string) => caseRows.one(selectOne.get(suiteId, id)),
+    getDeclared: (suiteId: string, declaredId: string) => caseRows.one(selectDeclared.get(suiteId, declaredId)),
     insert: ({ content, ...columns }: CaseRecord): void => {
       insert.run({ ...columns, record: JSON.stringify(content) });
     },

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { iterationColumns, iterationRow } from './iterations.ts';
+import { createRowReader } from './schema.ts';
 
 const endedRow = iterationRow.omit({ provider: true }).extend({
   projectId: z.string(),
@@ -8,6 +9,8 @@ const endedRow = iterationRow.omit({ provider: true }).extend({
   runId: z.string(),
   runEndedAt: z.number(),
 });
+
+const endedRows = createRowReader(endedRow);
 
 /** Where an iteration stands among those of all ended runs of a project. */
 export type EndPosition = Pick<z.infer<typeof endedRow>, 'runEndedAt' | 'runId' | 'position'>;
@@ -31,7 +34,7 @@ export function createEndedIterationStore(database: DatabaseSync) {
     list: (projectId: string, after: EndPosition | null, limit: number) => {
       const { runEndedAt, runId, position } = after ?? { runEndedAt: -1, runId: '', position: -1 };
       select ??= prepare();
-      const rows = z.array(endedRow).parse(select.all({ projectId, runEndedAt, runId, position, limit }));
+      const rows = endedRows.all(select.all({ projectId, runEndedAt, runId, position, limit }));
       return rows.map(({ toolCalls, judges, ...row }) => ({
         ...row,
         testCaseId: row.caseId,

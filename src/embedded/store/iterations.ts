@@ -5,7 +5,7 @@ import type { IterationJudge, StepResult, ToolCall } from '../../model/run.ts';
 import type { ModelUsage } from '../../model/usage.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import type { IterationScores } from '../scores.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 export interface ToolCalls {
   actual: ToolCall[];
@@ -34,6 +34,7 @@ export const iterationRow = z.object({
   caseKey: z.string().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
+const iterationRows = createRowReader(iterationRow);
 
 const renamedColumns: Record<string, string> = {
   caseId: 'case_id',
@@ -57,8 +58,9 @@ const progressRow = z.object({
   steps: jsonColumn<StepResult[]>().nullable(),
 });
 export type IterationProgress = z.infer<typeof progressRow>;
-const scoresRow = z.object({ id: z.string(), scores: jsonColumn<IterationScores>() });
-const traceRow = z.object({ document: z.string() });
+const progressRows = createRowReader(progressRow);
+const scoresRows = createRowReader(z.object({ id: z.string(), scores: jsonColumn<IterationScores>() }));
+const traceRows = createRowReader(z.object({ document: z.string() }));
 
 export interface NewIteration {
   runId: string;
@@ -130,21 +132,15 @@ export function createIterationStore(database: DatabaseSync) {
   return {
     /** Up to `limit` iterations behind a position (−1: from the start). */
     list: (runId: string, afterPosition: number, limit: number): IterationRecord[] =>
-      z.array(iterationRow).parse(selectPage.all(runId, afterPosition, limit)),
+      iterationRows.all(selectPage.all(runId, afterPosition, limit)),
     /** Undefined where there is no such iteration. */
     getProgress: (runId: string, id: string): IterationProgress | undefined =>
-      progressRow.optional().parse(selectProgress.get(runId, id)),
+      progressRows.one(selectProgress.get(runId, id)),
     /** What scorers said of the iterations of an ingested run, by their ids. */
     listScores: (runId: string): ReadonlyMap<string, IterationScores> =>
-      new Map(
-        z
-          .array(scoresRow)
-          .parse(selectScores.all(runId))
-          .map(({ id, scores }) => [id, scores]),
-      ),
+      new Map(scoresRows.all(selectScores.all(runId)).map(({ id, scores }) => [id, scores])),
     /** The trace as JSON text; undefined where none is kept. */
-    getTrace: (runId: string, id: string): string | undefined =>
-      traceRow.optional().parse(selectTrace.get(runId, id))?.document,
+    getTrace: (runId: string, id: string): string | undefined => traceRows.one(selectTrace.get(runId, id))?.document,
     insert: ({ model, ...columns }: NewIteration): void => {
       insert.run({ ...columns, model: model?.name ?? null, provider: model?.provider ?? null });
     },

@@ -10,7 +10,7 @@ import { createIterationStore } from './iterations.ts';
 import { createPlannedCaseStore } from './planned-cases.ts';
 import { createProjectStore } from './projects.ts';
 import { createRunStore } from './runs.ts';
-import { migrateSchema } from './schema.ts';
+import { createRowReader, migrateSchema } from './schema.ts';
 import { createServerStore } from './servers.ts';
 import { createSuiteStore } from './suites.ts';
 
@@ -86,14 +86,14 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }
 
-const answerRow = z.object({ fingerprint: z.string(), answer: z.string() });
+const answerRows = createRowReader(z.object({ fingerprint: z.string(), answer: z.string() }));
 
 /** What was answered to requests that carried an idempotency key. */
 export function createIdempotencyStore(database: DatabaseSync) {
   const insert = database.prepare('insert into idempotency_keys values (:scope, :key, :fingerprint, :answer)');
   const select = database.prepare('select fingerprint, answer from idempotency_keys where scope = ? and key = ?');
   return {
-    get: (scope: string, key: string) => answerRow.optional().parse(select.get(scope, key)),
+    get: (scope: string, key: string) => answerRows.one(select.get(scope, key)),
     insert: (entry: { scope: string; key: string; fingerprint: string; answer: string }): void => {
       insert.run(entry);
     },

@@ -1,9 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { PlannedCaseRecord } from '../planned-case.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
-const plannedRow = z.object({ caseKey: z.string(), content: jsonColumn<PlannedCaseRecord>() });
+const plannedRow = z.object({
+  /** The declared id of the case, or else its title. */
+  caseKey: z.string(),
+  content: jsonColumn<PlannedCaseRecord>(),
+});
+const plannedRows = createRowReader(plannedRow);
 
 /** What each run planned for each of its cases; a case that runs with several models is there once. */
 export function createPlannedCaseStore(database: DatabaseSync) {
@@ -20,13 +25,8 @@ export function createPlannedCaseStore(database: DatabaseSync) {
     },
     /** Undefined in runs of older versions. */
     get: (runId: string, caseKey: string | null): PlannedCaseRecord | undefined =>
-      plannedRow.optional().parse(selectOne.get(runId, caseKey))?.content,
+      plannedRows.one(selectOne.get(runId, caseKey))?.content,
     list: (runId: string): ReadonlyMap<string, PlannedCaseRecord> =>
-      new Map(
-        z
-          .array(plannedRow)
-          .parse(selectAll.all(runId))
-          .map(({ caseKey, content }) => [caseKey, content]),
-      ),
+      new Map(plannedRows.all(selectAll.all(runId)).map(({ caseKey, content }) => [caseKey, content])),
   };
 }

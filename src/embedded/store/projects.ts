@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 export interface ProjectContent {
   organizationId: string;
@@ -19,6 +19,7 @@ const projectRow = z.object({
   updatedAt: z.number(),
 });
 export type ProjectRecord = z.infer<typeof projectRow>;
+const projectRows = createRowReader(projectRow);
 
 /** In the order of their references. Keys of requests name the project or one of its suites in their scope. */
 const deletions = [
@@ -42,8 +43,8 @@ export function createProjectStore(database: DatabaseSync) {
   const selectOne = database.prepare(`${select} from projects where id = ?`);
   const selectAll = database.prepare(`${select} from projects order by created_at, rowid`);
   return {
-    list: (): ProjectRecord[] => z.array(projectRow).parse(selectAll.all()),
-    get: (id: string): ProjectRecord | undefined => projectRow.optional().parse(selectOne.get(id)),
+    list: (): ProjectRecord[] => projectRows.all(selectAll.all()),
+    get: (id: string): ProjectRecord | undefined => projectRows.one(selectOne.get(id)),
     insert: (project: { id: string; name: string; content: ProjectContent; now: number }): void => {
       const { id, name, content, now } = project;
       insert.run({ id, name, record: JSON.stringify(content), now });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { terminalRunStatuses } from '../../model/run.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 export type TerminalStatus = (typeof terminalRunStatuses)[number];
 
@@ -46,6 +46,7 @@ const runRow = z.object({
   environment: jsonColumn<RunEnvironment>().nullable(),
 });
 export type RunRecord = z.infer<typeof runRow>;
+const runRows = createRowReader(runRow);
 
 export interface NewRun {
   id: string;
@@ -82,7 +83,8 @@ export interface SuiteTotals {
 }
 
 const totalsRow = z.object({ passed: z.number(), failed: z.number(), runs: z.number() });
-const passRateRow = z.object({ pass_rate: z.number() }).transform((row) => row.pass_rate);
+const passRates = createRowReader(z.object({ pass_rate: z.number() }).transform((row) => row.pass_rate));
+const runIds = createRowReader(z.object({ id: z.string() }).transform(({ id }) => id));
 
 /** How many completed runs a suite's trend shows the pass rates of. */
 const trendLength = 12;
@@ -119,25 +121,19 @@ export function createRunStore(database: DatabaseSync) {
     select cast(passed as real) / total as pass_rate from runs
     where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
   const selectActive = database.prepare("select id from runs where project_id = ? and status = 'running'");
-  const getRow = (row: unknown): RunRecord | undefined => runRow.optional().parse(row);
   const listeners: Array<(runId: string) => void> = [];
   return {
-    get: (id: string) => getRow(selectOne.get(id)),
-    getExternal: (projectId: string, externalId: string) => getRow(selectExternal.get(projectId, externalId)),
-    listOfSuite: (suiteId: string, limit: number): RunRecord[] =>
-      z.array(runRow).parse(selectOfSuite.all(suiteId, limit)),
+    get: (id: string) => runRows.one(selectOne.get(id)),
+    getExternal: (projectId: string, externalId: string) => runRows.one(selectExternal.get(projectId, externalId)),
+    listOfSuite: (suiteId: string, limit: number): RunRecord[] => runRows.all(selectOfSuite.all(suiteId, limit)),
     /** Ids of those that have not ended. */
-    listActive: (projectId: string): string[] =>
-      z
-        .array(z.object({ id: z.string() }))
-        .parse(selectActive.all(projectId))
-        .map(({ id }) => id),
+    listActive: (projectId: string): string[] => runIds.all(selectActive.all(projectId)),
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
     /** Fractions, oldest first. */
-    listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),
+    listPassRates: (suiteId: string): number[] => passRates.all(selectTrend.all(suiteId)).toReversed(),
     /** The latest completed one before a run, of the same suite. */
     getPrevious: ({ suiteId, runNumber }: Pick<RunRecord, 'suiteId' | 'runNumber'>) =>
-      getRow(selectPrevious.get(suiteId, runNumber)),
+      runRows.one(selectPrevious.get(suiteId, runNumber)),
     insert: ({ externalId, groupId, source = 'api', environment = null, ...run }: NewRun): void => {
       insert.run({
         ...run,

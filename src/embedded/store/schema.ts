@@ -86,6 +86,17 @@ export function migrateSchema(database: DatabaseSync): void {
   database.exec(`pragma user_version = ${migrations.length}; commit`);
 }
 
+/** Reads the rows of a query. Call it once per kind of row: a schema takes longer to build than to use. */
+export function createRowReader<Row>(row: z.ZodType<Row>) {
+  const optional = row.optional();
+  const array = z.array(row);
+  return {
+    /** Undefined where there is no such row. */
+    one: (found: unknown): Row | undefined => optional.parse(found),
+    all: (found: unknown): Row[] => array.parse(found),
+  };
+}
+
 /** A text column of JSON that was checked before this store wrote it; what comes out is trusted to be what went in. */
 export function jsonColumn<Value>() {
   return z

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { ServerContent } from '../../service/operations/servers.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 const select =
   'select id, project_id as projectId, record as content, created_at as createdAt, updated_at as updatedAt';
@@ -14,6 +14,7 @@ const serverRow = z.object({
   updatedAt: z.number(),
 });
 export type ServerRecord = z.infer<typeof serverRow>;
+const serverRows = createRowReader(serverRow);
 
 /**
  * Records of MCP servers; names are unique in their project. A deleted one keeps its row, which no read finds, so that what refers to
@@ -31,11 +32,10 @@ export function createServerStore(database: DatabaseSync) {
   const selectAll = database.prepare(
     `${select} from servers where project_id = ? and ${isLive} order by created_at, rowid`,
   );
-  const getRow = (row: unknown): ServerRecord | undefined => serverRow.optional().parse(row);
   return {
-    list: (projectId: string): ServerRecord[] => z.array(serverRow).parse(selectAll.all(projectId)),
-    get: (projectId: string, id: string) => getRow(selectOne.get(projectId, id)),
-    getByName: (projectId: string, name: string) => getRow(selectByName.get(projectId, name)),
+    list: (projectId: string): ServerRecord[] => serverRows.all(selectAll.all(projectId)),
+    get: (projectId: string, id: string) => serverRows.one(selectOne.get(projectId, id)),
+    getByName: (projectId: string, name: string) => serverRows.one(selectByName.get(projectId, name)),
     insert: (server: { id: string; projectId: string; content: ServerContent; now: number }): void => {
       const { content, ...columns } = server;
       insert.run({ ...columns, name: content.name, record: JSON.stringify(content) });

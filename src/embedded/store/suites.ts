@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { SuiteContent } from '../bodies/suite.ts';
-import { jsonColumn } from './schema.ts';
+import { createRowReader, jsonColumn } from './schema.ts';
 
 const select =
   'select id, project_id as projectId, record as content, created_at as createdAt, updated_at as updatedAt';
@@ -14,6 +14,7 @@ const suiteRow = z.object({
   updatedAt: z.number(),
 });
 export type SuiteRecord = z.infer<typeof suiteRow>;
+const suiteRows = createRowReader(suiteRow);
 
 /** Suites. Deleting one deletes its cases and keeps its runs. */
 export function createSuiteStore(database: DatabaseSync) {
@@ -26,11 +27,10 @@ export function createSuiteStore(database: DatabaseSync) {
   );
   const selectAll = database.prepare(`${select} from suites where project_id = ? order by created_at, rowid`);
   return {
-    list: (projectId: string): SuiteRecord[] => z.array(suiteRow).parse(selectAll.all(projectId)),
+    list: (projectId: string): SuiteRecord[] => suiteRows.all(selectAll.all(projectId)),
     /** Of every project: those that run by themselves. */
-    listScheduled: (): SuiteRecord[] => z.array(suiteRow).parse(selectScheduled.all()),
-    get: (projectId: string, id: string): SuiteRecord | undefined =>
-      suiteRow.optional().parse(selectOne.get(projectId, id)),
+    listScheduled: (): SuiteRecord[] => suiteRows.all(selectScheduled.all()),
+    get: (projectId: string, id: string): SuiteRecord | undefined => suiteRows.one(selectOne.get(projectId, id)),
     insert: (suite: { id: string; projectId: string; content: SuiteContent; now: number }): void => {
       const { content, ...columns } = suite;
       insert.run({ ...columns, record: JSON.stringify(content) });
