@@ -17,6 +17,9 @@ import { createSuiteStore } from './suites.ts';
 /** Pages that SQLite keeps in memory; negative means KiB. */
 const cacheKib = 16 * 1024;
 
+/** Of a temporary database. At every commit SQLite walks over the changed pages in memory, so these should be few. */
+const temporaryPageBytes = 16 * 1024;
+
 /**
  * Opens the store: a file below `dataDir` that only its owner may read, or, without one, SQLite's own temporary
  * database. That one lives in memory until it outgrows the page cache and then spills into a file without a name, so
@@ -31,7 +34,7 @@ export function openStore(dataDir: string | undefined) {
     // runs that no process executes any more. A temporary one has nothing to survive.
     const durability =
       dataDir === undefined
-        ? 'pragma journal_mode = memory; pragma synchronous = off;'
+        ? `pragma page_size = ${temporaryPageBytes}; pragma journal_mode = memory; pragma synchronous = off;`
         : 'pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal;';
     database.exec(`${durability} pragma cache_size = -${cacheKib}; pragma foreign_keys = on;`);
     migrateSchema(database);
