@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/time.ts';
 
 interface Sleeper {
@@ -21,7 +22,7 @@ export class QuietClock implements Clock, Disposable {
   #offsetMs = 0;
   #sleepers: Sleeper[] = [];
   #isDriving = false;
-  #holds = 0;
+  readonly #held = new Set<Promise<unknown>>();
 
   /** A test may set the wall clock; the monotonic clock does not notice. */
   now(): number {
@@ -57,11 +58,11 @@ export class QuietClock implements Clock, Disposable {
 
   /** Keeps time from passing while something outside this process is awaited. */
   async standStill<T>(work: Promise<T>): Promise<T> {
-    this.#holds += 1;
+    this.#held.add(work);
     try {
       return await work;
     } finally {
-      this.#holds -= 1;
+      this.#held.delete(work);
     }
   }
 
@@ -73,7 +74,7 @@ export class QuietClock implements Clock, Disposable {
   async #drive(): Promise<void> {
     this.#isDriving = true;
     while (this.#sleepers.length > 0) {
-      await waitForQuiet(() => this.#holds > 0);
+      if (!(await this.#waitForQuiet())) continue;
       const next = this.#sleepers.reduce<Sleeper | undefined>(
         (first, other) => (first === undefined || other.wakesAtMs < first.wakesAtMs ? other : first),
         undefined,
@@ -85,16 +86,27 @@ export class QuietClock implements Clock, Disposable {
     }
     this.#isDriving = false;
   }
-}
 
-async function waitForQuiet(isHeld: () => boolean): Promise<void> {
-  let events = countEvents();
-  for (let turns = 0; turns < quietTurns;) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const counted = countEvents();
-    turns = counted === events && !isHeld() ? turns + 1 : 0;
-    events = counted;
-    if (turns === quietTurns && process.getActiveResourcesInfo().some((name) => pending.test(name))) turns = 0;
+  /** Whether the loop became quiet; false as soon as there are no sleepers to wake. */
+  async #waitForQuiet(): Promise<boolean> {
+    let events = countEvents();
+    for (let turns = 0; turns < quietTurns;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#sleepers.length === 0) return false;
+      const counted = countEvents();
+      turns = counted === events ? turns + 1 : 0;
+      events = counted;
+      if (turns === quietTurns && (await this.#waitOutsideLoop())) turns = 0;
+    }
+    return true;
+  }
+
+  /** Waits for what is under way outside the loop, from which a turning loop would take the processor; false where nothing is. */
+  async #waitOutsideLoop(): Promise<boolean> {
+    if (this.#held.size > 0) await Promise.allSettled(this.#held);
+    else if (process.getActiveResourcesInfo().some((name) => pending.test(name))) await sleep(1);
+    else return false;
+    return true;
   }
 }
 

@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, request as sendRequest, type Server
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { buffer } from 'node:stream/consumers';
 import { openRelayFront, type RelayFront } from './relay-front.ts';
 import { findRoute, type Route } from './routes.ts';
 
@@ -73,7 +72,7 @@ export async function startServiceFront(
   const secrets = new Set<string>();
   const sockets = new Set<Socket>();
   let isCut = false;
-  let context = createSecureContext(options.certificate);
+  let { certificate } = options;
 
   const handle = (incoming: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => {});
@@ -83,7 +82,11 @@ export async function startServiceFront(
     options.certificate === undefined
       ? createServer(handle)
       : createTlsServer(
-          { ...options.certificate, ...noResumption, SNICallback: (_, done) => done(null, context) },
+          {
+            ...options.certificate,
+            ...noResumption,
+            SNICallback: (_, done) => done(null, createSecureContext(certificate)),
+          },
           handle,
         );
   server.on('tlsClientError', (_: Error, socket: Socket) => socket.destroy());
@@ -103,7 +106,7 @@ export async function startServiceFront(
     const [path = ''] = url.split('?');
     if (!path.startsWith(apiPath)) return passOn(incoming, response);
     const route = findRoute(method, path.slice(apiPath.length));
-    const request = { method, path: url, headers: incoming.headers, body: await buffer(incoming) };
+    const request = { method, path: url, headers: incoming.headers, body: await readBody(incoming) };
     const reply = ({ status, headers, body }: Reply) => {
       // Every request gets a connection of its own, so that whatever breaks one leaves the others whole.
       response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body);
@@ -157,8 +160,8 @@ export async function startServiceFront(
     get openConnections() {
       return sockets.size;
     },
-    setCertificate: (certificate) => {
-      context = createSecureContext(certificate ?? options.certificate);
+    setCertificate: (other) => {
+      certificate = other ?? options.certificate;
     },
     [Symbol.asyncDispose]: async () => {
       relay[Symbol.dispose]();
@@ -178,7 +181,14 @@ async function forwardRequest(target: URL, { method, path, headers, body }: Exch
       ? [[name, value] as const]
       : [],
   );
-  return { status: given.statusCode ?? 0, headers: Object.fromEntries(kept), body: await buffer(given) };
+  return { status: given.statusCode ?? 0, headers: Object.fromEntries(kept), body: await readBody(given) };
+}
+
+async function readBody(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  message.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(message, 'end');
+  return Buffer.concat(chunks);
 }
 
 function readSecrets(grant: string): string[] {
