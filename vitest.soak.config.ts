@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const properties = [
   'test/base/redaction.test.ts',
   'test/engine/stale-recordings.property.test.ts',
-  'test/faults/{cancel-run,connect,create-run,create-suite,grant,pages,poll,post-step,relay,server,teardown}.test.ts',
+  'test/faults/{cancel-run,connect,create-run,create-suite,grant,pages,poll,post-step,relay,server,shared-key,teardown}.test.ts',
   'test/gate/{base,base-everything,repeatable}.test.ts',
   'test/gate/damaged-reports.property.test.ts',
   'test/gate/plan/check-report.test.ts',

@@ -13,6 +13,7 @@ import { type Route, routes } from '../support/faults/routes.ts';
 import { startServiceFront } from '../support/faults/service-front.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { jobOnBranch } from '../support/gate/hosted-gate.ts';
+import { countDraws } from '../support/property-runs.ts';
 
 // Twenty jobs of a matrix share one key, which the service answers sixty times a minute, and one virtual clock.
 
@@ -127,7 +128,7 @@ async function runMatrix(seed: number): Promise<{ ends: JobEnd[]; verdictsAfterM
 }
 
 describe('twenty jobs with one key', () => {
-  it.each([1, 2])(
+  it.each(Array.from({ length: countDraws(2) }, (_, index) => index + 1))(
     'all come to their own verdict soon after their runs and do not press the service: seed %d',
     async (seed) => {
       const { ends, verdictsAfterMs, left } = await runMatrix(seed);
