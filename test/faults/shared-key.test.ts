@@ -11,7 +11,8 @@ import '../support/faults/preloaded.ts';
 import { QuietClock } from '../support/faults/quiet-clock.ts';
 import { type Route, routes } from '../support/faults/routes.ts';
 import { startServiceFront } from '../support/faults/service-front.ts';
-import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { text } from '../support/servers/fixture-mcp-server.ts';
+import { startLightMcpServer } from '../support/servers/light-mcp-server.ts';
 import { jobOnBranch } from '../support/gate/hosted-gate.ts';
 import { countDraws } from '../support/property-runs.ts';
 
@@ -96,7 +97,7 @@ async function runMatrix(seed: number): Promise<{ ends: JobEnd[]; verdictsAfterM
   await using resources = new AsyncDisposableStack();
   const startServer = async (isBroken: boolean) =>
     resources.use(
-      await startFixtureMcpServer({
+      await startLightMcpServer({
         work: {
           call: async ({ signal }) => {
             await clock.sleep(60_000, { signal }).catch(() => {});

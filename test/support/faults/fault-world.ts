@@ -8,7 +8,8 @@ import { planGate } from '../../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../../src/gate/run/progress.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { type ContractService, openContractService } from '../service/contract-service.ts';
-import { type FixtureMcpServer, startFixtureMcpServer, text } from '../servers/fixture-mcp-server.ts';
+import { text } from '../servers/fixture-mcp-server.ts';
+import { type LightMcpServer, startLightMcpServer } from '../servers/light-mcp-server.ts';
 import { jobOnBranch } from '../gate/hosted-gate.ts';
 import { borrowGlobals } from './borrowed-globals.ts';
 import type { Certificates } from './certificates.ts';
@@ -24,7 +25,7 @@ export interface FaultWorld extends AsyncDisposable {
   service: ContractService;
   front: ServiceFront;
   connections: ConnectionBreaker;
-  mcpServer: FixtureMcpServer;
+  mcpServer: LightMcpServer;
   /** Where the service speaks TLS. */
   certificates: Certificates | undefined;
   /** What the job has written down for another process to clear. */
@@ -85,7 +86,7 @@ export interface WorldOptions {
 export async function createFaultWorld({ seed, certificates }: WorldOptions): Promise<FaultWorld> {
   const clock = new QuietClock();
   const globals = borrowGlobals(clock, seed);
-  const mcpServer = await startFixtureMcpServer({
+  const mcpServer = await startLightMcpServer({
     work: {
       call: async ({ args, signal }) => {
         await clock.sleep(Number(args['seconds']) * 1000, { signal }).catch(() => {});

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { type FixtureMcpServer, type FixtureTool, startFixtureMcpServer, text } from './fixture-mcp-server.ts';
+import { text } from './fixture-mcp-server.ts';
+import { type LightMcpServer, type LightTool, startLightMcpServer } from './light-mcp-server.ts';
 
 /** What a tool does with a call: answers, answers with an error, breaks the connection, or answers when it is cancelled. */
 export type Behaviour = 'passes' | 'fails' | 'breaks' | 'hangs';
 
-export interface FlakyServer extends FixtureMcpServer {
+export interface FlakyServer extends LightMcpServer {
   /** How often each tool was called. */
   countCalls(): Record<string, number>;
 }
@@ -13,7 +14,7 @@ export interface FlakyServer extends FixtureMcpServer {
 export async function startFlakyServer(scripts: Readonly<Record<string, readonly Behaviour[]>>): Promise<FlakyServer> {
   const calls = new Map(Object.keys(scripts).map((name) => [name, 0]));
   const tools = Object.fromEntries(
-    Object.entries(scripts).map(([name, script]): [string, FixtureTool] => [
+    Object.entries(scripts).map(([name, script]): [string, LightTool] => [
       name,
       {
         call: async ({ dropConnections, signal }) => {
@@ -27,7 +28,7 @@ export async function startFlakyServer(scripts: Readonly<Record<string, readonly
       },
     ]),
   );
-  const server = await startFixtureMcpServer(tools);
+  const server = await startLightMcpServer(tools);
   return { ...server, countCalls: () => Object.fromEntries(calls) };
 }
 
