@@ -15,7 +15,8 @@ import {
   type ProviderRequest,
   type ScriptedReply,
 } from '../support/models/scripted-provider.ts';
-import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { text } from '../support/servers/fixture-mcp-server.ts';
+import { startLightMcpServer } from '../support/servers/light-mcp-server.ts';
 
 // The provider is a party of the gate like the service and the server: whatever it does, a case that it did not answer is neither
 // failed nor green.
@@ -89,7 +90,7 @@ async function runGate(
   const { model, prefix } = providers[format];
   using clock = new QuietClock();
   using _globals = borrowGlobals(clock, 1);
-  await using server = await startFixtureMcpServer({
+  await using server = await startLightMcpServer({
     say: { call: ({ args }) => text(`The tool says ${String(args['word'])}.`) },
   });
   await using provider = await openScriptedProvider({ format, answers });
