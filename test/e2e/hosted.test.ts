@@ -9,9 +9,8 @@ import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { addingServerPath, createWorkspace, plainServer } from '../support/workspace.ts';
 
-// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Their tests run
-// at the same time, since a hosted job keeps to the pace of a request a second for most of its life; no more than two jobs
-// use a service at once, which executes no more than two runs. What a job makes of its event is tested within this process.
+// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Over each transport, a job of
+// the other color runs within this process, and so do the jobs for what one makes of its event.
 
 const selectService = ({ baseUrl, apiKey }: ContractService) => ({
   service: 'svc',
@@ -89,28 +88,25 @@ function describeOutcome({ exitCode, conclusion, outputs, annotations, report }:
 
 describe('every way to run a gate', () => {
   const ways = [
-    ['over stdio', 'green', passing],
-    ['over stdio', 'red', failing],
-    ['over HTTP', 'green', passing],
-    ['over HTTP', 'red', failing],
+    ['over stdio', 'red', failing, runAction],
+    ['over stdio', 'green', passing, runActionInTest],
+    ['over HTTP', 'red', failing, runActionInTest],
+    ['over HTTP', 'green', passing, runAction],
   ] as const;
 
-  const services: Partial<Record<(typeof ways)[number][0], ContractService>> = {};
+  let service: ContractService;
 
   beforeAll(async () => {
-    for (const transport of new Set(ways.map(([name]) => name))) services[transport] = await startServeProcess();
+    service = await startServeProcess();
   });
 
-  afterAll(async () => {
-    for (const service of Object.values(services)) await service[Symbol.asyncDispose]();
-  });
+  afterAll(() => service[Symbol.asyncDispose]());
 
-  it.concurrent.each(ways)('gives one answer %s, %s', async (transport, color, evals) => {
-    const service = services[transport]!;
+  it.each(ways)('gives one answer %s, %s', async (transport, color, evals, start) => {
     const suite = `${color} ${transport}`;
     const run = async (inputs: Record<string, string>) => {
       const server = transport === 'over HTTP' ? await serveOverHttp() : color === 'red' ? { sandbox: 'off' } : {};
-      return await runJob({ ...server, ...inputs }, { evals: evals(suite) });
+      return await runJob({ ...server, ...inputs }, { evals: evals(suite) }, start);
     };
     const embedded = await run({});
     const other = await run(selectService(service));
