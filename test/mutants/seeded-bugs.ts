@@ -466,4 +466,25 @@ export const seededBugs: readonly SeededBug[] = [
     to: 'decode(received.stream, steps)',
     tests: ['http/exchange.test.ts'],
   },
+  {
+    what: 'a part of the command is loaded after the server has started, which may have overwritten it',
+    file: 'gate/job.ts',
+    from: "    import('./run/tool-clashes.ts'),\n",
+    to: '',
+    tests: ['e2e/overwritten-command.test.ts'],
+  },
+  {
+    what: 'a case that is over still listens to its caller',
+    file: 'base/time.ts',
+    from: "for (const { source, follow } of watched) source.removeEventListener('abort', follow);",
+    to: '',
+    tests: ['engine/run-case-interrupted.test.ts'],
+  },
+  {
+    what: 'requests of a server on MCP 2026-07-28 are skipped without being counted',
+    file: 'server/bridge/stateless.ts',
+    from: 'void findOnlyCall(owners)?.reply.send(message.text);',
+    to: '',
+    tests: ['engine/traffic-limits.test.ts'],
+  },
 ];
