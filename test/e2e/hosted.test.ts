@@ -9,8 +9,8 @@ import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { addingServerPath, createWorkspace, plainServer } from '../support/workspace.ts';
 
-// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Over each transport, a job of
-// the other color runs within this process, and so do the jobs for what one makes of its event.
+// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Over each transport, the
+// jobs of one color run from dist/, and those of the other within this process, as do the jobs about events.
 
 const selectService = ({ baseUrl, apiKey }: ContractService) => ({
   service: 'svc',

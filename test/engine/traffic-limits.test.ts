@@ -143,7 +143,7 @@ describe('a server that ends its stream at once and asks for it again', () => {
 
 describe.runIf(process.platform === 'linux')('a server on stdio that sends without end', () => {
   // The other floods of such a server are those of test/cli/flooding-server.test.ts.
-  it('fails the case in which it floods with requests, which MCP 2026-07-28 has not', async () => {
+  it('fails the case in which it floods with requests, although MCP 2026-07-28 has none', async () => {
     const command = `${process.execPath} ${resolve(import.meta.dirname, '../support/servers/flooding-server.ts')}`;
     await using server = await openTestServer({ command, env: { ERA: 'modern' } });
     const target: Target = { url: server.url, serverName: 'flooding', protocol: 'modern' };
