@@ -14,11 +14,6 @@ import { bundleSchemaWorker } from './schema-worker.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 
-/**
- * The whole of gate.js is loaded before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
- * libraries that every run needs.
- */
-const maxEntryBytes = 1_550_000;
 /** Everything that a gate loads at its start. */
 const gateName = 'gate.js';
 
@@ -65,7 +60,7 @@ try {
   // A check leaves lib/ as it is, since a run of the tests may be using it.
   if (!isCheck) compile();
   await bundle(outDir);
-  const problems = [...findOversize(outDir), ...(isCheck ? compare(outDir, dist) : [])];
+  const problems = isCheck ? compare(outDir, dist) : [];
   if (!isCheck) {
     rmSync(dist, { recursive: true, force: true });
     cpSync(outDir, dist, { recursive: true });
@@ -131,13 +126,6 @@ async function bundle(target: string): Promise<void> {
 function nameChunk({ name, facadeModuleId }: Pick<PreRenderedChunk, 'name' | 'facadeModuleId'>): string {
   const part = /\/([^/]+)\/([^/]+)\.js$/.exec(facadeModuleId ?? '');
   return part === null ? `${name}.js` : `${part[1]}-${part[2]}.js`;
-}
-
-function findOversize(target: string): string[] {
-  const { size } = statSync(path.join(target, gateName));
-  return size <= maxEntryBytes
-    ? []
-    : [`dist/${gateName} has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
 }
 
 function compare(fresh: string, committed: string): string[] {

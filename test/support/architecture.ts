@@ -3,7 +3,7 @@ import { parseModule, type SourceFile } from './module-graph.ts';
 
 export interface Violation {
   path: string;
-  rule: 'order' | 'package' | 'process' | 'name' | 'room' | 'default-export' | 'barrel' | 'length' | 'import';
+  rule: 'order' | 'package' | 'process' | 'name' | 'room' | 'default-export' | 'barrel' | 'import';
   message: string;
 }
 
@@ -88,8 +88,6 @@ const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server', 's
 
 const drawerNames: ReadonlySet<string> = new Set(['types.ts', 'utils.ts', 'helpers.ts', 'constants.ts', 'index.ts']);
 
-const maxLines = 300;
-
 /** Finds everything in which a source file breaks the architecture. */
 export function findViolations(file: SourceFile): Violation[] {
   const module = parseModule(file);
@@ -100,8 +98,6 @@ export function findViolations(file: SourceFile): Violation[] {
   const isSurface = file.path === publicSurface;
   if (!isSurface && (room === null || !roomRanks.has(room))) add('room', `is in no room of the plan`);
   if (!isSurface && drawerNames.has(path.basename(file.path))) add('name', `name it after the concept it holds`);
-  const lines = file.text.split('\n').length - 1;
-  if (lines > maxLines) add('length', `has ${lines} lines; ${maxLines} are the most, look for the second idea in it`);
 
   for (const specifier of module.imports) {
     const problem = specifier.startsWith('.')
