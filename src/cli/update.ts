@@ -8,7 +8,7 @@ import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
-import type { EvidenceCollector } from '../gate/run/evidence.ts';
+import { type EvidenceCollector, extendEvidence } from '../gate/run/evidence.ts';
 import type { CheckByType } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, SuiteCase } from '../model/suite.ts';
@@ -68,21 +68,18 @@ export function createLiteralLog(): LiteralLog {
       suites
         .flatMap((planned) => (planned.kind === 'file' && planned.suite.id === suiteId ? planned.suite.cases : []))
         .find(({ id }) => id === caseId);
-    return {
-      ...within,
+    return extendEvidence(within, {
       addIteration: (suiteId, iteration, counted) => {
-        within.addIteration(suiteId, iteration, counted);
         caseIds.set(iteration.id, counted.caseId);
         const testCase = counted.outcome === 'passed' ? find(suiteId, counted.caseId) : undefined;
         if (testCase !== undefined) note(testCase, () => null);
       },
       hasRoomForTraces: () => true,
       addTrace: async (suiteId, iterationId, trace) => {
-        await within.addTrace(suiteId, iterationId, trace);
         const testCase = find(suiteId, caseIds.get(iterationId));
         if (testCase !== undefined) note(testCase, (position) => judgeStep(testCase, position, trace));
       },
-    };
+    });
   };
   return {
     watch,

@@ -5,7 +5,7 @@ import type { CoverageReport } from '../../model/coverage-report.ts';
 import type { Surface } from '../../model/surface.ts';
 import { readTrace } from '../../engine/trace-reader.ts';
 import { createCoverage } from '../../surface/coverage.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
 /** What the evals of a gate use of the surfaces of its servers, noted while results stream by. */
 export interface CoverageLog {
@@ -35,25 +35,24 @@ export function openCoverageLog(surfaces: readonly Surface[], { maxTraces }: { m
     }
   };
   return {
-    watch: (within) => ({
-      ...within,
-      addIteration: (suiteId, iteration, counted) => {
-        within.addIteration(suiteId, iteration, counted);
-        for (const { toolName, arguments: args } of iteration.actualToolCalls) coverage.addCall(toolName, args);
-      },
-      inspect: async (passed, loadTrace) => {
-        const key = JSON.stringify([passed.suiteId, passed.caseId]);
-        if (tracedCases.has(key)) return;
-        if (tracedCases.size >= maxTraces) {
-          unread.add(key);
-          return;
-        }
-        tracedCases.add(key);
-        const trace = await loadTrace().catch((error: unknown) => describeError(error));
-        if (isRecord(trace)) addTrace(trace);
-        else unread.add(key);
-      },
-    }),
+    watch: (within) =>
+      extendEvidence(within, {
+        addIteration: (_suiteId, { actualToolCalls }) => {
+          for (const { toolName, arguments: args } of actualToolCalls) coverage.addCall(toolName, args);
+        },
+        inspect: async (passed, loadTrace) => {
+          const key = JSON.stringify([passed.suiteId, passed.caseId]);
+          if (tracedCases.has(key)) return;
+          if (tracedCases.size >= maxTraces) {
+            unread.add(key);
+            return;
+          }
+          tracedCases.add(key);
+          const trace = await loadTrace().catch((error: unknown) => describeError(error));
+          if (isRecord(trace)) addTrace(trace);
+          else unread.add(key);
+        },
+      }),
     report: () => ({ unreadTraces: unread.size, items: coverage.listItems() }),
   };
 }

@@ -20,8 +20,8 @@ import { type CountedIteration, isIterationReplayed } from '../../verdict/tally.
 export interface EvidenceCollector {
   /** One that was added before is replaced. */
   addIteration(suiteId: string, iteration: Iteration, counted: CountedIteration): void;
-  /** Looks into the trace of an iteration that passed, which `loadTrace` reads; absent where nothing wants to. */
-  inspect?: (passed: { suiteId: string; caseId: string }, loadTrace: () => Promise<unknown>) => Promise<void>;
+  /** Looks into the trace of an iteration that passed, if it wants to: `loadTrace` reads it. */
+  inspect(passed: { suiteId: string; caseId: string }, loadTrace: () => Promise<unknown>): Promise<void>;
   /** Whether another trace would be kept. */
   hasRoomForTraces(): boolean;
   addTrace(suiteId: string, iterationId: string, trace: unknown): Promise<void>;
@@ -31,10 +31,34 @@ export interface EvidenceCollector {
 /** For results that are no part of the report. */
 export const noEvidence: EvidenceCollector = {
   addIteration: () => {},
+  inspect: async () => {},
   hasRoomForTraces: () => false,
   addTrace: async () => {},
   collect: () => ({ iterations: [], traces: [] }),
 };
+
+/** What a collector does in addition to the one that it extends. */
+type Extension = Partial<Omit<EvidenceCollector, 'collect'>>;
+
+/** Returns a collector that does what `within` does, and then what `also` says. Every wrapper is made here, so none can lose a member. */
+export function extendEvidence(within: EvidenceCollector, also: Extension): EvidenceCollector {
+  return {
+    addIteration: (...iteration) => {
+      within.addIteration(...iteration);
+      also.addIteration?.(...iteration);
+    },
+    inspect: async (...passed) => {
+      await within.inspect(...passed);
+      await also.inspect?.(...passed);
+    },
+    hasRoomForTraces: () => within.hasRoomForTraces() || also.hasRoomForTraces?.() === true,
+    addTrace: async (...trace) => {
+      await within.addTrace(...trace);
+      await also.addTrace?.(...trace);
+    },
+    collect: () => within.collect(),
+  };
+}
 
 export function createEvidenceCollector(redactor: Redactor, options: { keepsTraces: boolean }): EvidenceCollector {
   const marks = new Map<string, IterationMark>();
@@ -50,6 +74,7 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
         marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, outcome, durationMs, isReplayed });
       }
     },
+    inspect: async () => {},
     hasRoomForTraces,
     addTrace: async (suiteId, iterationId, trace) => {
       if (!hasRoomForTraces()) return;

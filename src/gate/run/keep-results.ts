@@ -2,7 +2,7 @@ import { clipText } from '../../base/text.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
 /** What an upload needs of single iterations: those of first rounds alone, and without secrets. */
 export interface KeptResults {
@@ -77,9 +77,8 @@ export function createResultKeeper(
     }
   };
 
-  return {
+  const evidence = extendEvidence(within, {
     addIteration: (suiteId, iteration, counted) => {
-      within.addIteration(suiteId, iteration, counted);
       const key = `${suiteId} ${iteration.id}`;
       drop(results, key);
       if (counted.outcome === 'unscored' || overflowing.has(suiteId)) return;
@@ -95,9 +94,8 @@ export function createResultKeeper(
       bytes += needed;
       results.set(key, { suiteId, value, bytes: needed });
     },
-    hasRoomForTraces: () => !lacksTraces || within.hasRoomForTraces(),
+    hasRoomForTraces: () => !lacksTraces,
     addTrace: async (suiteId, iterationId, trace) => {
-      await within.addTrace(suiteId, iterationId, trace);
       const key = `${suiteId} ${iterationId}`;
       const value = results.has(key) && !lacksTraces ? cutTrace(trace, redactor) : null;
       if (value === null) return;
@@ -110,7 +108,9 @@ export function createResultKeeper(
       bytes += needed;
       traces.set(key, { suiteId, value, bytes: needed });
     },
-    collect: () => within.collect(),
+  });
+  return {
+    ...evidence,
     kept: () => {
       const bySuite = Map.groupBy([...results], ([, { suiteId }]) => suiteId);
       const suites = new Map(

@@ -1,7 +1,7 @@
 import { findGreatest } from '../../base/lists.ts';
 import type { BaseResults } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
 type Side = 'base' | 'head';
 
@@ -27,18 +27,12 @@ export function createPairLog(): PairLog {
   const countRounds = (caseId: string) =>
     Math.max(0, findGreatest([...open('base', caseId).keys(), ...open('head', caseId).keys()]));
   return {
-    watch: (side, within) => ({
-      hasRoomForTraces: () => within.hasRoomForTraces(),
-      addTrace: async (...trace) => await within.addTrace(...trace),
-      collect: () => within.collect(),
-      ...(within.inspect && { inspect: within.inspect }),
-      addIteration: (suiteId, iteration, counted) => {
-        within.addIteration(suiteId, iteration, counted);
-        const { caseId, outcome } = counted;
-        const number = iteration.iterationNumber;
-        if (number !== null) open(side, caseId).set(number, outcome === 'unscored' ? '-' : outcome.charAt(0));
-      },
-    }),
+    watch: (side, within) =>
+      extendEvidence(within, {
+        addIteration: (_suiteId, { iterationNumber: number }, { caseId, outcome }) => {
+          if (number !== null) open(side, caseId).set(number, outcome === 'unscored' ? '-' : outcome.charAt(0));
+        },
+      }),
     addCached: (caseId, from) => {
       const marks = from.numbers.map((number) => from.cached[number - 1]);
       if (marks.includes(undefined)) return false;

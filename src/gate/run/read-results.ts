@@ -69,7 +69,7 @@ export async function readIterations(
       evidence.addIteration(suite.id, iteration, counted);
       if (counted.outcome === 'passed') {
         const passed = { suiteId: suite.id, caseId: counted.caseId };
-        await evidence.inspect?.(passed, async () => trace ?? (await loadTrace()));
+        await evidence.inspect(passed, async () => trace ?? (await loadTrace()));
       }
       await traceLog?.addIteration({ ...counted, suite, runId, iteration, round });
     }

@@ -11,7 +11,7 @@ import { sum } from '../../verdict/count.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { isIterationReplayed } from '../../verdict/tally.ts';
 import { startWallTimeBudget } from './budget-monitor.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 import { findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
 import { selectPrepared } from './prepare-suite.ts';
 import type { IterationNumbers } from './read-results.ts';
@@ -71,7 +71,7 @@ export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, contex
   const { lifetime, onProgress, service } = context;
   const inRounds: SuiteRunContext = {
     ...context,
-    evidence: keeper,
+    evidence: keeper.evidence,
     // Each case is reported once, with all of its rounds.
     onProgress: (progress) => (progress.kind === 'case-read' ? undefined : onProgress(progress)),
   };
@@ -137,14 +137,15 @@ function canGoOn(results: SuiteResults, requirements: SuiteRequirements, today: 
   );
 }
 
-interface RoundKeeper extends EvidenceCollector {
+interface RoundKeeper {
+  evidence: EvidenceCollector;
   /** The results of a case in the order of its iterations, as `CaseResults.byRound` has them. */
   describe(caseId: string): string;
   /** The numbers of the next iterations of a case: first those that have no result, then those that have not run. */
   listMissing(caseId: string, count: number): number[];
 }
 
-/** A collector that keeps the result of each iteration in addition to what the one within it collects. */
+/** Keeps the result of each iteration in addition to what the collector within it collects. */
 function createRoundKeeper(within: EvidenceCollector): RoundKeeper {
   const byCase = new Map<string, Map<string, { number: number; mark: string }>>();
   const listScored = (caseId: string) =>
@@ -152,18 +153,15 @@ function createRoundKeeper(within: EvidenceCollector): RoundKeeper {
       .filter(({ mark }) => mark !== '')
       .toSorted((one, other) => one.number - other.number);
   return {
-    hasRoomForTraces: () => within.hasRoomForTraces(),
-    addTrace: async (...trace) => await within.addTrace(...trace),
-    collect: () => within.collect(),
-    addIteration: (suiteId, iteration, counted) => {
-      within.addIteration(suiteId, iteration, counted);
-      const { caseId, outcome } = counted;
-      const iterations = byCase.get(caseId) ?? new Map();
-      byCase.set(caseId, iterations);
-      const letter = outcome === 'unscored' ? '' : outcome.charAt(0);
-      const mark = isIterationReplayed(iteration) ? letter.toUpperCase() : letter;
-      iterations.set(iteration.id, { number: iteration.iterationNumber ?? iterations.size + 1, mark });
-    },
+    evidence: extendEvidence(within, {
+      addIteration: (_suiteId, iteration, { caseId, outcome }) => {
+        const iterations = byCase.get(caseId) ?? new Map();
+        byCase.set(caseId, iterations);
+        const letter = outcome === 'unscored' ? '' : outcome.charAt(0);
+        const mark = isIterationReplayed(iteration) ? letter.toUpperCase() : letter;
+        iterations.set(iteration.id, { number: iteration.iterationNumber ?? iterations.size + 1, mark });
+      },
+    }),
     describe: (caseId) =>
       listScored(caseId)
         .map(({ mark }) => mark)
