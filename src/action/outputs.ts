@@ -58,9 +58,13 @@ export const outputTable: readonly OutputDefinition[] = [
   },
   {
     name: 'regressions',
-    description: 'How many cases regressed since the baseline. Empty where nothing was compared.',
+    description: 'How many cases regressed since the baseline, or against the base. Empty where nothing was compared.',
     pattern: count,
-    read: ({ comparison }) => (comparison === null ? null : String(comparison.counts.regressed)),
+    read: ({ comparison, baseComparison }) => {
+      if (comparison !== null) return String(comparison.counts.regressed);
+      if (baseComparison === null || baseComparison.problem !== null) return null;
+      return String(baseComparison.cases.filter(({ isWorse }) => isWorse).length);
+    },
   },
   {
     name: 'flaky',

@@ -10,10 +10,17 @@ const pairedCaseSchema = z.object({
   base: marks.describe('By round: `p` passed, `f` failed, `-` without a result.'),
   head: marks.describe('The same iterations of the change, those included that ran for the comparison alone.'),
   cached: count.describe('How many of those of the base an earlier job has run.'),
+  confirming: count.describe(
+    'How many of the last rounds ran only because the case seemed worse; no rate counts them.',
+  ),
 });
 
 /** The iterations of one case on both sides, round by round. */
 export type PairedCase = z.infer<typeof pairedCaseSchema>;
+
+/** What one process of a server may serve, from the least to the most. */
+export const processScopes = ['iteration', 'round', 'several-rounds'] as const;
+export type ProcessScope = (typeof processScopes)[number];
 
 const aboutBase = {
   label: z.string().describe('What the base is, for people.'),
@@ -24,6 +31,11 @@ const aboutBase = {
     .max(2 ** 32 - 1)
     .describe('Decided which side ran first in each round.'),
   problem: z.string().nullable().describe('Why nothing is compared; null where something is.'),
+  processes: z
+    .enum(processScopes)
+    .describe(
+      'What one process of a server served: an iteration, a round, or several rounds, which the comparison then assumes to share no state.',
+    ),
 };
 
 /** What was measured of the base in the same job as the results of a suite. */
@@ -50,12 +62,17 @@ export type BaseCaseComparison = z.infer<typeof caseComparisonSchema>;
 export const baseComparisonSchema = z.object({
   ...aboutBase,
   isDecisive: z.boolean().describe('Whether the verdict depends on it; a stored baseline goes first.'),
-  confidence: fraction.describe('Of the cases that are named worse, at least this share is expected to be.'),
+  confidence: fraction.describe('One minus the chance that anything of an unchanged server is called worse.'),
   maximumRegressions: count,
   maximumRateDrop: fraction.nullable(),
   isWorse: z.boolean().describe('Whether the pairs of all cases together establish that the change is worse.'),
   newCases: count,
   unpaired: count.describe('Cases of both sides without a pair of results.'),
+  uncompared: z
+    .array(z.object({ suiteId: z.string(), id: z.string(), title: z.string() }))
+    .describe(
+      'Those without a model that have results on the change alone: the base must have failed before its steps.',
+    ),
   rates: z
     .array(rateChangeSchema.extend({ isWorse: z.boolean().describe('Whether the pairs of the suite establish it.') }))
     .describe('Of each suite, over the pairs.'),

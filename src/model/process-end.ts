@@ -53,6 +53,8 @@ export type RunCommand = (command: readonly string[], options: { signal: AbortSi
  * sends can claim anything.
  */
 export interface ProcessWitness {
+  /** Whether iterations share the server's process. */
+  readonly isShared: boolean;
   /**
    * Called before an iteration connects. Starts the process again if it has ended; with `isAlone`, a process that served others
    * is replaced first. A probe runs no iteration: it leaves no trace in what the process served.

@@ -28,6 +28,7 @@ export const reasonSchema = z.object({
     'baseline-lowered',
     'surface-changed',
     'surface-too-large',
+    'base-not-compared',
     'surface-unread',
     'below-minimum-coverage',
     'coverage-unread',

@@ -43,12 +43,23 @@ export function describeBase(
 }
 
 /** Says over how much the comparison is made, and how to repeat its order; null where nothing is compared. */
-export function describePairs({ problem, cases, newCases, unpaired, seed, confidence }: BaseComparison): string | null {
+export function describePairs({
+  problem,
+  cases,
+  newCases,
+  unpaired,
+  seed,
+  confidence,
+  processes,
+}: BaseComparison): string | null {
   if (problem !== null || cases.length === 0) return null;
   const pairs = cases.reduce((sum, { base }) => sum + base.total, 0);
   const parts = [
     `${formatCount(pairs, 'pair')} of iterations of ${formatCount(cases.length, 'case')}, in rounds with the seed ${seed}`,
     ...(newCases > 0 ? [`${formatCount(newCases, 'case')} ${newCases === 1 ? 'is' : 'are'} new and not compared`] : []),
+    ...(processes !== 'several-rounds'
+      ? []
+      : ['a process of a server ran several rounds, and the comparison assumes that they share no state']),
     ...(unpaired > 0 ? [`${formatCount(unpaired, 'case')} had no result on one side`] : []),
   ];
   return `${parts.join('; ')}. A case counts as worse with ${formatMinimumPassRate(confidence)} confidence.`;

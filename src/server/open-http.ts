@@ -108,6 +108,7 @@ function keepRunning(
   return {
     lost: lost.promise,
     witness: {
+      isShared: true,
       visit: async ({ isAlone, isProbe = false }) => {
         await restarting;
         if (server.hasEnded || (isAlone && visits.isUsed)) {

@@ -6,6 +6,7 @@ import type { ProcessExit } from './process.ts';
 /** Speaks for processes that serve one session each, by the ids that the bridge gave the sessions. */
 export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {
   return {
+    isShared: false,
     visit: async () => ({
       findEnd: async (sessionId) => {
         const exit = sessionId === undefined ? null : findExit(sessionId);
@@ -19,6 +20,7 @@ export function witnessSessions(findExit: (sessionId: string) => ProcessExit | n
 /** Speaks for the one process behind a bridge, which starts the next one when it is needed. */
 export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'>): ProcessWitness {
   return {
+    isShared: true,
     visit: async ({ isAlone, isProbe = false }) => {
       if (isAlone && visits.isUsed) await pool.renew();
       return visits.visit({ isProbe });

@@ -1,5 +1,11 @@
 import { formatCount } from '../base/text.ts';
-import type { BaseCaseComparison, BaseComparison, BaseResults, PairedCase } from '../model/base-comparison.ts';
+import {
+  type BaseCaseComparison,
+  type BaseComparison,
+  type BaseResults,
+  type PairedCase,
+  processScopes,
+} from '../model/base-comparison.ts';
 import { rateConfidence } from '../model/case-change.ts';
 import type { RegressionLimits } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
@@ -9,7 +15,13 @@ import type { VerdictReason } from '../model/verdict.ts';
 import { compareRates, exceedsDrop } from './compare-rates.ts';
 import { sum } from './count.ts';
 import { splitQuarantine } from './quarantine.ts';
-import { isWorse, listWorse, type PairCounts } from './statistics/sequential.ts';
+import {
+  countPairsToWorse,
+  isWorse,
+  isWorseByRounds,
+  type PairCounts,
+  type TestFamily,
+} from './statistics/sequential.ts';
 
 /** What was measured of a suite, and what it is judged by. */
 interface Measured {
@@ -18,8 +30,11 @@ interface Measured {
 }
 
 /**
- * Compares the change with its base, which ran in the same job, over the rounds in which a case has a result on both sides. Null where no
- * base was asked for. Cases in quarantine or on probation are left out. A base with a problem in one suite leaves out the whole comparison.
+ * Compares the change with its base, which ran in the same job. A case is compared over the rounds in which it has a result on both sides;
+ * the rate of a suite, over the rounds that the plan asked for and in which each of its cases has one. Rounds that ran because of earlier
+ * results would bias a rate. In at most 1 − `confidence` of the gates of an unchanged server, anything is called worse: half of that chance
+ * is for the cases, the other half for the suites and for all cases together. Null where no base was asked for. Cases in quarantine or on
+ * probation are left out. A base with a problem in one suite leaves out the whole comparison.
  */
 export function compareWithBase(
   measured: readonly Measured[],
@@ -32,17 +47,24 @@ export function compareWithBase(
   if (first === undefined) return null;
   const problem = sides.find(({ base }) => base.problem !== null)?.base.problem ?? null;
   const { label, commit, seed } = first.base;
+  const processes =
+    processScopes.findLast((scope) => sides.some(({ base }) => base.processes === scope)) ?? 'iteration';
   const confidence = Math.max(...sides.map(({ requirements }) => requirements.confidence?.value ?? rateConfidence));
   const all = problem === null ? sides.flatMap((side) => listPairs(side, policy.today)) : [];
   const compared = all.filter(({ head }) => head.total > 0);
-  const [known = [], open = []] = [true, false].map((isKnown) =>
-    compared.filter(({ isDeterministic }) => isDeterministic === isKnown),
+  const ofCases = familyOfCases(all.length, confidence);
+  const cases = compared.map(
+    ({ isDeterministic, whole: _whole, hasModel: _hasModel, hasResults: _hasResults, ...item }) => ({
+      ...item,
+      isWorse: isDeterministic ? isConfirmed(item) : isWorse(item, ofCases),
+    }),
   );
-  const worse = new Set([...known.filter(({ broken }) => broken > 0), ...listWorse(open, confidence)]);
-  const cases = compared.map((item) => {
-    const { isDeterministic: _isDeterministic, ...compared } = item;
-    return { ...compared, isWorse: worse.has(item) };
-  });
+  const ofSuites = { tests: sides.length + 1, error: (1 - confidence) / 2 };
+  const whole = compared.map(({ suiteId, whole }) => ({ suiteId, ...whole }));
+  const areWorse = (cases: typeof whole) =>
+    processes === 'iteration'
+      ? isWorse(joinPairs(cases), ofSuites)
+      : isWorseByRounds(listRoundDifferences(cases), ofSuites);
   const limits: RegressionLimits = {
     maximumRegressions: policy.maximumRegressions.value,
     maximumRateDrop: policy.maximumRateDrop?.value ?? null,
@@ -52,26 +74,46 @@ export function compareWithBase(
     commit,
     seed,
     problem,
+    processes,
     isDecisive: policy.baseline === null,
     confidence,
     ...limits,
-    isWorse: isWorse(joinPairs(cases), confidence),
+    isWorse: areWorse(whole),
     newCases: sum(sides, ({ base }) => base.newCases.length),
     unpaired: all.length - compared.length,
-    rates: compareRates(cases.map(({ suiteId, base, head }) => ({ suiteId, baseline: base, current: head }))).map(
-      (rate) => ({
-        ...rate,
-        isWorse: isWorse(joinPairs(cases.filter(({ suiteId }) => suiteId === rate.suiteId)), confidence),
-      }),
-    ),
+    // A recording may fit one side only, which is no fault of the base.
+    uncompared: all
+      .filter(({ head, hasModel, hasResults }) => head.total === 0 && !hasModel && hasResults)
+      .map(({ suiteId, id, title }) => ({ suiteId, id, title })),
+    rates: compareRates(
+      whole
+        .filter(({ base }) => base.total > 0)
+        .map(({ suiteId, base, head }) => ({ suiteId, baseline: base, current: head })),
+    ).map((rate) => ({
+      ...rate,
+      isWorse: areWorse(whole.filter(({ suiteId }) => suiteId === rate.suiteId)),
+    })),
     cases: cases.toSorted((one, two) => rank(two) - rank(one)),
   };
 }
 
-/** What the policy does not allow of a comparison that decides: each case too many, and each suite whose rate fell too far. */
+/**
+ * Lists what the policy does not allow of a comparison that decides: each case too many, and each suite whose rate fell too far; and what
+ * could not be compared, which leaves the verdict open.
+ */
 export function listBaseRegressions(comparison: BaseComparison): VerdictReason[] {
-  const { cases, rates, label, maximumRegressions, maximumRateDrop, isDecisive } = comparison;
-  if (!isDecisive || comparison.problem !== null) return [];
+  const { cases, rates, label, problem, uncompared, maximumRegressions, maximumRateDrop, isDecisive } = comparison;
+  if (!isDecisive) return [];
+  if (problem !== null) {
+    const message = `The change was not compared with the base (${label}), which the gate was asked to do: ${problem} Fix that, or leave \`base\` out.`;
+    return [{ code: 'base-not-compared', message }];
+  }
+  const open = uncompared.map(({ suiteId, id, title }) => ({
+    code: 'base-not-compared' as const,
+    message: `"${title}" has no result on the base (${label}), and was not compared: its setup or its connection failed there. Look at the base's log, or put the case into quarantine.`,
+    suiteId,
+    caseId: id,
+  }));
   const worse = cases.filter((item) => item.isWorse);
   const ofCases = worse.map((item) => ({
     code: 'regressed' as const,
@@ -82,6 +124,7 @@ export function listBaseRegressions(comparison: BaseComparison): VerdictReason[]
   const dropped =
     maximumRateDrop === null ? [] : rates.filter((rate) => rate.isWorse && exceedsDrop(rate, maximumRateDrop));
   return [
+    ...open,
     ...(worse.length > maximumRegressions ? ofCases : []),
     ...dropped.map(({ suiteId, baseline, current }) => ({
       code: 'regressed' as const,
@@ -96,15 +139,16 @@ function describeSides({ base, head }: Pick<BaseCaseComparison, 'base' | 'head'>
   return `${base.passed} of ${base.total} passed in the base, ${head.passed} of ${head.total} in the change`;
 }
 
-/** Counts the rounds in which a case has a result on both sides. */
-export function countPairs({
-  base,
-  head,
-}: Pick<PairedCase, 'base' | 'head'>): Pick<BaseCaseComparison, 'base' | 'head' | 'broken' | 'fixed'> {
-  const pairs = base.split('').flatMap((mark, index) => {
-    const other = head[index] ?? '-';
-    return mark === '-' || other === '-' ? [] : [{ was: mark === 'p', is: other === 'p' }];
-  });
+type CountedPairs = Pick<BaseCaseComparison, 'base' | 'head' | 'broken' | 'fixed'>;
+
+/** Counts the rounds in which a case has a result on both sides; only those of `rounds`, from 0, where they are given. */
+export function countPairs(
+  { base, head }: Pick<PairedCase, 'base' | 'head'>,
+  rounds: readonly number[] = Array.from({ length: base.length }, (_, index) => index),
+): CountedPairs {
+  const pairs = rounds
+    .filter((round) => isPaired({ base, head }, round))
+    .map((round) => ({ was: base[round] === 'p', is: head[round] === 'p' }));
   const count = (matches: (pair: { was: boolean; is: boolean }) => boolean) => pairs.filter(matches).length;
   return {
     base: { passed: count(({ was }) => was), total: pairs.length },
@@ -114,39 +158,119 @@ export function countPairs({
   };
 }
 
+function isPaired({ base, head }: Pick<PairedCase, 'base' | 'head'>, round: number): boolean {
+  return (base[round] ?? '-') !== '-' && (head[round] ?? '-') !== '-';
+}
+
+/** A case runs at most so many rounds more than the plan asked for. */
+const maxFurtherRounds = 25;
+
+/** Half of the chance of a false alarm is for the suites. */
+function familyOfCases(cases: number, confidence: number): TestFamily {
+  return { tests: Math.max(1, cases), error: (1 - confidence) / 2 };
+}
+
+/** A case that always has the same result is worse once a repetition has shown the same. */
+function isConfirmed({ broken, fixed }: PairCounts): boolean {
+  return broken > 1 && fixed === 0;
+}
+
+/** A case that may be worse, and how many further rounds would show it if each does. */
+export interface Suspect {
+  id: string;
+  rounds: number;
+}
+
 /**
- * Lists the cases of a suite that further rounds could still show to be worse: the change fails where the base passes, in every pair. A
- * case in which a pair says otherwise needs the rounds that the policy asks for. `cases` is how many are compared.
+ * Lists the cases of a suite that further rounds could show to be worse, the ones that need the fewest first: more pairs speak against the
+ * case than for it, and what is left of 25 further rounds can settle it. `cases` is how many are compared in all suites together.
  */
 export function listSuspects(
   { cases: paired }: Pick<BaseResults, 'cases'>,
-  { cases, confidence }: { cases: number; confidence: number },
-): string[] {
+  { cases, confidence, deterministic }: { cases: number; confidence: number; deterministic: ReadonlySet<string> },
+): Suspect[] {
+  const family = familyOfCases(cases, confidence);
   return paired
-    .filter((item) => {
-      const { base, head, broken } = countPairs(item);
-      const isSuspect = broken > 0 && base.passed === base.total && head.passed === 0;
-      // Enough for the strictest step of the rule, whatever the other cases show.
-      return isSuspect && listWorse([{ broken, fixed: 0 }], 1 - (1 - confidence) / cases).length === 0;
+    .flatMap((item) => {
+      const { broken, fixed } = countPairs(item);
+      if (broken <= fixed) return [];
+      const isKnown = deterministic.has(item.id);
+      const rounds = isKnown
+        ? Number(broken === 1 && fixed === 0)
+        : countPairsToWorse({ broken, fixed }, family, maxFurtherRounds - item.confirming);
+      return rounds === null || rounds === 0 ? [] : [{ id: item.id, rounds }];
     })
-    .map(({ id }) => id);
+    .toSorted((one, two) => one.rounds - two.rounds);
+}
+
+/** Selects the cases that so many pairs of iterations can settle, the ones that need the fewest first. */
+export function selectAffordable(suspects: readonly Suspect[], pairs: number): ReadonlySet<string> {
+  let needed = 0;
+  return new Set(suspects.filter(({ rounds }) => (needed += rounds) <= pairs).map(({ id }) => id));
+}
+
+/**
+ * Says how many pairs of iterations may run only to confirm that cases are worse: twice as many as the plan asked for, and at least enough
+ * to find one case more than the policy allows to regress.
+ */
+export function limitConfirmingPairs(
+  { cases: paired }: Pick<BaseResults, 'cases'>,
+  maximumRegressions: number,
+): number {
+  const own = sum(paired, ({ base, confirming }) => base.length - confirming);
+  return Math.max(2 * own, maxFurtherRounds * (maximumRegressions + 1));
 }
 
 function listPairs({ results, requirements, base }: Measured & { base: BaseResults }, today: string) {
   const { counted } = splitQuarantine(results.cases, requirements, today);
-  return base.cases.flatMap((paired) => {
+  const compared = base.cases.flatMap((paired) => {
     const testCase = counted.find(({ id }) => id === paired.id);
-    if (testCase === undefined) return [];
-    return [
-      {
-        suiteId: results.suiteId,
-        id: paired.id,
-        title: testCase.title,
-        isDeterministic: testCase.isDeterministic === true,
-        ...countPairs(paired),
-      },
-    ];
+    return testCase === undefined ? [] : [{ paired, testCase, isDeterministic: testCase.isDeterministic === true }];
   });
+  // One without a pair in the first round has none for a reason of the surroundings, and takes no round away from the others.
+  const rated = compared.filter(({ paired }) => isOwnPair(paired, 0));
+  const open = rated.filter(({ isDeterministic }) => !isDeterministic);
+  const most = Math.max(0, ...rated.map(({ paired }) => paired.base.length));
+  const rounds = Array.from({ length: most }, (_, round) => round).filter((round) =>
+    open.every(({ paired }) => isOwnPair(paired, round)),
+  );
+  return compared.map((item) => ({
+    suiteId: results.suiteId,
+    id: item.paired.id,
+    title: item.testCase.title,
+    isDeterministic: item.isDeterministic,
+    hasModel: (item.testCase.model ?? null) !== null,
+    hasResults: item.testCase.passed + item.testCase.failed > 0,
+    ...countPairs(item.paired),
+    whole: describeWhole(
+      item.paired,
+      rounds.filter((round) => rated.includes(item) && isOwnPair(item.paired, round)),
+    ),
+  }));
+}
+
+/** Whether a round that the plan asked for has a result on both sides. */
+function isOwnPair(paired: PairedCase, round: number): boolean {
+  return round < paired.base.length - paired.confirming && isPaired(paired, round);
+}
+
+/** Counts the pairs of whole rounds, and says of each round by how much the base was better: −1, 0 or 1. */
+function describeWhole(paired: PairedCase, rounds: readonly number[]) {
+  const passes = (marks: string, round: number) => Number(marks[round] === 'p');
+  const differences = new Map(rounds.map((round) => [round, passes(paired.base, round) - passes(paired.head, round)]));
+  return { ...countPairs(paired, rounds), differences };
+}
+
+/** Lists the mean difference of every whole round of every suite. */
+function listRoundDifferences(
+  cases: ReadonlyArray<{ suiteId: string; differences: ReadonlyMap<number, number> }>,
+): number[] {
+  const all = cases.flatMap(({ suiteId, differences }) =>
+    [...differences].map(([round, difference]) => ({ key: `${round} ${suiteId}`, difference })),
+  );
+  return [...Map.groupBy(all, ({ key }) => key).values()].map(
+    (round) => sum(round, ({ difference }) => difference) / round.length,
+  );
 }
 
 function joinPairs(pairs: readonly PairCounts[]): PairCounts {

@@ -69,7 +69,7 @@ export function judgeGate(
   const isComplete = results.every(({ interruption }) => interruption === null);
   const uncovered = judgeCoverage(coverage, policy, { isComplete });
   const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...uncovered];
-  const reasons = [...assignReasons(unassigned, measured), ...regressions];
+  const reasons = assignReasons([...unassigned, ...regressions], measured);
   const { today } = policy;
   const suites = measured.map(({ results, parts, requirements }) => {
     const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);

@@ -53,6 +53,8 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'only-probation': { kind: 'gap', rule: 'onInconclusive', areFailuresSound: true },
   // A requirement without a result is a result that is missing, not one that is close.
   'demand-unjudged': { kind: 'open', rule: 'onNothingRun' },
+  // The comparison was asked for and says nothing.
+  'base-not-compared': { kind: 'open', rule: 'onNothingRun' },
   'surface-unread': { kind: 'open', rule: 'onNothingRun' },
   'coverage-unread': { kind: 'open', rule: 'onNothingRun' },
 

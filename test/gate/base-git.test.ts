@@ -139,7 +139,7 @@ writeFileSync('found.json', JSON.stringify(found));
       'base-setup': `${process.execPath} -e process.exit(7)`,
     });
     expect(report.baseComparison?.problem).toContain('process.exit(7)` failed: exit code 7.');
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(3);
   });
 
   it('leaves nothing when it is cancelled while the base is set up', async () => {
@@ -162,7 +162,7 @@ writeFileSync('found.json', JSON.stringify(found));
     await using workspace = await createRepository('one two');
     const { report, exitCode } = await compare(workspace, { 'base-ref': 'elsewhere' });
     expect(report.baseComparison?.problem).toContain('The commit of elsewhere is not here.');
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(3);
   });
 
   it('refuses a command that names the checkout of the change by an absolute path', async () => {

@@ -86,7 +86,13 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
     expect(baseCalls).toEqual(headCalls);
     expect(Object.values(baseCalls)).toEqual(names.map(() => 3));
     expect(report.baseComparison).toMatchObject({ isWorse: false, problem: null, seed, cases: { length: 2 } });
-    expect(report.results[0]?.base?.cases).toContainEqual({ id: 'echo', base: 'ppp', head: 'ppp', cached: 0 });
+    expect(report.results[0]?.base?.cases).toContainEqual({
+      id: 'echo',
+      base: 'ppp',
+      head: 'ppp',
+      cached: 0,
+      confirming: 0,
+    });
   });
 
   it('counts iterations that run for the comparison alone for no rate', async () => {
@@ -107,7 +113,8 @@ describe('a base that runs in the same job', { timeout: 300_000 }, () => {
   it('leaves the comparison out when the base cannot be reached', async () => {
     const unreachable = { base: 'url=http://127.0.0.1:9/mcp', 'server-ready-timeout': '2s' };
     const result = await compare({ base: allPass, head: allPass }, unreachable);
-    expect(result.exitCode).toBe(0);
+    expect(result.exitCode).toBe(3);
+    expect(result.report.verdict.reasons).toMatchObject([{ code: 'base-not-compared' }]);
     expect(result.report.baseComparison?.problem).toContain('The base could not be started');
     const texts = inAll(result);
     expect(texts.summary).toContain('Not compared with the base');

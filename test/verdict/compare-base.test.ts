@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { BaseResults, PairedCase } from '../../src/model/base-comparison.ts';
 import { describeBase } from '../../src/report/base-comparison.ts';
-import { compareWithBase, countPairs, listBaseRegressions, listSuspects } from '../../src/verdict/compare-base.ts';
+import {
+  compareWithBase,
+  countPairs,
+  limitConfirmingPairs,
+  listBaseRegressions,
+  listSuspects,
+} from '../../src/verdict/compare-base.ts';
 import { createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
@@ -10,12 +16,21 @@ const gatePolicy = { maximumRegressions: demanded(0), maximumRateDrop: null, bas
 
 /** Twenty cases that pass in every round on both sides, but for those that are given. */
 function createSides(
-  others: Readonly<Record<string, Pick<PairedCase, 'base' | 'head'>>> = {},
+  others: Readonly<Record<string, Pick<PairedCase, 'base' | 'head'> & Partial<PairedCase>>> = {},
   { rounds = 12, problem = null, ...overrides }: Partial<BaseResults> & { rounds?: number } = {},
 ) {
   const all = 'p'.repeat(rounds);
-  const cases = names.map((id) => ({ id, base: all, head: all, cached: 0, ...others[id] }));
-  const base: BaseResults = { label: 'main', commit: null, seed: 1, problem, newCases: [], cases, ...overrides };
+  const cases = names.map((id) => ({ id, base: all, head: all, cached: 0, confirming: 0, ...others[id] }));
+  const base: BaseResults = {
+    label: 'main',
+    commit: null,
+    seed: 1,
+    problem,
+    processes: 'iteration',
+    newCases: [],
+    cases,
+    ...overrides,
+  };
   return createSuiteResults({ cases: names.map((id) => createCaseResults({ id, title: id })), base });
 }
 
@@ -32,21 +47,28 @@ const broken = (rounds: number) => ({ base: 'p'.repeat(rounds), head: 'f'.repeat
 
 describe('compareWithBase', () => {
   it.each([
-    [12, ['case-3']],
-    [11, []],
+    [13, ['case-3']],
+    [12, []],
   ])('after %d rounds names of twenty cases the broken ones: %j', (rounds, worse) => {
     const comparison = compare(createSides({ 'case-3': broken(rounds) }, { rounds }));
     expect(comparison.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(worse);
     expect(listBaseRegressions(comparison).map(({ caseId }) => caseId)).toEqual(worse);
   });
 
-  it('names a deterministic case after one pair, and no other one', () => {
-    const sides = createSides({ 'case-1': broken(1), 'case-2': broken(1) }, { rounds: 1 });
-    const cases = sides.cases.map((item) =>
-      item.id === 'case-1' ? { ...item, isDeterministic: true as const } : item,
-    );
-    const comparison = compare({ ...sides, cases });
-    expect(comparison.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['case-1']);
+  it('names a deterministic case once a repetition has shown the same, and no other one', () => {
+    const name = (head: string) => {
+      const sides = createSides(
+        { 'case-1': { base: 'pp', head }, 'case-2': { base: 'pp', head: 'ff' } },
+        { rounds: 2 },
+      );
+      const cases = sides.cases.map((item) =>
+        item.id === 'case-1' ? { ...item, isDeterministic: true as const } : item,
+      );
+      return compare({ ...sides, cases }).cases.flatMap(({ id, isWorse }) => (isWorse ? [id] : []));
+    };
+    expect(name('ff')).toEqual(['case-1']);
+    expect(name('fp')).toEqual([]);
+    expect(name('f-')).toEqual([]);
   });
 
   it('names no case that fails as often on both sides', () => {
@@ -57,7 +79,7 @@ describe('compareWithBase', () => {
   });
 
   it('allows as many worse cases as the policy does, and names all of them where there are more', () => {
-    const comparison = compare(createSides({ 'case-3': broken(12), 'case-4': broken(12) }));
+    const comparison = compare(createSides({ 'case-3': broken(13), 'case-4': broken(13) }));
     expect(listBaseRegressions({ ...comparison, maximumRegressions: 2 })).toEqual([]);
     expect(listBaseRegressions({ ...comparison, maximumRegressions: 1 })).toHaveLength(2);
   });
@@ -67,11 +89,34 @@ describe('compareWithBase', () => {
       names.map((id, index) => [id, { base: 'pppp', head: index < 6 ? 'ffff' : 'pppp' }]),
     );
     const policy = { ...gatePolicy, maximumRegressions: demanded(20), maximumRateDrop: demanded(0.1) };
-    const [reason, ...others] = listBaseRegressions(compare(createSides(half), { policy }));
+    const [reason, ...others] = listBaseRegressions(compare(createSides(half, { rounds: 4 }), { policy }));
     expect(reason).toMatchObject({ code: 'regressed', suiteId: 'math' });
     expect(others).toEqual([]);
     const few = { ...policy, maximumRateDrop: demanded(0.4) };
-    expect(listBaseRegressions(compare(createSides(half), { policy: few }))).toEqual([]);
+    expect(listBaseRegressions(compare(createSides(half, { rounds: 4 }), { policy: few }))).toEqual([]);
+  });
+
+  it('counts no round of a rate that ran only to confirm, or in which a case has no result', () => {
+    const policy = { ...gatePolicy, maximumRegressions: demanded(20), maximumRateDrop: demanded(0.1) };
+    const sides = createSides({ 'case-3': { ...broken(21), confirming: 20 } }, { rounds: 1 });
+    const [rate] = compare(sides, { policy }).rates;
+    expect(rate).toMatchObject({ baseline: { passed: 20, total: 20 }, current: { passed: 19, total: 20 } });
+    expect(listBaseRegressions(compare(sides, { policy }))).toEqual([]);
+    // A tag was decided after the first round, and the other cases ran no further.
+    const partial = createSides({ 'case-3': broken(21), 'case-4': broken(21) }, { rounds: 1 });
+    expect(compare(partial, { policy }).rates).toMatchObject([{ current: { passed: 18, total: 20 } }]);
+    expect(listBaseRegressions(compare(partial, { policy }))).toEqual([]);
+  });
+
+  it('says which cases have results on the change alone, unless a model takes part', () => {
+    const only = { 'case-3': { base: '------------', head: 'pppppppppppp' } };
+    const sides = createSides(only);
+    const results = { ...sides, cases: sides.cases.map((item) => ({ ...item, passed: 12, total: 12 })) };
+    expect(listBaseRegressions(compare(results)).map(({ code, caseId }) => [code, caseId])).toEqual([
+      ['base-not-compared', 'case-3'],
+    ]);
+    const withModel = { ...results, cases: results.cases.map((item) => ({ ...item, model: 'x/y' })) };
+    expect(listBaseRegressions(compare(withModel))).toEqual([]);
   });
 
   it('leaves out cases in quarantine', () => {
@@ -80,10 +125,11 @@ describe('compareWithBase', () => {
     expect(comparison.cases.map(({ id }) => id)).not.toContain('case-3');
   });
 
-  it('compares nothing where the base has a problem, and says which', () => {
+  it('compares nothing where the base has a problem, and leaves the verdict open unless a baseline decides', () => {
     const comparison = compare(createSides({ 'case-3': broken(12) }, { problem: 'It did not start.' }));
     expect(comparison.cases).toEqual([]);
-    expect(listBaseRegressions(comparison)).toEqual([]);
+    expect(listBaseRegressions(comparison)).toMatchObject([{ code: 'base-not-compared' }]);
+    expect(listBaseRegressions({ ...comparison, isDecisive: false })).toEqual([]);
     expect(describeBase(comparison)).toBe('Not compared with the base (`main`): It did not start.');
   });
 
@@ -105,13 +151,45 @@ describe('countPairs', () => {
 });
 
 describe('listSuspects', () => {
-  it('lists cases that only the base passes until their pairs are enough, and none that a pair speaks for', () => {
-    const list = (pairs: Pick<PairedCase, 'base' | 'head'>) =>
-      listSuspects({ cases: [{ id: 'a', cached: 0, ...pairs }] }, { cases: 20, confidence: 0.95 });
-    expect(list(broken(1))).toEqual(['a']);
-    expect(list(broken(11))).toEqual(['a']);
-    expect(list(broken(12))).toEqual([]);
-    expect(list({ base: 'pp', head: 'fp' })).toEqual([]);
+  const family = { cases: 20, confidence: 0.95, deterministic: new Set(['known']) };
+  const list = (pairs: Pick<PairedCase, 'base' | 'head'>, id = 'a') =>
+    listSuspects({ cases: [{ id, cached: 0, confirming: 0, ...pairs }] }, family);
+
+  it('lists cases that more pairs speak against, with the rounds that would settle them', () => {
+    expect(list(broken(1))).toEqual([{ id: 'a', rounds: 12 }]);
+    expect(list(broken(12))).toEqual([{ id: 'a', rounds: 1 }]);
+    expect(list({ base: 'ppp', head: 'ffp' })).toEqual([{ id: 'a', rounds: 11 }]);
+    expect(list({ base: 'pppfp', head: 'fffpf' })[0]?.rounds).toBeGreaterThan(10);
+  });
+
+  it('lists none that is settled, cannot be settled, or fails as often in the base', () => {
+    expect(list(broken(13))).toEqual([]);
+    expect(list({ base: 'pf', head: 'fp' })).toEqual([]);
     expect(list({ base: 'ff', head: 'ff' })).toEqual([]);
+    expect(list({ base: `${'f'.repeat(40)}${'p'.repeat(41)}`, head: `${'p'.repeat(40)}${'f'.repeat(41)}` })).toEqual(
+      [],
+    );
+  });
+
+  it('gives a case up that what is left of 25 further rounds cannot settle', () => {
+    const after = (confirming: number) => ({ base: 'p'.repeat(confirming + 1), head: `f${'p'.repeat(confirming)}` });
+    const listAfter = (confirming: number) =>
+      listSuspects({ cases: [{ id: 'a', cached: 0, confirming, ...after(confirming) }] }, family);
+    expect(listAfter(13)).toEqual([{ id: 'a', rounds: 12 }]);
+    expect(listAfter(14)).toEqual([]);
+  });
+
+  it('repeats a deterministic case once', () => {
+    expect(list(broken(1), 'known')).toEqual([{ id: 'known', rounds: 1 }]);
+    expect(list(broken(2), 'known')).toEqual([]);
+  });
+});
+
+describe('limitConfirmingPairs', () => {
+  it('allows twice the pairs that the plan asked for, and enough for what the policy allows to regress', () => {
+    const cases = names.map((id) => ({ id, base: 'ppppp', head: 'ppppp', cached: 0, confirming: 0 }));
+    expect(limitConfirmingPairs({ cases }, 0)).toBe(200);
+    expect(limitConfirmingPairs({ cases: cases.slice(0, 1) }, 0)).toBe(25);
+    expect(limitConfirmingPairs({ cases: cases.slice(0, 1) }, 1)).toBe(50);
   });
 });

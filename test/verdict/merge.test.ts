@@ -58,6 +58,8 @@ const createBaseComparison = (commit: string | null, problem: string | null): Ba
   commit,
   seed: 1,
   problem,
+  processes: 'iteration',
+  uncompared: [],
   isDecisive: true,
   confidence: 0.95,
   maximumRegressions: 0,

@@ -1,7 +1,9 @@
+import { describeError, GateError } from '../../base/errors.ts';
+import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import { listRunGaps } from '../../verdict/completeness.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { asBaseService, type BaseSide } from './base-side.ts';
+import { asBaseService, type BaseSide, findWidestScope } from './base-side.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, openCoin, type PairLog } from './pair-log.ts';
 import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
@@ -18,12 +20,19 @@ export interface PairedSuite {
   outline: readonly CaseOutline[];
   /** Ids of the cases that the base does not have. */
   newCases: ReadonlySet<string>;
+  /** What a process of either side has served at the most so far. */
+  processes: ProcessScope;
 }
 
 /** The base as the partner of the runs of the change. */
 export interface BasePartner extends RunPartner {
   /** How long the base has run so far. */
   spentMs(): number;
+  /**
+   * Runs further rounds that only confirm: without the cache, and what is in the way goes to `onProblem` and leaves the comparison as it
+   * was.
+   */
+  confirm(onProblem: (reason: string) => void): RunPartner;
 }
 
 /**
@@ -40,15 +49,25 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
   const baseContext = { ...muteContext(context), lifetime: base.lifetime, evidence };
   let spentMs = 0;
 
-  const runBase = async (prepared: PreparedSuite, numbers: IterationNumbers | null): Promise<void> => {
+  const renew = async (servers: SuiteRunContext['servers']): Promise<void> => {
+    suite.processes = findWidestScope([suite.processes, await base.renew(servers)]);
+  };
+
+  const runBase = async (
+    prepared: PreparedSuite,
+    numbers: IterationNumbers | null,
+    { usesCache, onProblem }: { usesCache: boolean; onProblem: (reason: string) => void },
+  ): Promise<void> => {
     if (base.problem() !== null) return;
-    const ids = listUncached(suite, prepared, numbers);
+    const ids = usesCache
+      ? listUncached(suite, prepared, numbers)
+      : new Set(prepared.outline.cases.map(({ id }) => id));
     if (ids.size === 0 || lifetime.cancelRun.aborted) return;
     const servers = await base.open(planned);
     if (base.problem() !== null) return;
     const selected = selectPrepared(prepared, { ids, name: `${prepared.outline.name} (base)` });
     if (selected === null) {
-      base.giveUp('The service does not say which of its cases they are.');
+      onProblem('The service does not say which of its cases they are.');
       return;
     }
     const run = {
@@ -57,6 +76,13 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
       serverNames: servers.map(({ alias }) => alias),
     };
     const startedMs = clock.monotonicMs();
+    try {
+      await renew(servers);
+    } catch (error) {
+      if (!(error instanceof GateError)) throw error;
+      onProblem(describeError(error));
+      return;
+    }
     const { results } = await continueSuite(
       planned,
       { prepared: { ...selected, run }, numbers: numbers ?? new Map() },
@@ -64,19 +90,24 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
     );
     spentMs += clock.monotonicMs() - startedMs;
     const why = results.interruption ?? listRunGaps(results)[0] ?? null;
-    if (why !== null && !lifetime.cancelRun.aborted) base.giveUp(why.message);
+    if (why !== null && !lifetime.cancelRun.aborted) onProblem(why.message);
   };
 
-  return {
-    spentMs: () => spentMs,
-    runBeside: async ({ prepared: given, numbers }, runOwn) => {
+  const runBeside =
+    (how: Parameters<typeof runBase>[2]): RunPartner['runBeside'] =>
+    async ({ prepared: given, numbers }, runOwn) => {
       const prepared = isHosted ? { ...given, run: { ...given.run, runGroupId } } : given;
       // The cases that a run itself writes into its suite can be run again only after it.
       const isBaseFirst = throwCoin() && prepared.written.length === 0;
-      if (isBaseFirst) await runBase(prepared, numbers);
+      if (isBaseFirst) await runBase(prepared, numbers, how);
+      if (base.problem() === null) await renew(context.servers);
       const used = await runOwn(prepared);
-      if (!isBaseFirst) await runBase(used, numbers);
-    },
+      if (!isBaseFirst) await runBase(used, numbers, how);
+    };
+  return {
+    spentMs: () => spentMs,
+    runBeside: runBeside({ usesCache: true, onProblem: (reason) => base.giveUp(reason) }),
+    confirm: (onProblem) => ({ runBeside: runBeside({ usesCache: false, onProblem }) }),
   };
 }
 

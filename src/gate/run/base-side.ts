@@ -7,6 +7,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
+import { type ProcessScope, processScopes } from '../../model/base-comparison.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
@@ -16,7 +17,7 @@ import { openCheckout } from './base-checkout.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
-import { createTestServers, type TestServers } from './test-servers.ts';
+import { createTestServers, type ServerWitnessBook, type TestServers } from './test-servers.ts';
 
 /** The base of a gate: its checkout, its servers, and why it cannot be compared with. Nothing of it ends the gate. */
 export interface BaseSide extends AsyncDisposable {
@@ -32,6 +33,13 @@ export interface BaseSide extends AsyncDisposable {
   prepare(): Promise<void>;
   /** The servers of the base, which are started with the first call; empty where they cannot be. */
   open(planned: PlannedSuite): Promise<readonly RegisteredServer[]>;
+  /**
+   * Has the servers of a side serve the next round with processes that have served no other, where this gate started them. Returns what a
+   * process of these servers may serve at the most.
+   *
+   * @throws {ServerStartError} when one does not start again
+   */
+  renew(servers: readonly RegisteredServer[]): Promise<ProcessScope>;
   /** What the surfaces of its servers are read of, which are started for it; empty where they cannot be. */
   listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   /** Ids of the cases of a suite that the base does not have. */
@@ -46,7 +54,7 @@ export interface BaseContext {
   redactor: Redactor;
   environment: Readonly<Record<string, string | undefined>>;
   processMarker: string | undefined;
-  witnesses: Parameters<typeof createTestServers>[1]['witnesses'];
+  witnesses: ServerWitnessBook;
   /** What the servers are started with; null until the service is connected to. */
   getScope: () => { service: ConnectedService; teardown: Teardown } | null;
 }
@@ -158,6 +166,17 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       await openServers();
       return problem === null ? (servers?.find(suite) ?? []) : [];
     },
+    renew: async (side) => {
+      const scopes = side.map(async ({ id }): Promise<ProcessScope> => {
+        const witness = context.witnesses.find(id);
+        if (witness === null) return 'several-rounds';
+        using _visit = await witness.visit({ isAlone: true, isProbe: true, signal: context.lifetime.cancelRun });
+        if (!witness.isShared) return 'iteration';
+        // A hosted service runs all rounds of a side in one run.
+        return plan.service.hosted === null ? 'round' : 'several-rounds';
+      });
+      return findWidestScope(await Promise.all(scopes));
+    },
     listSurfaceTargets: async () => {
       await openServers();
       return problem === null ? (servers?.listTargets() ?? []) : [];
@@ -172,6 +191,11 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       await opened?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What a process serves at the most, of several servers or rounds. */
+export function findWidestScope(scopes: readonly ProcessScope[]): ProcessScope {
+  return processScopes.findLast((scope) => scopes.includes(scope)) ?? 'iteration';
 }
 
 /** What inline tests are called; the base has the same. */

@@ -11,6 +11,8 @@ export interface PairLog {
   watch(side: Side, within: EvidenceCollector): EvidenceCollector;
   /** Takes results of the base that are known already; false where those of some rounds are not. */
   addCached(caseId: string, from: { cached: string; numbers: readonly number[] }): boolean;
+  /** Called when all rounds have run that the plan asked for: those that follow only confirm. */
+  endOwnRounds(): void;
   /** The number of the first iteration that neither side has had. */
   next(caseId: string): number;
   list(cases: readonly Pick<CaseOutline, 'id'>[]): BaseResults['cases'];
@@ -19,6 +21,7 @@ export interface PairLog {
 export function createPairLog(): PairLog {
   const sides: Record<Side, Map<string, Map<number, string>>> = { base: new Map(), head: new Map() };
   const cached = new Map<string, number>();
+  const ownRounds = new Map<string, number>();
   const open = (side: Side, caseId: string) => {
     const found = sides[side].get(caseId) ?? new Map<number, string>();
     sides[side].set(caseId, found);
@@ -40,12 +43,22 @@ export function createPairLog(): PairLog {
       cached.set(caseId, (cached.get(caseId) ?? 0) + from.numbers.length);
       return true;
     },
+    endOwnRounds: () => {
+      for (const id of [...sides.base.keys(), ...sides.head.keys()]) ownRounds.set(id, countRounds(id));
+    },
     next: (caseId) => countRounds(caseId) + 1,
     list: (cases) =>
       cases.map(({ id }) => {
-        const numbers = countTo(countRounds(id));
+        const rounds = countRounds(id);
+        const numbers = countTo(rounds);
         const read = (side: Side) => numbers.map((number) => open(side, id).get(number) ?? '-').join('');
-        return { id, base: read('base'), head: read('head'), cached: cached.get(id) ?? 0 };
+        return {
+          id,
+          base: read('base'),
+          head: read('head'),
+          cached: cached.get(id) ?? 0,
+          confirming: rounds - (ownRounds.get(id) ?? rounds),
+        };
       }),
   };
 }

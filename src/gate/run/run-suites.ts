@@ -99,7 +99,11 @@ export async function runSuites(
       const suite =
         base === null || planned.kind === 'stored'
           ? await runPlannedSuite(planned, { ...context, stopsEarly })
-          : await base.run(planned, { confirms: baseline === null }, context);
+          : await base.run(
+              planned,
+              { confirmsAbove: baseline === null ? plan.limits.maximumRegressions.value : null },
+              context,
+            );
       ran.push(suite);
       suites.push(suite);
     }

@@ -1,11 +1,12 @@
 import { findGreatest } from '../../base/lists.ts';
+import { endSentence } from '../../base/text.ts';
 import type { BaseResults } from '../../model/base-comparison.ts';
 import { rateConfidence } from '../../model/case-change.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { countPairs, listSuspects } from '../../verdict/compare-base.ts';
+import { countPairs, limitConfirmingPairs, listSuspects, selectAffordable } from '../../verdict/compare-base.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { createBasePartner, muteContext, type PairedSuite } from './base-partner.ts';
+import { type BasePartner, createBasePartner, muteContext, type PairedSuite } from './base-partner.ts';
 import type { BaseSide } from './base-side.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, createPairLog } from './pair-log.ts';
@@ -13,14 +14,11 @@ import { selectPrepared } from './prepare-suite.ts';
 import { planSuiteRounds, type RoundPlan, runInRounds } from './run-rounds.ts';
 import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 
-/** Rounds in which only cases run that the base passes and the change fails. More would mean that the cases are flaky. */
-const maxConfirmingRounds = 25;
-
 /** How a suite is run next to its base. */
 export interface BasePairing {
   base: BaseSide;
-  /** Whether cases that seem worse run further until that is settled. */
-  confirms: boolean;
+  /** How many cases may regress, for which those that seem worse run further; null where the comparison decides nothing. */
+  confirmsAbove: number | null;
 }
 
 /**
@@ -30,7 +28,7 @@ export interface BasePairing {
  */
 export async function runWithBase(
   planned: FileSuite,
-  { base, confirms }: BasePairing,
+  { base, confirmsAbove }: BasePairing,
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   const suite: PairedSuite = {
@@ -39,15 +37,16 @@ export async function runWithBase(
     pairs: createPairLog(),
     outline: outlineSuite(planned.suite, planned.whole).cases,
     newCases: new Set(base.listNew(planned)),
+    processes: 'iteration',
   };
   const partner = createBasePartner(suite, context);
   const ran = await runOwnRounds(suite, partner, context);
   const results = addTime(ran.results, partner.spentMs());
-  if (confirms && results.interruption === null) {
-    const confidence = ran.requirements.confidence?.value ?? rateConfidence;
-    await confirmWorse(suite, { ran, partner, confidence }, context);
-  }
+  suite.pairs.endOwnRounds();
   keepResults(suite);
+  if (confirmsAbove !== null && results.interruption === null) {
+    await confirmWorse(suite, { ran, partner, maximumRegressions: confirmsAbove }, context);
+  }
   return { ...ran, results: { ...results, base: measure(suite) } };
 }
 
@@ -64,14 +63,20 @@ async function runOwnRounds(
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
 }
 
-/** Runs cases that seem worse further on both sides, until that is settled or a round brings nothing new. */
+/**
+ * Runs cases that seem worse further on both sides, until that is settled, cannot be settled any more, or would take more iterations or time
+ * than there are for it.
+ */
 async function confirmWorse(
   suite: PairedSuite,
-  { ran, partner, confidence }: { ran: RanSuite; partner: RunPartner; confidence: number },
+  { ran, partner, maximumRegressions }: { ran: RanSuite; partner: BasePartner; maximumRegressions: number },
   context: SuiteRunContext,
 ): Promise<void> {
   const { planned, base, pairs } = suite;
-  const muted = { ...muteContext(context), partner, evidence: pairs.watch('head', noEvidence) };
+  const { clock, logger } = context;
+  let problem: string | null = null;
+  const confirming = partner.confirm((reason) => (problem ??= reason));
+  const muted = { ...muteContext(context), partner: confirming, evidence: pairs.watch('head', noEvidence) };
   // Each run of a hosted service takes its time.
   const atOnce = isHosted(context) ? 5 : 1;
   const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
@@ -79,30 +84,49 @@ async function confirmWorse(
     const selected = ran.prepared === null ? null : selectPrepared(ran.prepared, { ids, name, runs: atOnce });
     if (selected === null) return;
     const numbers = new Map([...ids].map((id) => [id, countTo(atOnce).map((number) => pairs.next(id) + number - 1)]));
-    await continueSuite(planned, { prepared: selected, numbers }, muted);
+    const { results } = await continueSuite(planned, { prepared: selected, numbers }, muted);
+    problem ??= results.interruption?.message ?? null;
   };
-  // A case that always has the same result needs no second one.
-  const repeatable = planned.suite.cases.filter(({ isDeterministic }) => isDeterministic !== true);
-  let open = new Set(repeatable.map(({ id }) => id));
-  for (let round = 0; round < maxConfirmingRounds; round += 1) {
-    if (base.problem() !== null || context.lifetime.cancelRun.aborted) break;
+  const confidence = ran.requirements.confidence?.value ?? rateConfidence;
+  const deterministic = new Set(planned.suite.cases.filter((each) => each.isDeterministic).map(({ id }) => id));
+  const family = { cases: base.planned.cases, confidence, deterministic };
+  let left = limitConfirmingPairs(measure(suite), maximumRegressions);
+  const unpaired = new Set<string>();
+  let longestMs = 0;
+  while (problem === null && base.problem() === null && !context.lifetime.cancelRun.aborted) {
     const before = measure(suite);
-    const suspects = listSuspects(before, { cases: base.planned.cases, confidence }).filter((id) => open.has(id));
-    if (suspects.length === 0) break;
-    await runFurther(new Set(suspects));
-    // A round without a result on both sides would be followed by another one without.
+    const suspects = listSuspects(before, family).filter(({ id }) => !unpaired.has(id));
+    const ids = selectAffordable(suspects, left);
+    if (ids.size === 0) break;
+    // The base has a share of the time alone, and the reports of the change have to be written as well.
+    if (Math.min(base.lifetime.deadline.remainingMs(), context.lifetime.deadline.remainingMs()) < 3 * longestMs) {
+      problem = 'There is no time for a further round.';
+      break;
+    }
+    const startedMs = clock.monotonicMs();
+    await runFurther(ids);
+    longestMs = Math.max(longestMs, clock.monotonicMs() - startedMs);
+    left -= ids.size * atOnce;
     const after = measure(suite);
-    open = new Set(suspects.filter((id) => countBoth(after, id) > countBoth(before, id)));
+    // A round without a result on both sides would be followed by another one without.
+    for (const id of ids) if (countBoth(after, id) === countBoth(before, id)) unpaired.add(id);
+  }
+  if (problem !== null) {
+    logger.info(
+      `${ran.results.name}: cases that seem worse than the base were not run further. ${endSentence(problem)}`,
+    );
   }
 }
 
-function measure({ base, pairs, outline, newCases }: PairedSuite): BaseResults {
+function measure(suite: PairedSuite): BaseResults {
+  const { base, pairs, outline, newCases } = suite;
   const { label, checkout, seed } = base.planned;
   return {
     label,
     commit: checkout?.commit ?? null,
     seed,
     problem: base.problem(),
+    processes: suite.processes,
     cases: pairs.list(outline.filter(({ id }) => !newCases.has(id))),
     newCases: [...newCases],
   };

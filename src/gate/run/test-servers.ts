@@ -240,7 +240,7 @@ function nameVariant(serverName: string, choice: ProtocolChoice): string {
 }
 
 /** Witnesses of servers that are started later than the service that asks them. */
-interface ServerWitnessBook extends ServerWitnesses {
+export interface ServerWitnessBook extends ServerWitnesses {
   /** Called once the service knows the server; null where it was started elsewhere. */
   set(serverId: string, witness: ProcessWitness | null): void;
 }

@@ -94,22 +94,50 @@ export function computeLogEvidenceWorse({ broken, fixed }: PairCounts): number {
   return (broken + fixed + 1) * Math.LN2 + computeLogUpperBeta(broken + 1, fixed + 1, 0.5);
 }
 
-/** Decides whether the head is worse than the base over all cases, with error rate 1 − `confidence` however often it is asked. */
-export function isWorse(pairs: PairCounts, confidence: number): boolean {
-  return computeLogEvidenceWorse(pairs) >= -Math.log1p(-confidence);
+/** The tests that share one chance of a false alarm: how many there are, and that chance (0..1) for all of them together. */
+export interface TestFamily {
+  tests: number;
+  error: number;
 }
 
 /**
- * Lists the cases in which the head is worse than the base; of those that are listed, the expected share that is not worse is at most
- * 1 − `confidence`, whatever depends on what and whenever one stops. The e-Benjamini-Hochberg rule: with the evidence sorted downwards,
- * the first j where the j-th is at least K/(jα). Source: R. Wang and A. Ramdas, "False discovery rate control with e-values",
- * J. R. Stat. Soc. B 84 (2022) 822-852.
+ * Decides whether the head is worse than the base by these pairs, as one test of a family. The chance that any test of the family is ever
+ * wrong is at most its `error`, whatever depends on what, whenever one stops and however often one asks: each may be wrong with an equal
+ * share (the inequalities of Ville and Bonferroni).
  */
-export function listWorse<Case extends PairCounts>(cases: readonly Case[], confidence: number): Case[] {
-  const sorted = cases
-    .map((item) => ({ item, evidence: computeLogEvidenceWorse(item) }))
-    .toSorted((one, two) => two.evidence - one.evidence);
-  const needed = -Math.log1p(-confidence);
-  const last = sorted.findLastIndex(({ evidence }, index) => evidence >= needed + Math.log(cases.length / (index + 1)));
-  return sorted.slice(0, last + 1).map(({ item }) => item);
+export function isWorse(pairs: PairCounts, family: TestFamily): boolean {
+  return suffices(computeLogEvidenceWorse(pairs), family);
+}
+
+/** The same for iterations that share a process within a round: only the mean difference of each round, in [−1, 1], is an observation. */
+export function isWorseByRounds(differences: readonly number[], family: TestFamily): boolean {
+  return suffices(computeLogEvidenceOfMeans(differences), family);
+}
+
+function suffices(logEvidence: number, { tests, error }: TestFamily): boolean {
+  return logEvidence >= Math.log(tests / error);
+}
+
+/** Of the mixture below; any grid keeps the error rate. */
+const bets = Array.from({ length: 100 }, (_, index) => (index + 0.5) / 100);
+
+/**
+ * Computes the logarithm of the evidence that the mean of independent differences "base minus head" exceeds 0: that of the mean over bets λ
+ * in (0, 1) of Π (1 + λd). Each factor has an expectation of at most 1 where the head is no worse (Waudby-Smith and Ramdas 2024).
+ */
+export function computeLogEvidenceOfMeans(differences: readonly number[]): number {
+  const logs = bets.map((bet) => differences.reduce((total, difference) => total + Math.log1p(bet * difference), 0));
+  const greatest = Math.max(...logs);
+  return greatest + Math.log(logs.reduce((total, log) => total + Math.exp(log - greatest), 0) / logs.length);
+}
+
+/**
+ * Counts the further pairs that establish that the head is worse if each of them is broken; null where more than `most` are needed, and 0
+ * where the pairs so far suffice.
+ */
+export function countPairsToWorse({ broken, fixed }: PairCounts, family: TestFamily, most: number): number | null {
+  for (let further = 0; further <= most; further += 1) {
+    if (isWorse({ broken: broken + further, fixed }, family)) return further;
+  }
+  return null;
 }

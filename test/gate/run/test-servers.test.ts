@@ -7,7 +7,7 @@ import type { ProcessWitness, WitnessedEnd } from '../../../src/model/process-en
 const options = { isAlone: false, signal: new AbortController().signal };
 
 function sees(found: WitnessedEnd | null): ProcessWitness {
-  return { visit: async () => ({ findEnd: async () => found, [Symbol.dispose]: () => {} }) };
+  return { isShared: false, visit: async () => ({ findEnd: async () => found, [Symbol.dispose]: () => {} }) };
 }
 
 it('knows nothing of a server that was started elsewhere', async () => {

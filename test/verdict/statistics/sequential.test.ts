@@ -5,8 +5,10 @@ import {
   computeLogEvidenceWorse,
   computeRemainingMinimum,
   decideRate,
+  computeLogEvidenceOfMeans,
+  countPairsToWorse,
   isWorse,
-  listWorse,
+  isWorseByRounds,
 } from '../../../src/verdict/statistics/sequential.ts';
 
 describe('the evidence about a rate', () => {
@@ -83,26 +85,36 @@ describe('the comparison of pairs', () => {
   });
 
   it('finds a suite worse once the evidence reaches the confidence', () => {
-    expect(isWorse({ broken: 7, fixed: 0 }, 0.95)).toBe(true);
-    expect(isWorse({ broken: 6, fixed: 0 }, 0.95)).toBe(false);
+    const alone = { tests: 1, error: 0.05 };
+    expect(isWorse({ broken: 7, fixed: 0 }, alone)).toBe(true);
+    expect(isWorse({ broken: 6, fixed: 0 }, alone)).toBe(false);
   });
 
-  it('names one case of twenty that is broken altogether after twelve rounds and not before', () => {
-    const cases = (broken: number) =>
-      Array.from({ length: 20 }, (_, index) => ({ id: index, broken: index === 3 ? broken : 0, fixed: 0 }));
-    expect(listWorse(cases(11), 0.95)).toEqual([]);
-    expect(listWorse(cases(12), 0.95)).toEqual([{ id: 3, broken: 12, fixed: 0 }]);
+  it('needs more evidence for each of several tests', () => {
+    const ofTwenty = { tests: 20, error: 0.025 };
+    // (2^14 - 1)/14 = 1170 is the first above 800.
+    expect(isWorse({ broken: 13, fixed: 0 }, ofTwenty)).toBe(true);
+    expect(isWorse({ broken: 12, fixed: 0 }, ofTwenty)).toBe(false);
   });
 
-  it('needs less of each where several are broken, and names none where none is', () => {
-    const both = [
-      { id: 'a', broken: 7, fixed: 0 },
-      { id: 'b', broken: 7, fixed: 0 },
-      { id: 'c', broken: 1, fixed: 1 },
-    ];
-    // Alone among three, (2^8 - 1)/8 = 31.9 is below 60; of two it is at least 30.
-    expect(listWorse(both, 0.95).map(({ id }) => id)).toEqual(['a', 'b']);
-    expect(listWorse(both.slice(1), 0.95)).toEqual([]);
-    expect(listWorse([], 0.95)).toEqual([]);
+  it('counts the pairs that are still needed', () => {
+    const ofTwenty = { tests: 20, error: 0.025 };
+    expect(countPairsToWorse({ broken: 1, fixed: 0 }, ofTwenty, 25)).toBe(12);
+    expect(countPairsToWorse({ broken: 13, fixed: 0 }, ofTwenty, 25)).toBe(0);
+    expect(countPairsToWorse({ broken: 1, fixed: 0 }, ofTwenty, 11)).toBeNull();
+  });
+
+  // Python 3.11, the mean over the same bets of the product.
+  it.each([
+    [[], 0],
+    [[1, 1, 1], 1.321745839932319],
+    [[0.2, -0.1, 0.3, 0.25], 0.3078455307799972],
+  ])('weighs the mean differences of rounds %j', (differences, expected) => {
+    expect(computeLogEvidenceOfMeans(differences)).toBeCloseTo(expected, 12);
+  });
+
+  it('shows nothing by one round in which all cases share a state', () => {
+    expect(isWorseByRounds([1], { tests: 1, error: 0.05 })).toBe(false);
+    expect(isWorseByRounds([1, 1, 1, 1, 1, 1, 1], { tests: 1, error: 0.05 })).toBe(true);
   });
 });
