@@ -32,8 +32,12 @@ export interface ClientScript {
    * so that later steps know.
    */
   takeEnd(): StepOutcome | null;
-  /** What a call needed that the case does not offer, and the remedy; null where it was offered all that it needed. */
+  /** What a call that failed needed and the case does not offer, and the remedy; null where no call failed for it. */
   readonly lack: string | null;
+  /** What a call asked for that the case does not offer, and answered well without; null where none did. */
+  readonly unmetWish: string | null;
+  /** Called when the step under way is over: what it asked for without an offer is a lack only if one of its requests failed. */
+  settleStep(hasFailed: boolean): void;
   readonly used: readonly UsedAnswer[];
 }
 
@@ -54,6 +58,8 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
   const used: UsedAnswer[] = [];
   let end: StepOutcome | null = null;
   let lack: string | null = null;
+  let asked: Lack | null = null;
+  let unmetWish: string | null = null;
   const giveUp = (outcome: StepOutcome): never => {
     end ??= outcome;
     const error = new Error(outcome.reason ?? 'The request has no answer.');
@@ -86,12 +92,12 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     ability: Ability,
     answers: readonly Answer[],
   ) => createAnswerList(answers, { values, onUse: (index) => used.push({ ability, index }) });
-  const asked = createList('elicitation', elicitation ?? []);
+  const elicited = createList('elicitation', elicitation ?? []);
   const sampled = createList('sampling', sampling === 'model' ? [] : (sampling ?? []));
   const elicit = async (params: ElicitRequestParams): Promise<ElicitResult> => {
     const request = readElicitation(params);
     const record = beginClientRequest(transcript, request, params);
-    const answer = asked.take(request) ?? refuse(record, describeUnanswered(request, asked.length));
+    const answer = elicited.take(request) ?? refuse(record, describeUnanswered(request, elicited.length));
     const result = toElicitResult(fill(answer, record, request));
     if (request.mode === 'url' && result.content !== undefined) {
       const advice = 'Write `accept` without fields for it.';
@@ -144,7 +150,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
       ...(roots !== undefined && { roots: listRoots }),
       onLack: (needed) => {
         // What a server asks for between two steps is no part of a call.
-        if (transcript.currentStep !== null) lack ??= describeLack(needed, transcript);
+        if (transcript.currentStep !== null) asked ??= needed;
       },
     },
     signal: abort.signal,
@@ -155,6 +161,15 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     },
     get lack() {
       return lack;
+    },
+    get unmetWish() {
+      return unmetWish;
+    },
+    settleStep: (hasFailed) => {
+      if (asked === null) return;
+      if (hasFailed) lack ??= describeLack(asked, transcript);
+      else unmetWish ??= describeWish(asked);
+      asked = null;
     },
     used,
   };
@@ -258,6 +273,12 @@ function describeLack({ ability, name }: Lack, { toolCalls, currentStep }: Trans
   return ability === null
     ? `${subject} needs the client capability \`${name}\`, which the gate's client does not have.`
     : `${subject} needs ${describeAbility(ability)}. Add ${offerExamples[ability]} to the case or the suite.`;
+}
+
+function describeWish({ ability, name }: Lack): string {
+  const offer =
+    ability === null ? '' : ` If the answer depends on it, add ${offerExamples[ability]} to the case or the suite.`;
+  return `The server asked for ${ability ?? name}, which the case does not offer.${offer}`;
 }
 
 export function describeAbility(ability: Ability): string {

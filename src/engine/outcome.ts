@@ -112,7 +112,7 @@ export function buildOutcome(
   session: {
     transcript: Transcript;
     /** Absent where no server asks anything. */
-    script?: Pick<ClientScript, 'lack' | 'used'>;
+    script?: Pick<ClientScript, 'lack' | 'unmetWish' | 'used'>;
     steps: readonly StepResult[];
     ending: Ending;
     protocolVersion: string | null;
@@ -171,7 +171,13 @@ export function buildOutcome(
     prompts.some(({ passed }) => !passed) ||
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;
-  return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
+  if (unscored !== null && !hasFailed) return withholdResult(outcome, unscored);
+  const hint = script?.unmetWish ?? null;
+  return hint === null || outcome.result !== 'failed' ? outcome : { ...outcome, error: joinHint(outcome.error, hint) };
+}
+
+function joinHint(error: string | null, hint: string): string {
+  return error === null ? hint : `${error}\n${hint}`;
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

@@ -44,7 +44,13 @@ export async function runSteps(
       const excess = findExcess();
       outcome =
         excess === null
-          ? await runScripted(() => runStep(step, stepIndex), { script, signal, findExcess })
+          ? await runScripted(() => runStep(step, stepIndex), {
+              script,
+              signal,
+              findExcess,
+              transcript,
+              kind: step.kind,
+            })
           : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
@@ -57,6 +63,7 @@ export async function runSteps(
     } catch (error) {
       ending = interrupt(step);
       if (ending === null) throw error;
+      script.settleStep(true);
       if (ending.status === 'timed_out' && script.lack !== null && findExcess() === null)
         ending = { status: 'failed', reason: script.lack };
       const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
@@ -72,19 +79,40 @@ export async function runSteps(
   return excess === null ? completed : failByExcess(excess);
 }
 
+/** Steps that fail for what they judge, or for a result that the transcript has. */
+const judgedKinds: ReadonlySet<Step['kind']> = new Set(['assert', 'toolCall', 'prompt', 'repeat']);
+
 /**
- * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call needed what the case does
- * not offer has established nothing, unless the server crossed a limit.
+ * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call failed for want of what the
+ * case does not offer has established nothing, unless the server crossed a limit.
  */
 async function runScripted(
   run: () => Promise<StepOutcome>,
-  { script, signal, findExcess }: { script: ClientScript; signal: AbortSignal; findExcess: () => ExcessError | null },
+  {
+    script,
+    signal,
+    findExcess,
+    transcript,
+    kind,
+  }: {
+    script: ClientScript;
+    signal: AbortSignal;
+    findExcess: () => ExcessError | null;
+    transcript: Transcript;
+    kind: Step['kind'];
+  },
 ): Promise<StepOutcome> {
   const early = script.takeEnd();
   if (early !== null) return early;
+  const [firstResult, firstReply] = [transcript.toolResults.length, transcript.replies.length];
   try {
     const outcome = await run();
     const end = script.takeEnd();
+    script.settleStep(
+      transcript.toolResults.slice(firstResult).some(({ isError }) => isError) ||
+        transcript.replies.slice(firstReply).some(({ error }) => error !== null) ||
+        (outcome.status === 'fail' && !judgedKinds.has(kind)),
+    );
     if (end !== null) return end;
     const { status, effect, reason } = outcome;
     if (

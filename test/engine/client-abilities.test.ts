@@ -31,6 +31,21 @@ const ask = (needs: string[], manner = 'input') => callStep('ask', { needs, mann
 const contains = (needle: string): Step => assertStep({ type: 'toolResultContains', needle });
 const ada = { accept: { name: 'Ada' } };
 
+describe('a call that asks in vain and answers all the same', () => {
+  it.each([
+    ['right', 'passed'],
+    ['wrong', 'failed'],
+  ])('judges a %s answer of a call that asked for roots in vain', async (needle, result) => {
+    const outcome = await run([ask(['roots'], 'softly'), contains(needle === 'right' ? 'refused' : 'bad')], {});
+    expect(outcome).toMatchObject({ status: 'completed', result });
+    if (result === 'passed') return;
+    expect(outcome.error).toContain('does not contain "bad"');
+    expect(outcome.error).toContain(
+      'The server asked for roots, which the case does not offer. If the answer depends on it',
+    );
+  });
+});
+
 describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks its client', (era) => {
   it('gets the answers of the script, in their order', async () => {
     const elicitation: ClientOffer['elicitation'] = [ada, 'decline', { cancel: true }];
@@ -246,13 +261,6 @@ describe('a server of the older era', () => {
       const offer: ClientOffer = { elicitation: [ada], sampling: [{ text: 'x' }], roots: ['file:///x'] };
       expect((await run([ask([need], manner)], offer)).result).toBe('passed');
     }
-  });
-
-  it('may do without what it is refused', async () => {
-    expect((await run([ask(['sampling'], 'softly'), contains('refused')], {})).result).toBe('passed');
-    const outcome = await run([ask(['sampling'], 'softly'), contains('Short.')], {});
-    expect(outcome.result).toBeNull();
-    expect(outcome.error).toContain('needs sampling');
   });
 
   it('is called again once the user has accepted to open its URL', async () => {

@@ -182,7 +182,7 @@ describe('a gate whose surface is compared with the base', () => {
         server.setRequestHandler('prompts/list', () => refuse(-32603, 'no prompts today')),
     };
     const { exitCode, report, warnings } = await compareWithBase({ base: 'url=BASE' }, options);
-    expect([exitCode, report.surface, report.verdict.outcome]).toEqual([0, undefined, 'passed']);
+    expect([exitCode, report.surface, report.verdict.outcome]).toEqual([3, undefined, 'inconclusive']);
     expect(warnings.join()).toContain('no prompts today');
   });
 
