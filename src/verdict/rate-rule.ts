@@ -24,7 +24,7 @@ const mostIterations = 100_000;
  *
  * Recorded answers are the same every time and show nothing about the rate of a model, so that the interval is that of live iterations.
  * Where all iterations are replayed, the count decides. `isOverTasks` says that the policy asks for the rate of tasks, of which the
- * cases are a sample.
+ * cases are a sample: a single case leaves that open. Where it does not ask, a single case is judged over its repetitions.
  */
 export function assessRate(
   cases: readonly CaseResults[],
@@ -47,7 +47,18 @@ export function assessRate(
   }
   const sure = formatMinimumPassRate(confidence.value);
   const live = replayed === 0 ? '' : ` of the ${formatCount(scored - replayed, 'live iteration')}`;
-  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${isOverTasks && cases.length > 1 ? ' over tasks, of which the cases are a sample' : ''}`;
+  const isOneTask = isOverTasks && cases.filter((testCase) => countLive(testCase).total > 0).length === 1;
+  const over =
+    cases.length === 1
+      ? ' over repetitions of this case'
+      : isOverTasks
+        ? ' over tasks, of which the cases are a sample'
+        : '';
+  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${over}`;
+  if (isOneTask) {
+    const finding = `${measured}, which says nothing about tasks; add cases, or set \`confidenceOver: cases\``;
+    return { state: 'unknown', finding, demand: `${demand}, with ${sure} confidence` };
+  }
   const state = isReached
     ? interval.lower >= minimum.value
       ? 'met'
@@ -57,7 +68,7 @@ export function assessRate(
       : 'unknown';
   const advice =
     state === 'unknown'
-      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored - replayed, { minimum: minimum.value, confidence: confidence.value }), { cases, isOverTasks })}`
+      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, { minimum: minimum.value, confidence: confidence.value }), cases)}`
       : '';
   return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
 }
@@ -112,16 +123,15 @@ function computeGreatestBound(
 }
 
 /**
- * Counts how many further iterations would settle whether the minimum is met, if they passed at the rate seen and were as
- * alike as those seen; null where more than a hundred thousand would be needed.
+ * Counts how many further iterations would settle whether the minimum is met, if they passed at the rate seen: those of a single case, or
+ * one iteration each of further cases, which says as much as an independent one. Null where more than a hundred thousand would be needed.
  */
 export function countFurtherIterations(
   { rate, effectiveTotal }: Pick<ClusteredInterval, 'rate' | 'effectiveTotal'>,
-  scored: number,
   { minimum, confidence }: { minimum: number; confidence: number },
 ): number | null {
   const isSettledBy = (further: number): boolean => {
-    const effective = (effectiveTotal * (scored + further)) / scored;
+    const effective = effectiveTotal + further;
     const { lower, upper } = computeWilsonInterval(rate * effective, effective, confidence);
     return lower >= minimum || upper < minimum;
   };
@@ -141,18 +151,11 @@ export function countLive({ passed, failed, replayed }: CaseResults): Cluster {
   return { passed: passed - replayed.passed, total: passed + failed - replayed.total };
 }
 
-function describeFurther(
-  further: number | null,
-  { cases, isOverTasks }: { cases: readonly CaseResults[]; isOverTasks: boolean },
-): string {
+function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
   // The live iterations alone are on one side of the minimum, and with the recorded ones they are on the other.
   if (further === 0) return 'the recorded iterations say otherwise';
   if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
-  const where =
-    isOverTasks && cases.length > 1
-      ? ' in cases of their own, since repetition of these cases alone cannot decide over tasks,'
-      : cases.length > 1 && cases.some(({ planned }) => planned > 1)
-        ? ' in cases of their own, since repeats of one case are alike,'
-        : '';
-  return `about ${formatCount(further, 'further iteration')}${where} would settle it at this rate`;
+  if (cases.length === 1) return `about ${formatCount(further, 'further iteration')} would settle it at this rate`;
+  // Repeats of one case are alike, and say less than an iteration of another one.
+  return `about ${formatCount(further, 'further case')} with one iteration each would settle it at this rate, and repeating these says less`;
 }

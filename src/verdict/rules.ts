@@ -156,7 +156,8 @@ function assessCaseRate(demand: NamedRule<number>, scope: RuleInput): Assessment
   if (testCase === undefined || excluded.length > 0 || countScored([testCase]).scored === 0) {
     return { ...base, ...describeUnjudged(name, demand.source, excluded) };
   }
-  const assessed = assessScopedRate([testCase], demand, scope);
+  // A case is repeated, and is no sample of tasks.
+  const assessed = assessScopedRate([testCase], demand, { ...scope, confidenceOver: null });
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
 }
 

@@ -36,7 +36,7 @@ describe('a minimum with confidence', () => {
       {
         code: 'minimum-unsettled',
         message:
-          '9 of 10 iterations passed (90%), the minimum is 80% (from evals/math.evals.yaml:4); with 95% confidence the rate is from 59.5% to 98.3%, which leaves it open; about 52 further iterations would settle it at this rate',
+          '9 of 10 iterations passed (90%), the minimum is 80% (from evals/math.evals.yaml:4); with 95% confidence the rate is from 59.5% to 98.3%, which leaves it open; about 52 further cases with one iteration each would settle it at this rate, and repeating these says less',
         suiteId: 'math',
       },
     ]);
@@ -50,18 +50,37 @@ describe('a minimum with confidence', () => {
     );
     const { outcome, reasons } = judgeSuite(createSuiteResults({ cases }), surelyAtLeast(0.8));
     expect(outcome).toBe('inconclusive');
-    expect(reasons[0]?.message).toContain(
-      'further iterations in cases of their own, since repeats of one case are alike',
+    // The ten cases count as ten independent iterations; 52 more make 62, as in the test above.
+    expect(reasons[0]?.message).toContain('about 52 further cases with one iteration each');
+  });
+
+  it.each([
+    ['tasks', 'inconclusive', 'which says nothing about tasks; add cases'],
+    [null, 'passed', 'over repetitions of this case'],
+  ] as const)('judges one case that always passes over %s: %s', (over, outcome, says) => {
+    const cases = [createCaseResults({ id: 'only', passed: 100, failed: 0 })];
+    const { policy } = surelyAtLeast(0.8);
+    const requirements = { ...policy.requirements, confidenceOver: over === null ? null : demanded(over) };
+    const verdict = judgeSuite(createSuiteResults({ cases }), { policy: { ...policy, requirements } });
+    expect(verdict.outcome).toBe(outcome);
+    expect(verdict.reasons[0]?.message).toContain(says);
+  });
+
+  it('judges the minimum of a case over its repetitions, whatever the suite is judged over', () => {
+    const cases = Array.from({ length: 40 }, (_, index) =>
+      createCaseResults({ id: `c${index}`, passed: 40, failed: 0 }),
     );
+    const { policy } = surelyAtLeast(0.8);
+    const rule = { name: 'c0', ...demanded(0.8) };
+    const requirements = { ...policy.requirements, confidenceOver: demanded('tasks' as const), cases: [rule] };
+    expect(judgeSuite(createSuiteResults({ cases }), { policy: { ...policy, requirements } }).outcome).toBe('passed');
   });
 
   it('reports no number of iterations if the rate equals the minimum', () => {
     expect(judgeSingles(9, 1, 0.9).reasons[0]?.message).toContain(
       'so close to the minimum that no reasonable number of iterations settles it',
     );
-    expect(
-      countFurtherIterations({ rate: 0.9, effectiveTotal: 10 }, 10, { minimum: 0.9, confidence: 0.95 }),
-    ).toBeNull();
+    expect(countFurtherIterations({ rate: 0.9, effectiveTotal: 10 }, { minimum: 0.9, confidence: 0.95 })).toBeNull();
   });
 
   it('counts where everything must pass, since no number of iterations shows that', () => {

@@ -143,8 +143,22 @@ ${['a', 'b', 'c', 'd'].map((name) => `  - { title: ${name}, tags: [${name === 'a
     const head = writeHead('90%', '{ min: 2, max: 8 }', ', confidenceOver: tasks');
     const { report, exitCode, calls } = await runGate(behaveAll('passes'), { head });
     expect([exitCode, calls['a']]).toEqual([3, 2]);
-    expect(report.verdict.reasons[0]?.message).toContain('repetition of these cases alone cannot decide over tasks');
+    expect(report.verdict.reasons[0]?.message).toContain('about 30 further cases with one iteration each');
     expect(report.suites[0]?.rounds).toBeUndefined();
+  });
+
+  it('establishes nothing over tasks with one case, however often it passes', async () => {
+    const runOne = async (over: string) => {
+      await using workspace = await createWorkspace({
+        'a.evals.yaml': `suite: a\nruns: 60\npolicy: { minimumPassRate: 80%, confidence: 95%${over} }\ncases:\n  - title: Calls a\n    steps: [{ toolCall: a }]\n`,
+      });
+      await using server = await startFlakyServer({ a: ['passes'] });
+      return await runEmbeddedGate(workspace, { 'server-command': '', 'server-url': server.url, 'min-pass-rate': '' });
+    };
+    const { exitCode, report } = await runOne(', confidenceOver: tasks');
+    expect(exitCode).toBe(3);
+    expect(report.verdict.reasons[0]?.message).toContain('says nothing about tasks');
+    expect((await runOne('')).exitCode).toBe(0);
   });
 
   it('takes the range of the option before that of the file', async () => {
