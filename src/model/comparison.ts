@@ -54,6 +54,9 @@ export const rateChangeSchema = z.object({
   worse: count.describe('Cases of which a smaller share passes now.'),
   better: count,
   pValue: fraction.describe('Of so uneven a change, if the server were as good as it was.'),
+  fallPValue: fraction.describe(
+    'Of so few iterations that pass now, or fewer, if each case passed as often as before.',
+  ),
 });
 
 /** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */

@@ -54,8 +54,8 @@ function describeMixed(mixed: number): string {
 export function describeRateChanges({ rates }: Comparison, name: (suiteId: string) => string): string[] {
   return rates
     .filter(({ worse, better }) => worse + better > 0)
-    .map(({ suiteId, difference, lower, upper, worse, better, pValue }) => {
-      const isShown = lower > 0 || upper < 0;
+    .map(({ suiteId, difference, lower, upper, worse, better, pValue, fallPValue }) => {
+      const isShown = lower > 0 || upper < 0 || fallPValue <= 1 - rateConfidence;
       const range = `${formatPoints(lower)} to ${formatPoints(upper)} with ${formatMinimumPassRate(rateConfidence)} confidence`;
       const cases = `${formatCount(worse, 'case')} worse, ${better} better (p = ${formatProbability(pValue)})`;
       const what = `${formatPoints(difference)} points, ${range}${isShown ? '' : ', so no difference is shown'}`;

@@ -4,7 +4,7 @@ import { rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredInterval } from './statistics/clustered.ts';
-import { computeDifferenceInterval, testPairs } from './statistics/differences.ts';
+import { computeDifferenceInterval, testFall, testPairs } from './statistics/differences.ts';
 
 /** A case that did the same both times and has results of both. */
 export interface ComparablePair {
@@ -39,29 +39,33 @@ export function compareRates(pairs: readonly ComparablePair[]): RateChange[] {
         worse,
         better,
         pValue: testPairs({ fixed: better, broken: worse }).exact,
+        fallPValue: testFall(members),
       },
     ];
   });
 }
 
 /**
- * A reason for every suite whose pass rate fell by more than the maximum, where the fall is shown: the interval of the
- * difference lies below zero. The two gates' iterations are taken for independent, which they are not where the same cases
- * are hard both times; so a fall is rather missed than made up.
+ * A reason for every suite whose pass rate fell by more than the maximum, where the fall is shown: the exact test of these cases gives it a
+ * chance of at most 5 % if each passed as often as before.
  */
 export function listRateDrops({ rates, maximumRateDrop, baseline }: Comparison): VerdictReason[] {
   if (maximumRateDrop === null) return [];
   return rates
-    .filter(({ upper, ...rate }) => upper < 0 && exceedsDrop(rate, maximumRateDrop))
-    .map(({ suiteId, lower, upper, ...rate }) => {
+    .filter((rate) => rate.fallPValue <= 1 - rateConfidence && exceedsDrop(rate, maximumRateDrop))
+    .map(({ suiteId, fallPValue, ...rate }) => {
       const [then, now] = [rate.baseline, rate.current].map(({ passed, total }) => formatPassRate(passed / total));
-      const range = `${formatPassRate(-upper)} to ${formatPassRate(-lower)} lower with ${formatMinimumPassRate(rateConfidence)} confidence`;
       return {
         code: 'regressed',
-        message: `Of what can be compared, ${then} passed in the baseline (${baseline.source}) and ${now} now, ${range}; at most ${formatMinimumPassRate(maximumRateDrop)} may be lost.`,
+        message: `Of what can be compared, ${then} passed in the baseline (${baseline.source}) and ${now} now, which chance explains with p ${formatProbability(fallPValue)}; at most ${formatMinimumPassRate(maximumRateDrop)} may be lost.`,
         suiteId,
       };
     });
+}
+
+/** `= 0.012`, or `< 0.001`. */
+function formatProbability(value: number): string {
+  return value < 0.001 ? '< 0.001' : `= ${value.toFixed(3)}`;
 }
 
 /** In integers, so that a fall of exactly the maximum is allowed: `then - now > maximum` over one denominator. */

@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createStoppedReport } from '../support/factories/report-factory.ts';
+import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['a', 'b'], { head: 'policy: { minimumPassRate: 0% }\n' });
@@ -29,6 +30,33 @@ describe('a gate with a baseline', () => {
         comparison: { cases: [{ id: 'a', change: 'regressed' }], counts: { unchanged: 1 } },
       },
     });
+  });
+
+  it('fails a suite that always passed before and lost a fifth of its iterations, and not one that lost one', async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `tool-${index}`);
+    const policy = { maximumRegressions: 6, maximumRateDrop: '5%' };
+    const file = writeCallingCases(names, { runs: 10 });
+    await using workspace = await createWorkspace({ 'x.evals.yaml': file });
+    const run = async (behave: (index: number) => readonly Behaviour[]) => {
+      await using server = await startFlakyServer(
+        Object.fromEntries(names.map((name, index) => [name, behave(index)])),
+      );
+      const inputs = { 'server-command': '', 'server-url': server.url, 'report-dir': 'now', 'min-pass-rate': '0%' };
+      return await runEmbeddedGate(workspace, { ...inputs, policy, baseline: 'then/report.json' });
+    };
+    await run(() => ['passes']);
+    await rename(join(workspace.path, 'now'), join(workspace.path, 'then'));
+    const failing = (count: number): Behaviour[] => [
+      ...Array.from({ length: 10 - count }, () => 'passes' as const),
+      'fails',
+    ];
+    const fallen = await run((index) => (index === 0 ? ['passes'] : failing(2)));
+    expect(fallen).toMatchObject({ exitCode: 1, report: { comparison: { rates: [{ current: { passed: 50 } }] } } });
+    expect(fallen.report.verdict.reasons[0]?.message).toMatch(
+      /100% passed .* and 83\.3% now, which chance explains with p/,
+    );
+    const once = await run((index) => (index === 0 ? failing(1) : ['passes']));
+    expect(once).toMatchObject({ exitCode: 0, report: { comparison: { rates: [{ current: { passed: 59 } }] } } });
   });
 
   it('passes with as many regressions as are allowed, in the directory of a report', async () => {

@@ -1,3 +1,4 @@
+import { findGreatest } from '../../base/lists.ts';
 import type { RateInterval } from './wilson.ts';
 
 /** How much one rate exceeds another, and the range that plausibly has; fractions -1..1. */
@@ -54,4 +55,74 @@ export function testPairs({ fixed, broken }: { fixed: number; broken: number }):
   const observed = Math.exp(logProbability);
   const exact = Math.min(1, 2 * (below + observed));
   return { exact, midP: fixed === broken ? 1 - observed / 2 : 2 * below + observed };
+}
+
+/** How many iterations of one case passed, earlier and now. */
+interface CaseCounts {
+  baseline: { passed: number; total: number };
+  current: { passed: number; total: number };
+}
+
+/**
+ * Tests whether fewer iterations of these cases pass now than chance explains: the probability of as few passes or fewer, given how many of
+ * each case passed on both sides together, if each case passes as often as before. Exact, one-sided and stratified by case, so that easy and
+ * hard cases are not mixed; with one iteration a side it is McNemar's test. Sources: D. R. Cox, "A simple example of a comparison involving
+ * quantal data", Biometrika 53 (1966) 215-220; C. R. Mehta, N. R. Patel and R. Gray, "Computing an exact confidence interval for the common
+ * odds ratio in several 2 × 2 contingency tables", JASA 80 (1985) 969-973 (the distribution as a convolution).
+ */
+export function testFall(cases: readonly CaseCounts[]): number {
+  let sum: Distribution = { from: 0, probabilities: [1] };
+  let observed = 0;
+  for (const testCase of cases) {
+    sum = trim(convolve(sum, distributePasses(testCase)));
+    observed += testCase.current.passed;
+  }
+  const { from, probabilities } = sum;
+  return Math.min(1, add(probabilities.slice(0, Math.max(0, observed - from + 1))));
+}
+
+/** Of a count: the probability of `from`, and of each one above it. */
+interface Distribution {
+  from: number;
+  probabilities: readonly number[];
+}
+
+/** The hypergeometric distribution of the passes of now. */
+function distributePasses({ baseline, current }: CaseCounts): Distribution {
+  const passed = baseline.passed + current.passed;
+  const fewest = Math.max(0, passed - baseline.total);
+  const most = Math.min(passed, current.total);
+  // In logarithms, since the ways of a thousand iterations are no number any more.
+  const logs = [0];
+  for (let count = fewest; count < most; count += 1) {
+    const ratio = ((passed - count) * (current.total - count)) / ((count + 1) * (baseline.total - passed + count + 1));
+    logs.push((logs.at(-1) ?? 0) + Math.log(ratio));
+  }
+  const greatest = findGreatest(logs);
+  const weights = logs.map((log) => Math.exp(log - greatest));
+  const total = add(weights);
+  return { from: fewest, probabilities: weights.map((weight) => weight / total) };
+}
+
+function convolve(one: Distribution, other: Distribution): Distribution {
+  const joined = Array.from({ length: one.probabilities.length + other.probabilities.length - 1 }, () => 0);
+  for (const [index, probability] of one.probabilities.entries()) {
+    for (const [shift, factor] of other.probabilities.entries()) {
+      joined[index + shift] = (joined[index + shift] ?? 0) + probability * factor;
+    }
+  }
+  return { from: one.from + other.from, probabilities: joined };
+}
+
+/** Far below any probability that is compared; without the ends, the work grows with the spread of the sum and not with its range. */
+const negligible = 1e-20;
+
+function trim({ from, probabilities }: Distribution): Distribution {
+  const first = probabilities.findIndex((probability) => probability > negligible);
+  const last = probabilities.findLastIndex((probability) => probability > negligible);
+  return { from: from + first, probabilities: probabilities.slice(first, last + 1) };
+}
+
+function add(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

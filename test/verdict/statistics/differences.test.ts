@@ -1,4 +1,4 @@
-import { computeDifferenceInterval, testPairs } from '../../../src/verdict/statistics/differences.ts';
+import { testFall, computeDifferenceInterval, testPairs } from '../../../src/verdict/statistics/differences.ts';
 import { computeWilsonInterval } from '../../../src/verdict/statistics/wilson.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -60,5 +60,47 @@ describe('testPairs', () => {
   it('needs no number smaller than the machine has', () => {
     expect(testPairs({ fixed: 5000, broken: 5000 }).exact).toBeCloseTo(1, 8);
     expect(testPairs({ fixed: 0, broken: 5000 }).exact).toBe(0);
+  });
+});
+
+describe('testFall', () => {
+  const repeat = (count: number, counts: readonly number[]) => Array.from({ length: count }, () => counts);
+
+  // Python 3.11 with exact fractions: the convolution of hypergeometric distributions. Columns: passed and total earlier, and now.
+  it.each([
+    ['five cases that broke, one run each', repeat(5, [1, 1, 0, 1]), 0.03125],
+    ['four that broke and one that works again', [...repeat(4, [1, 1, 0, 1]), [0, 1, 1, 1]], 0.1875],
+    ['one case, 10 of 10 and 8 of 10', [[10, 10, 8, 10]], 0.23684210526315788],
+    [
+      'cases of other sizes',
+      [
+        [3, 4, 1, 2],
+        [5, 6, 4, 9],
+        [1, 1, 0, 3],
+      ],
+      0.04825174825174825,
+    ],
+  ])('gives the exact probability of %s', (_, cases, expected) => {
+    const counts = cases.map(([then = 0, of = 0, now = 0, total = 0]) => ({
+      baseline: { passed: then, total: of },
+      current: { passed: now, total },
+    }));
+    expect(testFall(counts)).toBeCloseTo(expected, 14);
+  });
+
+  it('finds a fall of 13 points in nineteen of twenty cases that always passed', () => {
+    const fell = { baseline: { passed: 20, total: 20 }, current: { passed: 17, total: 20 } };
+    const same = { baseline: { passed: 20, total: 20 }, current: { passed: 20, total: 20 } };
+    expect(testFall([...Array.from({ length: 19 }, () => fell), same])).toBeLessThan(1e-15);
+    expect(testFall([same, same])).toBe(1);
+    expect(testFall([])).toBe(1);
+  });
+
+  it('judges thousands of iterations of a case', () => {
+    const counts = (now: number) => [
+      { baseline: { passed: 2500, total: 5000 }, current: { passed: now, total: 5000 } },
+    ];
+    expect(testFall(counts(2400))).toBeCloseTo(0.02382680677762031, 10);
+    expect(testFall(counts(2500))).toBeGreaterThan(0.5);
   });
 });
