@@ -13,7 +13,7 @@ import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts'
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { callTool, type CallRecording, showResult } from './tool-call.ts';
-import { describeMissing } from './tool-list.ts';
+import { describeMissing, lookUpTool } from './tool-list.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { CallRecord } from './transcript.ts';
 
@@ -78,7 +78,8 @@ export async function makeModelCall(
   }
   const listed = offer.list?.get(toolName);
   const isForApps = listed?.isForModels === false;
-  const declared = isForApps ? undefined : listed;
+  // A tool that the model could not be offered may be there by now: the server's report of it can be on its way.
+  const declared = isForApps ? undefined : (listed ?? (await findNewTool(toolName, connection, offer)));
   const args = readArguments(input);
   // As the model wrote them, so that no check takes them for arguments that fit.
   const call = { toolName, arguments: args ?? { INVALID_JSON: input } };
@@ -97,6 +98,16 @@ export async function makeModelCall(
   const problem = await findArgumentProblem(declared, call, schemas);
   if (problem !== null) return refuse(problem);
   return await sendCall(call, connection, { declared, record, recording });
+}
+
+async function findNewTool(
+  toolName: string,
+  connection: Connection,
+  { decoys }: ToolOffer,
+): Promise<ToolDeclaration | undefined> {
+  if (decoys.some(({ name }) => name === toolName)) return undefined;
+  const found = await lookUpTool(toolName, connection);
+  return found.kind === 'listed' && found.isForModels ? found : undefined;
 }
 
 async function sendCall(

@@ -7,7 +7,7 @@ import type { Connection } from './process-loss.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
-import { listAllTools } from './tool-list.ts';
+import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The model that a case talks to, and what it is offered. */
@@ -44,16 +44,18 @@ export async function runPromptStep(
 ): Promise<StepOutcome> {
   const { transcript } = recording;
   const { conversation, model, settings, toolPolicy, decoys } = partner;
-  const listing = await listAllTools(connection);
-  if (listing.kind === 'refused') return { status: 'fail', reason: listing.reason, effect: 'stop' };
-  if (listing.kind === 'unreachable') {
-    return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
-  }
-  if (listing.kind === 'lost') return giveUpByLoss(listing.witnessed, 'tools/list');
-  const offer: ToolOffer = { list: listing.list, toolPolicy, decoys };
-  const badOffer = explainBadOffer(offer);
+  /** Asks only for lists that servers have reported as changed since. */
+  const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
+    const listing = await listAllTools(connection);
+    if (listing.kind !== 'list') return { stop: explainNoList(listing) };
+    for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
+    return { offer: { list: listing.list, toolPolicy, decoys }, owners: listing.owners };
+  };
+  const first = await readOffer();
+  if ('stop' in first) return first.stop;
+  const badOffer = explainBadOffer(first.offer);
   if (badOffer !== null) return { status: 'fail', reason: badOffer, effect: 'give-up' };
-  for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
+  let { offer, owners } = first;
   const firstCall = transcript.toolCalls.length;
   const firstResult = transcript.toolResults.length;
   transcript.beginTurn(step.prompt, settings);
@@ -63,12 +65,18 @@ export async function runPromptStep(
     step.prompt,
     {
       tools: offerTools(offer),
+      refreshTools: async () => {
+        const read = await readOffer();
+        if ('stop' in read) return read;
+        ({ offer, owners } = read);
+        return offerTools(offer);
+      },
       onAnswer: (answer) => {
         callIds = transcript.addAnswer(answer, { model, origin });
       },
       callTool: async (call) => {
         const toolCallId = callIds.shift() ?? call.toolCallId;
-        const owner = listing.owners.get(call.toolName) ?? connection;
+        const owner = owners.get(call.toolName) ?? connection;
         return await makeModelCall(call, owner, { offer, origin: { ...origin, toolCallId }, recording });
       },
     },
@@ -79,6 +87,12 @@ export async function runPromptStep(
   if (end.kind === 'cut-off') return { status: 'fail', reason: end.reason, effect: 'stop', evidence };
   const reason = describeToolErrors(transcript, firstResult, allowance);
   return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
+}
+
+function explainNoList(listing: UnusableList): StepOutcome {
+  if (listing.kind === 'lost') return giveUpByLoss(listing.witnessed, 'tools/list');
+  if (listing.kind === 'refused') return { status: 'fail', reason: listing.reason, effect: 'stop' };
+  return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
 }
 
 /** The calls of this turn with their results, which came in the same order. */

@@ -73,7 +73,7 @@ export async function listTools(connection: Connection): Promise<{ kind: 'list';
 }
 
 /** The tools of all servers of an iteration, of which no two have one of the same name. */
-interface AllTools {
+export interface AllTools {
   kind: 'list';
   list: ToolList;
   /** By the name of the server. */

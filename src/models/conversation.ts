@@ -20,6 +20,8 @@ export type ToolOutput = Pick<ToolResult, 'content' | 'isError'>;
 /** What a model may do in a turn, and who hears of it. `Stop` is why a call of a tool ends the turn. */
 export interface TurnPartner<Stop> {
   tools: ModelCall['tools'];
+  /** Lists the tools again before each further answer of the turn; absent where they never change. */
+  refreshTools?: () => Promise<ModelCall['tools'] | { stop: Stop }>;
   onAnswer: (answer: ModelAnswer) => void;
   /** Calls a tool for the model. Calls of one answer are made one after the other, in their order. */
   callTool: (call: LanguageModelV4ToolCall) => Promise<ToolOutput | { stop: Stop }>;
@@ -52,7 +54,8 @@ export function startConversation(
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
   appendAll(messages, history);
   return {
-    ask: async (prompt, { tools, onAnswer, callTool }, { signal }) => {
+    ask: async (prompt, { tools: firstTools, refreshTools, onAnswer, callTool }, { signal }) => {
+      let tools = firstTools;
       messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });
       for (let step = 1; step <= maxSteps; step += 1) {
         // A copy: a session may keep what was sent, and the conversation goes on.
@@ -78,6 +81,9 @@ export function startConversation(
           results.push({ toolCallId, toolName, ...called });
         }
         messages.push(toToolMessage(results));
+        const refreshed = await refreshTools?.();
+        if (refreshed !== undefined && 'stop' in refreshed) return { kind: 'stopped', stop: refreshed.stop };
+        tools = refreshed ?? tools;
       }
       return {
         kind: 'cut-off',

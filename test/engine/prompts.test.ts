@@ -8,6 +8,7 @@ import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { createScriptedSession, type ScriptedAnswer } from '../support/models/scripted-session.ts';
+import { createAbilityServer } from '../support/servers/ability-server.ts';
 import { startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 
 let server: FixtureMcpServer;
@@ -75,6 +76,43 @@ describe('a tool that the server keeps from models', () => {
     expect(session.asked[0]?.tools.map(({ name }) => name)).toEqual(['for-both', 'for-model']);
     expect(outcome).toMatchObject({ result: 'failed', error: 'The server keeps the tool "for-app" for its apps.' });
     expect(own.events.filter((event) => event.startsWith('call'))).toEqual([]);
+  });
+});
+
+describe('a tool that appears during a turn', () => {
+  const talkTo = async (needle: string, script: ScriptedAnswer[]) => {
+    await using own = await startFixtureMcpServer(
+      {},
+      { era: 'legacy', create: () => createAbilityServer('legacy', () => {}) },
+    );
+    const session = createScriptedSession(script);
+    const outcome = await runCase(
+      createCase([ask('Grow and harvest.'), assertStep({ type: 'toolResultContains', needle })]),
+      { url: own.url, serverName: 'own', protocol: 'legacy' },
+      { clock: systemClock, timeoutMs: 30_000, openModel: async () => session },
+    );
+    return { outcome, offered: session.asked.map(({ tools }) => tools.map(({ name }) => name)) };
+  };
+  const grow = { calls: [{ tool: 'grow', input: {} }] };
+  const harvest = { calls: [{ tool: 'harvest', input: {} }] };
+
+  it('is offered to the model in the same turn, and can be called', async () => {
+    const brew = { calls: [{ tool: 'brew', input: {} }] };
+    const { outcome, offered } = await talkTo('harvested', [grow, brew, harvest, { text: 'Done.' }]);
+    expect(outcome.error).toBeNull();
+    expect(offered[0]).not.toContain('harvest');
+    expect(offered.at(-1)).toContain('harvest');
+  });
+
+  it('is judged by what it answers', async () => {
+    const { outcome } = await talkTo('withered', [grow, harvest, { text: 'Done.' }]);
+    expect(outcome.result).toBe('failed');
+    expect(outcome.error).toContain('the result of harvest is "harvested"');
+  });
+
+  it('is still missing where the server does not list it', async () => {
+    const { outcome } = await talkTo('harvested', [harvest, { text: 'Done.' }]);
+    expect(outcome.error).toContain('The server lists no tool "harvest"');
   });
 });
 
