@@ -146,9 +146,9 @@ export class TunnelError extends GateError {
  * - `missing`: there is no recording of this call, and no model may be called.
  * - `over-budget`: the budget of the run is used up.
  */
-export type ModelErrorKind = 'refused' | 'unavailable' | 'filtered' | 'stale' | 'missing' | 'over-budget';
+export type ModelErrorKind = 'refused' | 'unavailable' | 'filtered' | 'too-long' | 'stale' | 'missing' | 'over-budget';
 
-/** A model gave no answer. Never the fault of the server under test. */
+/** A model gave no answer. Never the fault of the server under test, but for `too-long` after results of its tools. */
 export class ModelError extends GateError {
   readonly code = 'MODEL';
   readonly exitCode = 3;

@@ -1,10 +1,13 @@
+import { ModelError } from '../base/errors.ts';
+import { formatCount } from '../base/text.ts';
 import type { Step } from '../model/step.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Conversation, ConversationSettings } from '../models/conversation.ts';
 import type { ModelName } from '../models/language-model.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
+import type { ToolResult } from './evidence.ts';
 import type { Connection } from './process-loss.ts';
-import { joinWithin, maxListLength } from './reasons.ts';
+import { clipReason, joinWithin, maxListLength } from './reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
 import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
@@ -61,7 +64,7 @@ export async function runPromptStep(
   transcript.beginTurn(step.prompt, settings);
   const origin = { step, stepIndex, promptIndex: transcript.turns.length - 1 };
   let callIds: string[] = [];
-  const end = await conversation.ask<StepOutcome>(
+  const asking = conversation.ask<StepOutcome>(
     step.prompt,
     {
       tools: offerTools(offer),
@@ -82,11 +85,25 @@ export async function runPromptStep(
     },
     { signal: connection.signal },
   );
+  const end = await asking.catch((error: unknown) => {
+    const reason = explainTooLong(error, transcript.toolResults.slice(firstResult));
+    if (reason === null) throw error;
+    return { kind: 'cut-off', reason } as const;
+  });
   const evidence = { toolCalls: listCalls(transcript, firstCall, firstResult) };
   if (end.kind === 'stopped') return { evidence, ...end.stop };
   if (end.kind === 'cut-off') return { status: 'fail', reason: end.reason, effect: 'stop', evidence };
   const reason = describeToolErrors(transcript, firstResult, allowance);
   return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
+}
+
+/** Says which result made the conversation too long for the model; null where the model gave no answer for another reason. */
+function explainTooLong(error: unknown, results: readonly ToolResult[]): string | null {
+  if (!(error instanceof ModelError) || error.kind !== 'too-long') return null;
+  const [largest] = results.toSorted((one, other) => (other.sizeBytes ?? 0) - (one.sizeBytes ?? 0));
+  if (largest === undefined) return null;
+  const size = largest.sizeBytes === null ? '' : ` of ${formatCount(largest.sizeBytes, 'byte')}`;
+  return clipReason(`The result${size} of ${largest.toolName} does not fit the model. ${error.message}`);
 }
 
 function explainNoList(listing: UnusableList): StepOutcome {

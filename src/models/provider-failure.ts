@@ -86,6 +86,11 @@ interface Verdict {
   hint?: string;
 }
 
+/** The codes and words with which providers refuse a conversation that is longer than the model takes, or a body than they do. */
+const tooLongCode = /context_length|request_too_large|string_above_max_length|context_window/;
+const tooLongMessage =
+  /(?:prompt|input|request|conversation|messages?)\b.{0,80}\btoo (?:long|large)|(?:maximum|max) (?:context|prompt) (?:length|window)|exceeds? the (?:context|maximum number of tokens)|context window/i;
+
 /** Says what a failure means: of the run, of the call, or of the moment. */
 export function classifyFailure(
   { status, headers }: Pick<FailedAnswer, 'status' | 'headers'>,
@@ -114,6 +119,9 @@ function judgeStatus(status: number, error: ProviderError | null, { settings, mo
     return { kind: 'refused', problem: 'answered with a redirect, which is not followed', hint };
   }
   if (has(/content_filter|content_policy|moderation/)) return { kind: 'filtered', problem: 'withheld the answer' };
+  if ([400, 413, 422].includes(status) && (status === 413 || has(tooLongCode) || says(tooLongMessage))) {
+    return { kind: 'too-long', problem: `finds the conversation too long for ${formatModelName(model)}` };
+  }
   const isAccount = status === 402 || has(/insufficient_quota|billing|insufficient_balance|credit/);
   if (
     isAccount ||

@@ -79,6 +79,21 @@ describe('a tool that the server keeps from models', () => {
   });
 });
 
+describe('a conversation that is too long for the model', () => {
+  const tooLong = () => new ModelError('anthropic finds the conversation too long (400): No.', { kind: 'too-long' });
+
+  it('fails the case after a result of a tool, and names the tool and the size', async () => {
+    const { outcome } = await talk([ask('What is 2 + 3?'), says5], [{ calls: [callSum] }, tooLong()]);
+    expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect(outcome.error).toMatch(/^The result of \d+ bytes of get-sum does not fit the model\. anthropic finds/);
+  });
+
+  it('leaves the iteration without a result before any tool was called', async () => {
+    const { outcome } = await talk([ask('What is 2 + 3?'), says5], [tooLong()]);
+    expect(outcome).toMatchObject({ status: 'failed', result: null });
+  });
+});
+
 describe('a tool that appears during a turn', () => {
   const talkTo = async (needle: string, script: ScriptedAnswer[]) => {
     await using own = await startFixtureMcpServer(

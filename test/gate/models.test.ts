@@ -64,6 +64,40 @@ describe('a gate with prompts', () => {
     expect(red.report.cases[0]?.failures[0]?.reasons.join(' ')).toContain('expected a call of get-sum');
   });
 
+  it('fails where a result of a tool makes the conversation too long for the model', async () => {
+    const tooLong: ScriptedReply = {
+      status: 400,
+      body: { error: { type: 'invalid_request_error', message: 'prompt is too long: 208310 tokens > 200000 maximum' } },
+    };
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    const run = async (answers: (request: ProviderRequest) => ScriptedReply) => {
+      await using provider = await openScriptedProvider({ format: 'anthropic', answers });
+      return await runModelGate(workspace, { provider });
+    };
+    const red = await run((request) => (request.turn === 1 ? addWithTool(request) : tooLong));
+    expect(red.exitCode).toBe(1);
+    expect(red.report.cases[0]?.failures[0]?.reasons.join(' ')).toMatch(
+      /The result of \d+ bytes of get-sum does not fit/,
+    );
+    // Without a result of the server, it is the trouble of the provider or of the case.
+    expect((await run(() => tooLong)).exitCode).toBe(3);
+  });
+
+  it('ends at a budget of tokens that is used up exactly', async () => {
+    const withBudget = (tokens: number) => evals.replace('cases:', `policy:\n  budgets: { tokens: ${tokens} }\ncases:`);
+    const run = async (tokens: number) => {
+      await using workspace = await createWorkspace({
+        'a.evals.yaml': withBudget(tokens).replace('runs: 2', 'runs: 1'),
+      });
+      await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+      const { exitCode } = await runModelGate(workspace, { provider });
+      return [exitCode, provider.requests.length];
+    };
+    // The first answer uses 110 tokens, and both use 268.
+    expect(await run(110)).toEqual([3, 1]);
+    expect(await run(268)).toEqual([0, 2]);
+  });
+
   it('replays what it recorded without a key and without a call', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });

@@ -44,6 +44,46 @@ describe.each(formats)('a provider in the %s format', (format) => {
     expect(requests).toBe(2);
   });
 
+  it.each<[string, number, object | undefined]>([
+    [
+      'a code of its own',
+      400,
+      { error: { code: 'context_length_exceeded', type: 'invalid_request_error', message: 'No.' } },
+    ],
+    [
+      'a message about the prompt',
+      400,
+      { error: { type: 'x', message: 'prompt is too long: 208310 tokens > 200000 maximum' } },
+    ],
+    [
+      'a message about the model',
+      400,
+      { error: { type: 'x', message: "This model's maximum context length is 128000 tokens." } },
+    ],
+    [
+      'a message about tokens',
+      400,
+      { error: { message: 'The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).' } },
+    ],
+    ['status 413', 413, undefined],
+  ])('that refuses a conversation for its length by %s is not called again', async (_name, status, body) => {
+    const { outcome, requests } = await callOnce({ status, ...(body && { body }) });
+    expect(outcome).toMatchObject({ kind: 'too-long', message: expect.stringContaining('too long for') as string });
+    expect(requests).toBe(1);
+  });
+
+  it('that limits a rate of tokens does not find the conversation too long', async () => {
+    const body = {
+      error: {
+        type: 'tokens',
+        code: 'rate_limit_exceeded',
+        message: 'Request too large for this model on tokens per min.',
+      },
+    };
+    const { outcome } = await callOnce(() => ({ status: 429, body }));
+    expect(outcome).toMatchObject({ kind: 'unavailable' });
+  });
+
   it.each<[string, ScriptedReply, string]>([
     ['status 500', { status: 500 }, 'is out of order (500): The script answers 500.'],
     ['a cut body', { fault: 'cut' }, 'gave no answer.'],
@@ -165,11 +205,11 @@ describe.each(formats)('a provider in the %s format', (format) => {
   });
 
   it('that does not accept one call is unavailable for it, and not called again', async () => {
-    const body = { error: { type: 'invalid_request_error', message: 'The prompt is too long.' } };
+    const body = { error: { type: 'invalid_request_error', message: 'The name of a tool is not valid.' } };
     const { outcome, requests } = await callOnce([{ status: 400, body }]);
     expect(outcome).toMatchObject({
       kind: 'unavailable',
-      message: `${testModels[format].provider} does not accept the call (400): The prompt is too long.`,
+      message: `${testModels[format].provider} does not accept the call (400): The name of a tool is not valid.`,
     });
     expect(requests).toBe(1);
   });

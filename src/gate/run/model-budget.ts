@@ -35,7 +35,7 @@ export function createModelBudget(
       const { modelCalls, tokens, cost } = budgets;
       if (modelCalls !== null && calls >= modelCalls.value) throw refuse('modelCalls', modelCalls, ' calls');
       const total = [...used.values()].reduce(addUsage, noModelUsage);
-      if (tokens !== null && total.inputTokens + total.outputTokens > tokens.value) throw refuse('tokens', tokens, '');
+      if (tokens !== null && total.inputTokens + total.outputTokens >= tokens.value) throw refuse('tokens', tokens, '');
       if (cost !== null) {
         const { amount, gaps } = computeCost(
           [...used].map(([model, usage]) => ({ model, usage })),
