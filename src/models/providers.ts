@@ -172,11 +172,17 @@ function readBaseUrl(
   if (hasMoreThanPath(url)) throw refuse('has a user, password, query or fragment', 'Leave them out.');
   if (hasKey && !isProtected(url)) throw refuse('is plain http to another machine', 'Only https protects the API key.');
   const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = hasVersion(path) ? path : `${path}${provider.versionPath}`;
+  url.pathname = lacksVersion(path, provider) ? `${path}${provider.versionPath}` : path;
   return url;
 }
 
-/** Whether a segment of a path is a version: `v1`, `v1beta`. */
+/** Decides as the providers' own clients do: Anthropic's adds the version to any base URL, those of Chat Completions to none. */
+function lacksVersion(path: string, { format, origin }: Provider): boolean {
+  if (hasVersion(path)) return false;
+  return format === 'anthropic' || path === '' || URL.parse(origin)?.pathname === path;
+}
+
+/** Finds a version such as `v1` or `v1beta` among the segments of a path. */
 function hasVersion(path: string): boolean {
   return path.split('/').some((segment) => /^v\d+(?:[a-z]+\d*)?$/i.test(segment));
 }

@@ -91,7 +91,8 @@ describe('a base URL', () => {
     ['https://gateway.example', 'https://gateway.example/v1'],
     ['https://gateway.example/', 'https://gateway.example/v1'],
     ['https://gateway.example/v1/', 'https://gateway.example/v1'],
-    ['https://gateway.example/openai', 'https://gateway.example/openai/v1'],
+    ['https://gateway.example/inference', 'https://gateway.example/inference'],
+    ['https://gateway.example/inference/', 'https://gateway.example/inference'],
     ['https://gateway.example/v1beta/openai', 'https://gateway.example/v1beta/openai'],
     ['https://gateway.example/api/v4', 'https://gateway.example/api/v4'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/v1'],
@@ -99,7 +100,17 @@ describe('a base URL', () => {
     expect(read(url)).toBe(expected);
   });
 
-  it('without a version gets the usual one of its provider', () => {
+  it('gets the version after the path that the provider itself has', () => {
+    const router = { OPENROUTER_API_KEY: key, OPENROUTER_BASE_URL: 'https://gateway.example/api' };
+    expect(find('openrouter', router).baseUrl.href).toBe('https://gateway.example/api/v1');
+  });
+
+  it('of Anthropic gets the version after any path, as in its own client', () => {
+    const anthropic = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: 'https://gateway.example/claude' };
+    expect(find('anthropic', anthropic).baseUrl.href).toBe('https://gateway.example/claude/v1');
+  });
+
+  it('without a path gets the usual version of its provider', () => {
     const google = { GEMINI_API_KEY: key, GEMINI_BASE_URL: 'https://gateway.example' };
     expect(find('google', google).baseUrl.href).toBe('https://gateway.example/v1beta/openai');
   });
