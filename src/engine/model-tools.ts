@@ -25,10 +25,11 @@ export interface ToolOffer {
   decoys: readonly DecoyTool[];
 }
 
-/** Tools as a provider takes them: those that the server has for models, in its order, then the decoys. */
-export function offerTools({ list, decoys }: ToolOffer): ModelCall['tools'] {
+/** Tools as a provider takes them: those that the server has for models, in its order, then the decoys, without those that `deny` names. */
+export function offerTools({ list, toolPolicy, decoys }: ToolOffer): ModelCall['tools'] {
   const ofServer = [...(list ?? [])].flatMap(([name, tool]) => (tool.isForModels ? [{ ...tool, name }] : []));
-  return [...ofServer, ...decoys].map(({ name, description = null, inputSchema = { type: 'object' } }) => ({
+  const offered = [...ofServer, ...decoys].filter(({ name }) => toolPolicy.deny?.includes(name) !== true);
+  return offered.map(({ name, description = null, inputSchema = { type: 'object' } }) => ({
     type: 'function',
     name,
     ...(description !== null && { description }),

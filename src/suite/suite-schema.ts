@@ -66,7 +66,8 @@ const modelShape = {
     .strictObject({ allow: z.array(text).exactOptional(), deny: z.array(text).exactOptional() })
     .exactOptional()
     .meta({
-      description: 'Tools that the model may call, or may not. It gets a refusal, and the call does not count.',
+      description:
+        'Tools that the model may call (`allow`), or is not offered (`deny`). It gets a refusal for any other call, and the call does not count.',
     }),
   decoys: z.union([text, decoyListSchema]).exactOptional().meta({
     description:

@@ -279,11 +279,13 @@ describe('a prompt', () => {
     });
     expect(outcome.result).toBe('passed');
     expect(outcome.actualToolCalls).toEqual([]);
+    expect(session.asked[0]?.tools.map(({ name }) => name)).toEqual(['get-sum', 'picture']);
     expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
       content: [{ output: { type: 'error-text', value: 'Calls of fail are not allowed here.' } }],
     });
     const allowed = await talk([ask('Try')], script, { advancedConfig: { toolPolicy: { allow: ['get-sum'] } } });
     expect(allowed.outcome.actualToolCalls).toEqual([]);
+    expect(allowed.session.asked[0]?.tools.map(({ name }) => name)).toEqual(['get-sum', 'fail', 'picture']);
   });
 
   it('ends without a result when the policy names a tool that does not exist', async () => {
