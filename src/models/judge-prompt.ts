@@ -117,9 +117,18 @@ function printData(value: unknown): string {
  */
 export function readOpinion(answer: ModelAnswer): Opinion {
   const { finishReason } = answer;
-  const written = readWritten(answer);
-  const opinion = isRecord(written) ? opinionSchema.safeParse(written).data : undefined;
-  if (opinion !== undefined) return opinion;
+  const opinion = opinionSchema.safeParse(readWritten(answer)).data;
+  if (opinion !== undefined) {
+    if (!contradictsItself(opinion)) return opinion;
+    const verdict = opinion.passed ? 'passed' : 'did not pass';
+    throw new ModelError(
+      `The judge contradicts itself: it gave the score ${opinion.score} and said that the conversation ${verdict}.`,
+      {
+        kind: 'unavailable',
+        hint: 'Make the rubric say when a conversation passes, or use another judge.',
+      },
+    );
+  }
   if (finishReason.unified === 'content-filter') {
     throw new ModelError('The provider withheld the judgement because of its content.', { kind: 'filtered' });
   }
@@ -127,6 +136,11 @@ export function readOpinion(answer: ModelAnswer): Opinion {
     kind: 'unavailable',
     hint: 'Use a model that can call tools.',
   });
+}
+
+/** The ends of the scale say pass and fail themselves. Between them, a judge may be strict or lenient. */
+function contradictsItself({ score, passed }: Opinion): boolean {
+  return passed ? score === 0 : score === 1;
 }
 
 /** Reads what a judge listed under a name; what is no text is left out. */
@@ -139,9 +153,36 @@ export function readListed(answer: ModelAnswer, name: string): string[] {
 function readWritten({ content }: ModelAnswer): unknown {
   const call = content.find((part) => part.type === 'tool-call' && part.toolName === toolName);
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  return call?.type === 'tool-call' ? tryParseJson(call.input) : tryParseJson(stripFence(text));
+  return call?.type === 'tool-call' ? tryParseJson(call.input) : findJudgement(text);
 }
 
-function stripFence(text: string): string {
-  return /^\s*```(?:json)?\n([\s\S]*?)\n```\s*$/.exec(text)?.[1] ?? text;
+/** Bounds the work on a text full of braces. */
+const maxObjects = 20;
+
+/** Finds the one judgement in a text with prose around it. Of several, one can be a quote of what is judged, so that none counts. */
+function findJudgement(text: string): unknown {
+  const starts = [...text.matchAll(/\{\s*"/g)].map(({ index }) => index);
+  if (starts.length > maxObjects) return tryParseJson(text);
+  const judgements: unknown[] = [];
+  let end = 0;
+  for (const start of starts) {
+    if (start < end) continue;
+    const object = readObject(text, start);
+    if (object === null) continue;
+    end = start + object.length;
+    const value = tryParseJson(object);
+    if (opinionSchema.safeParse(value).success) judgements.push(value);
+  }
+  return judgements.length === 1 ? judgements[0] : undefined;
+}
+
+/** Reads from a brace to the one that closes it; null where none does. */
+function readObject(text: string, start: number): string | null {
+  let depth = 0;
+  for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (token === '{') depth += 1;
+    if (token === '}') depth -= 1;
+    if (depth === 0) return text.slice(start, start + index + 1);
+  }
+  return null;
 }

@@ -68,6 +68,42 @@ describe('the opinions of a judge', () => {
   });
 });
 
+describe('the text of a judge that calls no tool', () => {
+  const json = JSON.stringify({ ...yes, reason: 'It names "Paris" {the capital}.' });
+
+  it.each([
+    ['before', `Here is my judgement:\n\n${json}`],
+    ['after', `${json}\nLet me know if you need more.`],
+    ['around a fence', `I weighed the answer {carefully}.\n\`\`\`json\n${json}\n\`\`\`\nThat is all.`],
+  ])('may have prose %s the judgement', async (_, text) => {
+    const { askJudge } = openJudge({ text });
+    expect(await judgePredicate(judge, createEvidence(), aidsOf({ askJudge }))).toMatchObject({ state: 'passed' });
+  });
+
+  it.each([
+    ['two judgements, of which one may be a quote', `The tool wants ${json}, and I say ${JSON.stringify(refusal)}`],
+    ['a judgement inside another object', `{"quoted": ${json}}`],
+    ['a judgement that is cut', json.slice(0, -1)],
+    ['more objects than a judge writes', `${'{"a":1}'.repeat(20)}${json}`],
+  ])('is not read where it has %s', async (_, text) => {
+    const { askJudge } = openJudge({ text });
+    expect(await judgePredicate(judge, createEvidence(), aidsOf({ askJudge }))).toMatchObject({ state: 'unmeasured' });
+  });
+});
+
+describe('a judgement whose score and verdict contradict each other', () => {
+  it.each([
+    [0, true, null, 'it gave the score 0 and said that the conversation passed'],
+    [1, false, null, 'it gave the score 1 and said that the conversation did not pass'],
+    [1, false, 0.5, 'it gave the score 1 and said that the conversation did not pass'],
+  ])('leaves the check unmeasured: score %d, passed %s, threshold %s', async (score, passed, threshold, problem) => {
+    const { askJudge } = openJudge(...scriptOpinions(createOpinion({ score, passed })));
+    const check = { ...gating, ...(threshold !== null && { threshold }) };
+    const judgement = await judgePredicate(check, createEvidence(), aidsOf({ askJudge }));
+    expect(judgement).toMatchObject({ state: 'unmeasured', reason: expect.stringContaining(problem) as string });
+  });
+});
+
 describe('a recorded opinion', () => {
   it.each([
     ['is an answer from a recording to a judge that gates', gating, true],
