@@ -1,13 +1,27 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
+import { systemClock } from '../../src/base/time.ts';
+import { createEventClock } from '../support/clocks/bent-clock.ts';
 import { startHttpServer } from '../support/network/http-server.ts';
 import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
 import { type RawCall, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
-async function failToOpen(command: string | null, url: string | null): Promise<string> {
-  const options = { command, url, readyTimeoutMs: 2000 };
-  const error: unknown = await openTestServer(options).then(
+const readyTimeoutMs = 2000;
+/** The doctor has what its last step left of it. */
+const doctorTimeoutMs = 5000;
+const never = new Promise<void>(() => {});
+
+/** Opens a server whose time to be ready ends with `timeout`. The doctor, which would ask it again, gets no time. */
+async function failToOpen(target: { command: string } | { url: string }, timeout: Promise<unknown>): Promise<string> {
+  const clock = createEventClock((delayMs) => {
+    if (delayMs === readyTimeoutMs) return timeout;
+    return delayMs > readyTimeoutMs && delayMs <= doctorTimeoutMs ? Promise.resolve() : undefined;
+  });
+  const error: unknown = await openTestServer({ command: null, url: null, ...target, readyTimeoutMs }, { clock }).then(
     () => 'it opened',
     (reason: unknown) => reason,
   );
@@ -15,13 +29,17 @@ async function failToOpen(command: string | null, url: string | null): Promise<s
   return (error as ServerStartError).message;
 }
 
-/** Leaves every later handshake without an answer: one flood is enough to be refused. */
-function answerOnce(call: RawCall): RawCall {
+/** Leaves every later handshake without an answer: one flood is enough to be refused. `again` resolves with the second handshake. */
+function answerOnce(call: RawCall): { call: RawCall; again: Promise<void> } {
   let isAnswered = false;
-  return async (...request) => {
-    if (isAnswered) return;
-    isAnswered = true;
-    await call(...request);
+  const again = Promise.withResolvers<void>();
+  return {
+    again: again.promise,
+    call: async (...request) => {
+      if (isAnswered) return again.resolve();
+      isAnswered = true;
+      await call(...request);
+    },
   };
 }
 
@@ -33,10 +51,9 @@ describe('a server that answers its first handshake without end', () => {
     ['endless-events', /it sent more than 1000 messages, the limit for a handshake\.$/],
     ['deep-result', /it sent JSON that is nested deeper than 1000 levels, the limit for a handshake\.$/],
   ])('is not ready over HTTP: %s', async (attack, last) => {
-    await using server = await startRawMcpServer(moderateTools, {
-      initialize: answerOnce(excessiveTools[attack]!.call),
-    });
-    const message = await failToOpen(null, server.url);
+    const initialize = answerOnce(excessiveTools[attack]!.call);
+    await using server = await startRawMcpServer(moderateTools, { initialize: initialize.call });
+    const message = await failToOpen({ url: server.url }, initialize.again);
     expect(message).toMatch(/^No MCP server answered at http:\S+ within 2 s; last: /);
     expect(message).toMatch(last);
   });
@@ -47,28 +64,34 @@ describe('a server that answers its first handshake without end', () => {
     expect(opened.report.name).toBe('raw');
   });
 
-  it.each([
-    [
-      'a line',
-      `process.stdout.write("x".repeat(1e5))`,
-      /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 2 s/,
-    ],
+  const stayUp = 'setInterval(() => {}, 1e6)';
+
+  it('is not ready over stdio: a line', async () => {
+    const script = `for (let i = 0; i < 1000; i += 1) process.stdout.write("x".repeat(1e5)); ${stayUp}`;
+    expect(await failToOpen({ command: `${process.execPath} -e '${script}'` }, never)).toMatch(
+      /was ended by SIGKILL before it was ready/,
+    );
+  });
+
+  it('is not ready over stdio: lines', async () => {
+    await using workspace = await createWorkspace();
+    const written = join(workspace.path, 'written');
     // More bytes than one line may have; nothing ends this server but the timeout.
-    [
-      'lines',
-      `process.stdout.write(("x".repeat(99) + "\\n").repeat(1e3))`,
+    const script = `for (let i = 0; i < 700; i += 1) process.stdout.write(("x".repeat(9999) + "\\n").repeat(10)); process.stdout.write("end\\n", () => require("node:fs").writeFileSync("${written}", "")); ${stayUp}`;
+    const isWritten = async () => {
+      while (existsSync(workspace.path) && !existsSync(written)) await systemClock.sleep(20);
+    };
+    expect(await failToOpen({ command: `${process.execPath} -e '${script}'` }, isWritten())).toMatch(
       /did not answer initialize on stdio within 2 s/,
-    ],
-  ])('is not ready over stdio: %s', async (_, write, message) => {
-    const script = `for (let i = 0; i < 1000; i += 1) ${write}; setInterval(() => {}, 1e6)`;
-    expect(await failToOpen(`${process.execPath} -e '${script}'`, null)).toMatch(message);
+    );
   });
 });
 
 describe('a server that takes the connection and never answers', () => {
   it('is said not to have answered the handshake', async () => {
-    await using silent = await startHttpServer(() => undefined);
-    expect(await failToOpen(null, `${silent.origin}/mcp`)).toMatch(
+    const asked = Promise.withResolvers<void>();
+    await using silent = await startHttpServer(() => asked.resolve());
+    expect(await failToOpen({ url: `${silent.origin}/mcp` }, asked.promise)).toMatch(
       /within 2 s; last: it has not answered the handshake\.$/,
     );
   });

@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Clock } from '../../../src/base/time.ts';
-import { systemClock } from '../../../src/base/time.ts';
+import { createHurriedClock, createJumpingClock } from '../../support/clocks/bent-clock.ts';
 import { listMarkedPids } from '../../support/process/processes.ts';
 import { connectClient, openPlainServer } from '../../support/servers/running-server.ts';
 
-/** Time a hundred times as fast, for waits of minutes between real processes. */
-const fastClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => systemClock.monotonicMs() * 100,
-  sleep: (delayMs, options) => systemClock.sleep(delayMs / 100, options),
-};
-
-const openFastServer = (isolation: 'iteration' | 'run') =>
-  openPlainServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
+/** Checks sessions a hundred times as often as usual. The minutes in which they are idle pass by `jump` alone. */
+async function openIdleServer(isolation: 'iteration' | 'run') {
+  const { jump, ...clock } = createJumpingClock({ fromMs: 0, toMs: 0, instead: 0 });
+  const { sleep } = createHurriedClock({ fromMs: 4999, toMs: 5001, instead: 50 });
+  return { server: await openPlainServer({ isolation }, { clock: { ...clock, sleep } }), jump };
+}
 
 describe('an idle session', () => {
   it('ends when its client is gone, and no other session ends', async () => {
-    await using server = await openFastServer('iteration');
+    const { server, jump } = await openIdleServer('iteration');
+    await using _server = server;
     await using staying = await connectClient(server.url);
     const leaving = await connectClient(server.url);
     const pids = [await staying.call('pid'), await leaving.call('pid')];
     await leaving.client.close();
-    await expect.poll(() => listMarkedPids(server.sessionMarker ?? ''), { timeout: 10_000 }).toEqual([pids[0]]);
+    jump(600_000);
+    await expect.poll(() => listMarkedPids(server.sessionMarker ?? '')).toEqual([pids[0]]);
     expect(await staying.call('pid')).toBe(pids[0]);
   });
 
   it('does not block the next session for ever if they share a process', async () => {
-    await using server = await openFastServer('run');
+    const { server, jump } = await openIdleServer('run');
+    await using _server = server;
     const leaving = await connectClient(server.url);
     expect(await leaving.call('count')).toBe(1);
     await leaving.client.close();
+    jump(600_000);
     await using next = await connectClient(server.url);
     expect(await next.call('count')).toBe(2);
   });
@@ -62,7 +62,8 @@ describe('an idle session', () => {
 
 describe('a stream on which nothing happens', () => {
   it('carries a comment at intervals', async () => {
-    await using server = await openFastServer('iteration');
+    const { server } = await openIdleServer('iteration');
+    await using _server = server;
     await using client = await connectClient(server.url);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 'hang', method: 'tools/call', params: { name: 'hang' } });
     const headers = {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../src/base/time.ts';
+import { type Clock, race, systemClock } from '../../../src/base/time.ts';
 
 /** Sleeps longer than `fromMs` and shorter than `toMs` take `instead`, all in milliseconds. */
 interface ShortenedSleeps {
@@ -39,5 +39,20 @@ export function createJumpingClock(shortened: ShortenedSleeps): Clock & { jump(b
       jump(delayMs - sleptMs);
     },
     jump,
+  };
+}
+
+/**
+ * Real time, but for the sleeps for which `findEvent` returns an event: these end when it happens, however fast the machine is. It gets
+ * their length in milliseconds.
+ */
+export function createEventClock(findEvent: (delayMs: number) => Promise<unknown> | undefined): Clock {
+  return {
+    ...systemClock,
+    sleep: async (delayMs, { signal } = {}) => {
+      const event = findEvent(delayMs);
+      if (event === undefined) await systemClock.sleep(delayMs, { signal });
+      else await race(event, { signals: signal === undefined ? [] : [signal] });
+    },
   };
 }
