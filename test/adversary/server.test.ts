@@ -43,7 +43,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     ['with texts that claim a verdict', takeVariants(ofClass('texts')).filter((_, index) => index % 12 === 0), shared],
     ['with processes that stay or end', takeVariants(ofClass('processes')), off],
     ['through ports of the loopback interface', ofClass('loopback'), shared],
-  ])('%s changes no verdict', { timeout: 300_000 }, async (_, attacks, options) => {
+  ])('%s changes no verdict', async (_, attacks, options) => {
     const gate = await runServerAttacks(attacks, options);
     expect(listProblems(gate)).toEqual([]);
     expect(gate.observed.exitCode).toBe(1);
@@ -51,18 +51,14 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     expect(gate.bystander).toBe('passed');
   });
 
-  it(
-    'by writing to evals, policy, history, reports and files of the runner changes no verdict',
-    { timeout: 300_000 },
-    async () => {
-      const attacks = takeVariants(fileAttacks).filter((_, index) => index % 9 === 0);
-      const gate = await runServerAttacks(attacks, shared);
-      expect(listProblems(gate)).toEqual([]);
-      // Nothing kept it from writing, so that these were attacks.
-      expect(gate.evidence).toMatch(/changed/);
-      expect(gate.observed.exitCode).toBe(1);
-    },
-  );
+  it('by writing to evals, policy, history, reports and files of the runner changes no verdict', async () => {
+    const attacks = takeVariants(fileAttacks).filter((_, index) => index % 9 === 0);
+    const gate = await runServerAttacks(attacks, shared);
+    expect(listProblems(gate)).toEqual([]);
+    // Nothing kept it from writing, so that these were attacks.
+    expect(gate.evidence).toMatch(/changed/);
+    expect(gate.observed.exitCode).toBe(1);
+  });
 
   const find = (name: string) => loneAttacks.filter((attack) => attack.name === name);
   it.each([
@@ -72,12 +68,12 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     ['signal SIGKILL supervisor, in the list, a true answer', null],
     ['signal SIGSEGV gate, before, a false answer', 3],
     ['log 1, before, a false answer', 1],
-  ])('by a %s leaves the gate with %s', { timeout: 300_000 }, async (name, exitCode) => {
+  ])('by a %s leaves the gate with %s', async (name, exitCode) => {
     const gate = await runServerAttacks(find(name), off);
     expect([listProblems(gate), gate.observed.exitCode]).toEqual([[], exitCode]);
   });
 
-  it('by overwriting the code of the command changes no verdict', { timeout: 300_000 }, async () => {
+  it('by overwriting the code of the command changes no verdict', async () => {
     const gate = await runServerAttacks(codeAttacks.slice(0, 1), { ...off, isCopied: true });
     expect(listProblems(gate)).toEqual([]);
     expect(gate.evidence.match(/overwrote/g)?.length).toBeGreaterThan(100);
@@ -89,7 +85,7 @@ const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 // Without one, docs/hardening.md says what stays possible.
 describe.runIf(hasSandbox)('a server in a sandbox that attacks', () => {
-  it('reaches neither the processes of the gate nor its files', { timeout: 300_000 }, async () => {
+  it('reaches neither the processes of the gate nor its files', async () => {
     const files = takeVariants(fileAttacks).filter((_, index) => index % 14 === 0);
     const attacks = [...signalStorm, ...takeVariants(ofClass('reads')), ...files];
     const left = takeVariants(ofClass('processes')).filter(({ payload }) => payload.name === 'leave');

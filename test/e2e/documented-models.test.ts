@@ -141,7 +141,7 @@ describe('the five minutes of docs/models.md', () => {
     expect(changed).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
     expect(changed.log).toContain('The prompt changed');
     expect(provider.requests).toHaveLength(10);
-  }, 180_000);
+  });
 
   it('end with the workflow of the examples', () => {
     const { 'server-command': _, ...shown } = readExampleInputs(readWorkflow(workflow)['evals'] ?? { steps: [] }, {});

@@ -57,4 +57,4 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
         'toolResultMatchesSchema: the result of healthy could not be checked: it does not end within 3 s. Simplify the schema, or check a part of the result with toolResultEquals.',
     },
   });
-}, 120_000);
+});

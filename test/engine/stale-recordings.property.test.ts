@@ -207,5 +207,5 @@ describe('a recording of a case', () => {
     expect(figures.stale).toBeGreaterThan(0);
     // One session each, and one in which it was recorded.
     expect(server.sessions()).toBe(2 * changes + 1);
-  }, 180_000);
+  });
 });

@@ -71,7 +71,7 @@ async function compare(workspace: Workspace, inputs: GateInputs = {}, signal = n
 }
 
 // Several gates in one test take a while on a machine that is busy.
-describe('base: git', { timeout: 300_000 }, () => {
+describe('base: git', () => {
   it('checks the merge base out, sets it up, compares with it, and leaves nothing', async () => {
     await using workspace = await createRepository('one', {
       evals: writeCase('one') + writeCase('two', false) + writeCase('new', false),
@@ -152,7 +152,7 @@ writeFileSync('found.json', JSON.stringify(found));
     );
     const cancel = new AbortController();
     const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel.signal);
-    await expect.poll(() => existsSync(started), { timeout: 250_000 }).toBe(true);
+    await expect.poll(() => existsSync(started)).toBe(true);
     cancel.abort();
     const { report } = await comparing;
     expect(report.verdict.outcome).toBe('inconclusive');
@@ -172,7 +172,7 @@ writeFileSync('found.json', JSON.stringify(found));
   });
 });
 
-describe('openCheckout', { timeout: 300_000 }, () => {
+describe('openCheckout', () => {
   it('removes the worktrees of gates that were killed, and no other one', async () => {
     await using workspace = await createRepository('one two');
     const { path: repository } = workspace;

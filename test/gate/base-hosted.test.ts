@@ -15,7 +15,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const steady: Record<string, Behaviour[]> = { add: ['passes'], greet: ['passes'] };
 
-describe('a hosted gate with a base', { timeout: 300_000 }, () => {
+describe('a hosted gate with a base', () => {
   // The second one finds the suite of the first.
   it.each([
     ['creates', 8],

@@ -30,7 +30,7 @@ async function compare(
 const noFiles = { reportPath: null, junitPath: null, htmlPath: null, ctrfPath: null, badgePath: null };
 const lenient = 'minimumPassRate: 50%\nmaximumRegressions: 5\nmaximumRateDrop: 10%\n';
 
-describe('the rounds of a comparison', { timeout: 300_000 }, () => {
+describe('the rounds of a comparison', () => {
   it('leave the rate as it is where they only confirm', async () => {
     const { report, exitCode } = await compare({ head: scriptAll({ 'tool-3': ['fails'] }) }, { policy: lenient });
     expect(report.baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['tool-3']);
@@ -109,7 +109,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-describe('a process that iterations share', { timeout: 300_000 }, () => {
+describe('a process that iterations share', () => {
   const titles = Array.from({ length: 4 }, (_, index) => index);
   const evals = `suite: x\nruns: 3\ncases:\n${titles
     .map((n) => `  - title: Asks ${n}\n    steps: [{ toolCall: ask }, { assert: { toolResultContains: good } }]\n`)

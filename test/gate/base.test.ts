@@ -54,7 +54,7 @@ let brokenGate: ReturnType<typeof compare> | null = null;
 const runBroken = () => (brokenGate ??= compare({ base: allPass, head: { ...allPass, greet: ['fails'] } }));
 
 // Several gates in one test take a while on a machine that is busy.
-describe('a base that runs in the same job', { timeout: 300_000 }, () => {
+describe('a base that runs in the same job', () => {
   it('fails a change that breaks a tool, and names the case in summary, comment and annotations', async () => {
     const result = await runBroken();
     expect(result.exitCode).toBe(1);

@@ -104,7 +104,7 @@ const isVaried = ({ passed, failed, inconclusive, refused }: Record<Judged, numb
   Math.min(passed, failed, inconclusive) > numRuns / 200 && refused > numRuns / 10;
 
 describe('a report that is damaged in one field', () => {
-  it('is refused when it is merged, or comes to the same verdict', { timeout: 300_000 }, async () => {
+  it('is refused when it is merged, or comes to the same verdict', async () => {
     await using workspace = await createWorkspace();
     const seen: Judged[] = [];
     const cut = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 5, maxLength: 5 });
@@ -128,7 +128,7 @@ describe('a report that is damaged in one field', () => {
     expect([countSeen(seen), isVaried(countSeen(seen))]).toEqual([expect.anything(), true]);
   });
 
-  it('is refused when it is published, or comes to the same verdict', { timeout: 300_000 }, async () => {
+  it('is refused when it is published, or comes to the same verdict', async () => {
     await using api = await startGitHubApi();
     api.pulls.clear();
     api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });

@@ -61,7 +61,7 @@ describe('server-everything', () => {
     listed = findNames(outcome.trace.messages);
     found = await runAll(server.url);
     // Fifty cases run in here.
-  }, 240_000);
+  });
 
   it('lists no tool to a client with all abilities that has no case here', () => {
     expect(listed.toSorted()).toEqual(Object.keys(tools).toSorted());

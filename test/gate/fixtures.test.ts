@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { filesystemServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
@@ -80,7 +80,7 @@ describe('a gate that is cancelled', () => {
     const cancelled = new AbortController();
     const log = () => readFile(path.join(workspace.path, 'log.txt'), 'utf8').catch(() => '');
     const running = runEmbeddedGate(workspace, { 'server-command': plainServerCommand }, { signal: cancelled.signal });
-    await vi.waitFor(async () => expect(await log()).toContain('waiting'), { timeout: 30_000, interval: 50 });
+    await expect.poll(log).toContain('waiting');
     cancelled.abort(new CancelledError('The job was cancelled.'));
     const { report, exitCode } = await running;
     expect(await log()).toBe('set up\nwaiting\ntorn down\n');

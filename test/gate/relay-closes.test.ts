@@ -50,7 +50,6 @@ afterAll(async () => {
 
 /** The run also ends when its call is cut off; the gate must not see that first. */
 const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
-const patiently = { timeout: 20_000 };
 const taps: ServiceTap[] = [];
 let jobs = 0;
 
@@ -99,8 +98,8 @@ describe('a hosted job goes on to its true verdict', () => {
   ])('when the relay hangs up with %s', async (_, closeCode, grants) => {
     const { tap, end } = await disturbJob({ tests: mixed, moment: runIsAskedFor }, async (network) => {
       network.hangUp(closeCode);
-      await expect.poll(() => [network.dials, network.grants.length], patiently).toEqual([2, grants]);
-      await expect.poll(() => isServed(network), patiently).toBe(true);
+      await expect.poll(() => [network.dials, network.grants.length]).toEqual([2, grants]);
+      await expect.poll(() => isServed(network)).toBe(true);
     });
     expect(end).toMatchObject({ exitCode: 1, leftovers: null, outcomes: { right: 'passed', wrong: 'failed' } });
     expect(tap.runIds).toHaveLength(1);
@@ -111,9 +110,9 @@ describe('a hosted job goes on to its true verdict', () => {
 describe('a hosted job whose tunnel breaks off right after its last call', () => {
   const breakOffAtTheEnd = async (network: ServiceTap) => {
     const readStatus = async () => (await service.project.get(`/eval-runs/${network.runIds[0]}`)).body.status;
-    await expect.poll(readStatus, patiently).toBe('completed');
+    await expect.poll(readStatus).toBe('completed');
     network.hangUp();
-    await expect.poll(() => network.dials, patiently).toBe(2);
+    await expect.poll(() => network.dials).toBe(2);
   };
 
   it('holds no failure against the server', async () => {
@@ -160,7 +159,7 @@ describe('a hosted job is inconclusive, and names the tunnel', () => {
         network.relayMood = 'refuses';
         network.hangUp();
         // The first dial follows at once, so the second failure is the first that a wait comes after.
-        await expect.poll(() => network.dials, patiently).toBeGreaterThan(2);
+        await expect.poll(() => network.dials).toBeGreaterThan(2);
         clock.jump(60_000);
       },
       { clock },
@@ -219,7 +218,7 @@ describe('a hosted job whose calls get no answer', () => {
         return (await service.project.get(`/eval-runs/${network.runIds[0]}`)).body.status;
       };
       // A call that comes before the host does waits for it; sooner or later one is under way.
-      await expect.poll(breakOff, { ...patiently, interval: 300 }).toBe('completed');
+      await expect.poll(breakOff, { interval: 300 }).toBe('completed');
     });
     expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { endless: 'inconclusive' } });
     expect(end.reasons).toEqual([

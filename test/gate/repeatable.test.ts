@@ -48,7 +48,7 @@ cases:
 };
 
 describe('gates that differ in nothing but their timing', () => {
-  it.each(Object.entries(servers))('have one verdict on server-%s', { timeout: 180_000 }, async (_, server) => {
+  it.each(Object.entries(servers))('have one verdict on server-%s', async (_, server) => {
     const verdicts: unknown[] = [];
     for (let i = 0; i < gates; i += 1) {
       await using workspace = await createWorkspace({ 'a.evals.yaml': server.evals });

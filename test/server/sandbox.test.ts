@@ -6,7 +6,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { SandboxError } from '../../src/base/errors.ts';
 import { listProcesses } from '../../src/server/process-tree.ts';
@@ -151,9 +151,9 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     const server = lab.start(sh(`${daemonise(seconds)}; read -r _`));
     await once(server.stdout, 'data');
     // The shell that becomes the program may not have become it yet.
-    await vi.waitFor(() => expect(isSleeping(seconds)).toBe(true), { timeout: 20_000 });
+    await expect.poll(() => isSleeping(seconds)).toBe(true);
     await server.stop();
-    await vi.waitFor(() => expect(isSleeping(seconds)).toBe(false), { timeout: 20_000 });
+    await expect.poll(() => isSleeping(seconds)).toBe(false);
   });
 
   it.runIf(isMade)('reaps orphans', async () => {

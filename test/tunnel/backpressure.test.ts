@@ -95,7 +95,7 @@ describe('a request body with credit', () => {
     expect(await settle(sendCredited)).toBeLessThan(size);
 
     request.resume();
-    await expect.poll(sendCredited, { timeout: 20_000, interval: 5 }).toBe(size);
+    await expect.poll(sendCredited, { interval: 5 }).toBe(size);
     peer.send({ t: 'req_end', id: 1 });
     await peer.waitFor('res_end', 1);
   });

@@ -108,13 +108,10 @@ describe('the reviews of a run', () => {
   const read = async ({ project }: ContractService, runId: string) => (await project.get(`/eval-runs/${runId}`)).body;
   /** Asks until no review is under way. */
   const waitForReviews = (opened: ContractService, runId: string) =>
-    expect.poll(
-      async () => {
-        const { judges, insights } = await read(opened, runId);
-        return [judges.goalCompletion.status, insights.status];
-      },
-      { timeout: 20_000 },
-    );
+    expect.poll(async () => {
+      const { judges, insights } = await read(opened, runId);
+      return [judges.goalCompletion.status, insights.status];
+    });
 
   it.each(ways)('judgeEvalRun answers 202: the judgements come to the run ($way)', async ({ open: enter }) => {
     const { opened, runId } = await withProvider();

@@ -86,7 +86,7 @@ describe('an upload to a host that knows no credit', () => {
           before = sending.taken();
           return isStill;
         },
-        { interval: 100, timeout: 20_000 },
+        { interval: 100 },
       )
       .toBe(true);
     // What the relay keeps, and what the sockets of the system do.

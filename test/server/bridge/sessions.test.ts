@@ -128,7 +128,7 @@ describe('spares', () => {
     );
     const countStarts = () => server.stderrTail().filter((line) => line.endsWith('is up')).length;
     // Two spares, and one for each of the first two that left.
-    await expect.poll(() => ends, { timeout: 10_000 }).toHaveLength(4);
+    await expect.poll(() => ends).toHaveLength(4);
     expect(ends[0]).toBe('A spare server ended by itself (5).');
     await using client = await connectClient(server.url);
     // With the one that was asked who it is.

@@ -9,7 +9,7 @@ const note = ({ isBuilt, name }: LanguageServer) =>
 // A build takes minutes, so it is no part of these tests.
 for (const server of servers) {
   describe.skipIf(!server.isBuilt)(`a gate on a server on ${server.framework}${note(server)}`, () => {
-    it.each(languageGates)('$title: $verdict', { timeout: 180_000 }, async (gate) => {
+    it.each(languageGates)('$title: $verdict', async (gate) => {
       expect(await runLanguageGate(server, gate)).toEqual([]);
     });
   });

@@ -79,19 +79,19 @@ export async function listRemainsOfBase(
 
   const child = start(moment);
   const exited = once(child, 'exit');
-  await expect.poll(() => existsSync(join(marks, moment)), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(marks, moment))).toBe(true);
   const gate = listProcesses().find(({ parentId }) => parentId === child.pid)?.pid;
   if (gate === undefined) throw new Error('The supervisor has no gate.');
   if (ending === 'SIGKILL of the gate') process.kill(gate, 'SIGKILL');
   else child.kill(ending);
   await exited;
   const pids = [gate, ...readdirSync(marks).flatMap(readPids)];
-  await expect.poll(() => pids.filter(isRunning), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isRunning)).toEqual([]);
   if (ending === 'SIGKILL of the gate') {
     const before = readPids('setup').length;
     const next = start('setup');
     const over = once(next, 'exit');
-    await expect.poll(() => readPids('setup').length, { timeout: 60_000 }).toBeGreaterThan(before);
+    await expect.poll(() => readPids('setup').length).toBeGreaterThan(before);
     next.kill('SIGTERM');
     await over;
   }
