@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
-import { type Clock, startTimeLimit } from '../base/time.ts';
+import { type Clock, formatDuration, startTimeLimit } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { type ServerAccess, withAccess } from './access.ts';
 import { describeNoResponse } from './faults.ts';
@@ -17,6 +17,9 @@ const retryDelayMs = 100;
 
 /** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
 const attemptTimeoutMs = 10_000;
+
+/** The longest timer there is: the SDK has no clock but the machine's, so that another limit holds. */
+const noSdkTimeoutMs = 2 ** 31 - 1;
 
 /** What one attempt may be answered with: a handshake is short, and its server may not be one of MCP. */
 const attemptLimits = { bytes: 4 * 1024 * 1024, events: 1000, values: 100_000, depth: 1000, requests: 20 };
@@ -165,13 +168,12 @@ async function tryEra(
       return received;
     },
   });
+  using limit = startTimeLimit(clock, { afterMs: attemptTimeoutMs, what: 'The handshake', signal });
   try {
-    using limit = startTimeLimit(clock, { afterMs: attemptTimeoutMs, what: 'The handshake', signal });
     const { client, handshake } = await connectClient(transport, era, {
-      // The SDK's own limit does not hold for the wait for the stream of HTTP+SSE.
-      signal: era === 'sse' ? limit.signal : signal,
+      signal: limit.signal,
       budget,
-      timeoutMs: attemptTimeoutMs,
+      timeoutMs: noSdkTimeoutMs,
     });
     if (era === 'legacy') await endSession(transport).catch(() => {});
     await client.close();
@@ -182,6 +184,9 @@ async function tryEra(
     if (budget.excess !== null) {
       const { message } = budget.excess;
       return new HandshakeError(message.replace(/^The server /, 'it ').replace(/\.$/, ''), { response });
+    }
+    if (limit.signal.aborted) {
+      return new HandshakeError(`it did not answer within ${formatDuration(attemptTimeoutMs)}`, { response });
     }
     const offered = readOffer(error);
     if (offered !== null) return createOfferError(offered, response);

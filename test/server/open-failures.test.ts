@@ -1,19 +1,22 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { ConfigurationError, ServerStartError } from '../../src/base/errors.ts';
 import type { ServerContext, ServerOptions } from '../../src/server/running-server.ts';
-import { createJumpingClock } from '../support/clocks/bent-clock.ts';
+import { createEventClock, createJumpingClock, createSteppedClock } from '../support/clocks/bent-clock.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { raw, startHttpServer } from '../support/network/http-server.ts';
 import { conformanceServerPath } from '../support/servers/bundled-servers.ts';
 import { shakesHands } from '../support/servers/mcp-handshake.ts';
+import { waitForFile } from '../support/process/wait-for-file.ts';
 import { listMarkedPids } from '../support/process/processes.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const node = process.execPath;
+
+/** How long the gate asks whether another server answers already. */
+const foreignProbeMs = 2000;
 
 /** Waits between attempts take a moment, in which the time has passed nevertheless. */
 const retries = { fromMs: 50, toMs: 150, instead: 1 };
@@ -65,8 +68,12 @@ describe('a command that does not become a server', () => {
   });
 
   it('is quoted when it logs to stdout', async () => {
-    const script = 'console.log("Listening on port 3000"); setInterval(() => {}, 1000)';
-    const error = await failToStart({ command: `${node} -e '${script}'`, readyTimeoutMs: 500 });
+    await using workspace = await createWorkspace();
+    const logged = join(workspace.path, 'logged');
+    const note = `require("node:fs").writeFileSync("${logged}", "")`;
+    const script = `process.stdout.write("Listening on port 3000\\n", () => ${note}); setInterval(() => {}, 1000)`;
+    const clock = createEventClock((delayMs) => (delayMs === 500 ? waitForFile(logged) : undefined));
+    const error = await failToStart({ command: `${node} -e '${script}'`, readyTimeoutMs: 500 }, { clock });
     expect(error.message).toBe(
       'The server under test did not answer initialize on stdio within 500 ms. On stdout, where only MCP messages belong, it wrote: "Listening on port 3000".',
     );
@@ -110,13 +117,15 @@ describe('a URL where no server answers', () => {
   });
 
   it('is not ready if it only answers a GET', async () => {
-    const http = createServer((_request, response) => response.end('<html>hello</html>')).listen(0, '127.0.0.1');
-    await once(http, 'listening');
-    const { port } = http.address() as AddressInfo;
-    const error = await failToStart({ command: null, url: `http://127.0.0.1:${port}/mcp`, readyTimeoutMs: 500 });
+    const tried = Promise.withResolvers<void>();
+    await using http = await startHttpServer((response) => {
+      // An attempt takes two requests, so that one has failed by then.
+      if (http.requests.length > 3) tried.resolve();
+      response.end('<html>hello</html>');
+    });
+    const clock = createEventClock((delayMs) => (delayMs === 500 ? tried.promise : undefined));
+    const error = await failToStart({ command: null, url: `${http.origin}/mcp`, readyTimeoutMs: 500 }, { clock });
     expect(error.message).toMatch(/No MCP server answered at .* within 500 ms; last: .*content/i);
-    http.closeAllConnections();
-    http.close();
   });
 
   it('ends the wait long before its end when the server there has nothing at the path', async () => {
@@ -134,7 +143,7 @@ describe('a URL where no server answers', () => {
       return answer(response, request);
     });
     const url = `${http.origin}/mcp`;
-    await using server = await openTestServer({ command: null, url }, { clock: createJumpingClock(retries) });
+    await using server = await openTestServer({ command: null, url }, { clock: createSteppedClock(retries) });
     expect(server.report.name).toBe('demo');
     expect(http.requests.length).toBeGreaterThan(40);
   });
@@ -148,7 +157,12 @@ describe('a URL where no server answers', () => {
 
   it('is rejected if another server answers there before the command starts', async () => {
     await using theirs = await openTestServer();
-    const error = await failToStart({ command: `${node} -e 'setInterval(() => {}, 1000)'`, url: theirs.url });
+    // The time that it has to answer does not end.
+    const clock = createEventClock((delayMs) => (delayMs === foreignProbeMs ? new Promise(() => {}) : undefined));
+    const error = await failToStart(
+      { command: `${node} -e 'setInterval(() => {}, 1000)'`, url: theirs.url },
+      { clock },
+    );
     expect(error.message).toMatch(
       /^An MCP server \(stdio-server\) answers at .* before the server command was started\.$/,
     );

@@ -42,6 +42,20 @@ export function createJumpingClock(shortened: ShortenedSleeps): Clock & { jump(b
   };
 }
 
+/** A clock on which time passes only in sleeps within these bounds, however long the machine takes for the rest. */
+export function createSteppedClock(shortened: ShortenedSleeps): Clock {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (delayMs, options) => {
+      const isStep = isShortened(delayMs, shortened);
+      await systemClock.sleep(isStep ? shortened.instead : delayMs, options);
+      if (isStep) nowMs += delayMs;
+    },
+  };
+}
+
 /**
  * Real time, but for the sleeps for which `findEvent` returns an event: these end when it happens, however fast the machine is. It gets
  * their length in milliseconds.
