@@ -204,8 +204,10 @@ export function createRunner(options: RunnerOptions): Runner {
     );
     const unclear: Array<{ iteration: PlannedIteration; shared: CaseOutcome }> = [];
     let unreached = 0;
+    /** Once there is one, no further iteration starts. Those under way come to their ends, so that it is known what they used. */
+    const stops: string[] = [];
     const runShared = async (iteration: PlannedIteration): Promise<void> => {
-      if (signal.aborted) return;
+      if (signal.aborted || stops.length > 0) return;
       const shared = await tryOnce(runId, iteration, { signal, isAlone: false });
       if (shared === null) return;
       const outcome = attributeLoss(shared);
@@ -214,12 +216,12 @@ export function createRunner(options: RunnerOptions): Runner {
         return;
       }
       record(runId, iteration, outcome);
-      if (outcome.runStop !== null) end(runId, 'failed', outcome.runStop);
+      if (outcome.runStop !== null) stops.push(outcome.runStop);
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };
     for (const { iterations, limit } of batches) {
-      if (signal.aborted) break;
+      if (signal.aborted || stops.length > 0) break;
       options.scheduling.onBatch({ sessions: countSessions(iterations), limit });
       await pMap(iterations, runShared, {
         concurrency: limit,
@@ -227,6 +229,8 @@ export function createRunner(options: RunnerOptions): Runner {
         stopOnError: false,
       });
     }
+    const [stop] = stops;
+    if (stop !== undefined && !signal.aborted) end(runId, 'failed', stop);
     // One at a time, now that no other iteration is under way.
     if (unclear.length > 0) {
       options.scheduling.onBatch({ sessions: countSessions(unclear.map(({ iteration }) => iteration)), limit: 1 });

@@ -68,6 +68,20 @@ export function computeCost(
   return { amount: gaps.length > 0 ? null : roundMoney(amount), gaps };
 }
 
+/** Says which models did not report the tokens of how many calls, a clause each. */
+export function listUnmeasured(spending: readonly ModelSpending[]): string[] {
+  const byModel = Map.groupBy(spending, ({ model }) => model);
+  return [...byModel].flatMap(([model, parts]) => {
+    const count = parts.reduce((sum, { usage }) => sum + (usage?.unmeasuredCalls ?? 0), 0);
+    return count === 0 ? [] : [describeUnmeasured(model === null ? null : JSON.stringify(model), count)];
+  });
+}
+
+function describeUnmeasured(name: string | null, count: number): string {
+  const provider = name === null ? 'the provider' : `the provider of ${name}`;
+  return `${provider} did not report the tokens of ${formatCount(count, 'call')}`;
+}
+
 function priceCalls(
   calls: readonly ModelUsage[],
   { name, price }: { name: string; price: ModelPrice | undefined },
@@ -76,9 +90,7 @@ function priceCalls(
   const unmeasured = sum('unmeasuredCalls');
   const gaps = [
     ...(price === undefined ? [`no price for ${name}; add it to \`prices\``] : []),
-    ...(unmeasured > 0
-      ? [`the provider of ${name} did not report the tokens of ${formatCount(unmeasured, 'call')}`]
-      : []),
+    ...(unmeasured > 0 ? [describeUnmeasured(name, unmeasured)] : []),
   ];
   if (price === undefined || gaps.length > 0) return { amount: null, gaps };
   const cached = Math.min(sum('cachedInputTokens'), sum('inputTokens'));

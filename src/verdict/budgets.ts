@@ -1,7 +1,7 @@
 import { formatCount, formatMoney } from '../base/text.ts';
 import { findGreatest } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
-import { computeCost } from '../model/cost.ts';
+import { computeCost, listUnmeasured } from '../model/cost.ts';
 import type { Budgets, Pricing } from '../model/policy.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteResults } from '../model/results.ts';
@@ -38,11 +38,16 @@ export function assessBudgets(
   const modelCalls = sum([...cases, ...judges], ({ usage }) => usage?.modelCalls ?? 0);
   const isDefaultKept = budgets.modelCalls?.source === 'default' && modelCalls <= budgets.modelCalls.value;
   const cost = computeCost([...cases, ...judges], prices);
+  const tokens = sum(cases, countTokens);
+  const unmeasured = listUnmeasured([...cases, ...judges]);
+  // What is known of them can be too much already.
+  const areTokensKnown = unmeasured.length === 0 || tokens > (budgets.tokens?.value ?? 0);
   const list: Budget[] = [
     {
       key: 'tokens',
       limit: budgets.tokens,
-      spent: sum(cases, countTokens),
+      spent: areTokensKnown ? tokens : null,
+      why: `How many tokens the model calls used is not known: ${unmeasured.join('; ')}`,
       what: 'The iterations used',
       format: (value) => formatCount(value, 'token'),
     },

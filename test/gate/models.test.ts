@@ -98,6 +98,80 @@ describe('a gate with prompts', () => {
     expect(await run(268)).toEqual([0, 2]);
   });
 
+  const writePolicy = (budgets: string) =>
+    `prices: { anthropic/claude-test: { input: 1, cachedInput: 0.1, output: 10 } }\nbudgets: ${budgets}\n`;
+
+  it('reports what iterations used that ran next to the one that a budget stopped', async () => {
+    await using workspace = await createWorkspace({
+      'a.evals.yaml': evals.replace('runs: 2', 'runs: 8'),
+      'policy.yaml': writePolicy('{ modelCalls: 3 }'),
+    });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+    const inputs = { policy: 'policy.yaml', concurrency: '8' };
+    const { exitCode, report } = await runModelGate(workspace, { provider, inputs });
+    expect(exitCode).toBe(3);
+    expect(provider.requests).toHaveLength(3);
+    const input = provider.requests.reduce((sum, { turn }) => sum + (turn === 1 ? 100 : 150), 0);
+    expect(report.models?.models[0]?.usage).toMatchObject({ modelCalls: 3, inputTokens: input });
+    expect(report.models?.cost).toBeGreaterThan(0);
+  });
+
+  it('ends at a budget of cost that is used up exactly', async () => {
+    const run = async (cost: number) => {
+      await using workspace = await createWorkspace({
+        'a.evals.yaml': evals.replace('runs: 2', 'runs: 1'),
+        'policy.yaml': writePolicy(`{ cost: ${cost} }`),
+      });
+      await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+      const { exitCode } = await runModelGate(workspace, { provider, inputs: { policy: 'policy.yaml' } });
+      return [exitCode, provider.requests.length];
+    };
+    // The first answer costs 100 + 100 millionths, and both cost 430.
+    expect(await run(0.0002)).toEqual([3, 1]);
+    expect(await run(0.00043)).toEqual([0, 2]);
+  });
+
+  it('is inconclusive where the provider does not report the tokens that a budget limits', async () => {
+    const budget = 'policy:\n  budgets: { tokens: 1000 }\ncases:';
+    const file = evals
+      .replace('anthropic/', 'openai/')
+      .replace('cases:', budget)
+      .replace(
+        /runs: 2\n[^]*/,
+        `steps:
+      - prompt: What is 2 + 3?
+      - assert: { responseContains: "5" }
+`,
+      );
+    const run = async (usage: object) => {
+      await using workspace = await createWorkspace({ 'a.evals.yaml': file });
+      const message = { role: 'assistant', content: 'It is 5.' };
+      const body = {
+        id: '1',
+        object: 'chat.completion',
+        created: 1,
+        model: 'x',
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        ...usage,
+      };
+      await using provider = await openScriptedProvider({ format: 'compatible', answers: { status: 200, body } });
+      await using server = await startSumsServer();
+      const { exitCode, report } = await runEmbeddedGate(
+        workspace,
+        { 'server-url': server.url },
+        { environment: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: provider.baseUrl } },
+      );
+      return { exitCode, reasons: report.verdict.reasons.map(({ message }) => message).join('\n') };
+    };
+    expect(await run({ usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 } })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await run({})).toEqual({
+      exitCode: 3,
+      reasons: expect.stringContaining('the provider of "openai/claude-test" did not report the tokens of 1 call'),
+    });
+  });
+
   it('replays what it recorded without a key and without a call', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });

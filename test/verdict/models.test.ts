@@ -185,6 +185,22 @@ describe('budgets of models', () => {
     });
   });
 
+  it('leave the verdict open where a provider did not report the tokens, unless those that are known are too many', () => {
+    const used = [
+      createCaseResults({
+        model: small,
+        tokensUsed: 900,
+        usage: usageOf({ modelCalls: 3, inputTokens: 800, outputTokens: 100, unmeasuredCalls: 2 }),
+      }),
+    ];
+    const { verdict } = judge({ tokens: demanded(1000) }, used);
+    expect(verdict.outcome).toBe('inconclusive');
+    expect(verdict.reasons[0]?.message).toBe(
+      `How many tokens the model calls used is not known: the provider of "${small}" did not report the tokens of 2 calls; the budget tokens is 1000 tokens (from policy.yaml:3)`,
+    );
+    expect(judge({ tokens: demanded(800) }, used).verdict.outcome).toBe('failed');
+  });
+
   it('need no price of a model that only recordings answered for', () => {
     const used = [createCaseResults({ model: large, usage: usageOf({ replayedCalls: 7 }) })];
     expect(judge({ cost: demanded(0) }, used).verdict.outcome).toBe('passed');

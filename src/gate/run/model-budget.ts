@@ -1,5 +1,5 @@
 import { ModelError } from '../../base/errors.ts';
-import { computeCost, type ModelPrice } from '../../model/cost.ts';
+import { computeCost, listUnmeasured, type ModelPrice } from '../../model/cost.ts';
 import type { Budgets, NamedRule } from '../../model/policy.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../../model/usage.ts';
@@ -30,23 +30,24 @@ export function createModelBudget(
     const message = `The budget ${name} is ${value}${unit} (${describeSource(source)}), and it is used up.`;
     return new ModelError(message, { kind: 'over-budget', hint: `Raise \`budgets.${name}\` in the policy.` });
   };
+  // A budget whose use is not known could never be kept.
+  const refuseUnknown = (name: string, gaps: readonly string[]) =>
+    new ModelError(`The budget ${name} cannot be kept: ${gaps.join('; ')}.`, { kind: 'over-budget' });
   return {
     begin: () => {
       const { modelCalls, tokens, cost } = budgets;
       if (modelCalls !== null && calls >= modelCalls.value) throw refuse('modelCalls', modelCalls, ' calls');
-      const total = [...used.values()].reduce(addUsage, noModelUsage);
-      if (tokens !== null && total.inputTokens + total.outputTokens >= tokens.value) throw refuse('tokens', tokens, '');
+      const spending = [...used].map(([model, usage]) => ({ model, usage }));
+      if (tokens !== null) {
+        const { inputTokens, outputTokens } = [...used.values()].reduce(addUsage, noModelUsage);
+        if (inputTokens + outputTokens >= tokens.value) throw refuse('tokens', tokens, '');
+        const gaps = listUnmeasured(spending);
+        if (gaps.length > 0) throw refuseUnknown('tokens', gaps);
+      }
       if (cost !== null) {
-        const { amount, gaps } = computeCost(
-          [...used].map(([model, usage]) => ({ model, usage })),
-          prices,
-        );
-        // Without a price a budget of money could never be kept.
-        if (amount === null) {
-          const message = `The budget cost cannot be kept: ${gaps.join('; ')}.`;
-          throw new ModelError(message, { kind: 'over-budget' });
-        }
-        if (amount > cost.value) throw refuse('cost', cost, ` ${currency}`);
+        const { amount, gaps } = computeCost(spending, prices);
+        if (amount === null) throw refuseUnknown('cost', gaps);
+        if (amount >= cost.value) throw refuse('cost', cost, ` ${currency}`);
       }
       calls += 1;
     },

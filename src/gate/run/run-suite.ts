@@ -244,7 +244,9 @@ async function waitForEnd(
   context: Pick<SuiteRunContext, 'service' | 'lifetime' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
-  using _spending = monitorBudgets(budgets, run.current().id, context);
+  // Calls that are made here keep the budget of tokens themselves, and a run that is cancelled loses what calls under way used.
+  const watched = context.service.models === null ? budgets : { ...budgets, tokens: null };
+  using _spending = monitorBudgets(watched, run.current().id, context);
   return await run.waitForEnd();
 }
 
