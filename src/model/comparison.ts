@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { caseChanges } from './case-change.ts';
+import { caseChanges, rateConfidence } from './case-change.ts';
 import { count, countsSchema, fraction } from './quantities.ts';
 
 const difference = z.number().min(-1).max(1);
@@ -57,10 +57,29 @@ export const rateChangeSchema = z.object({
   fallPValue: fraction.describe(
     'Of so few iterations that pass now, or fewer, if each case passed as often as before.',
   ),
+  tasks: z
+    .object({
+      cases: count.describe('Cases with as many iterations now as then, over which it is tested.'),
+      pValue: fraction
+        .nullable()
+        .describe(
+          'Of so great a fall, if each case were as likely to pass more often as to pass less often; null for fewer than five cases.',
+        ),
+    })
+    .exactOptional()
+    .describe('Where the policy asks for a confidence over tasks: then this decides whether a fall is shown.'),
 });
 
 /** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
 export type RateChange = z.infer<typeof rateChangeSchema>;
+
+/**
+ * Whether chance explains a fall with at most 5 %: over tasks where the policy asks for them and at least five cases can be compared so, else
+ * for these cases.
+ */
+export function isFallShown({ fallPValue, tasks }: Pick<RateChange, 'fallPValue' | 'tasks'>): boolean {
+  return (tasks?.pValue ?? fallPValue) <= 1 - rateConfidence;
+}
 
 /** A gate held against its baseline, case by case. */
 export const comparisonSchema = z.object({

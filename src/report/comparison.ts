@@ -1,6 +1,6 @@
 import { formatCount } from '../base/text.ts';
 import { type CaseChange, caseChanges, rateConfidence } from '../model/case-change.ts';
-import type { CaseComparison, Comparison } from '../model/comparison.ts';
+import { type CaseComparison, type Comparison, isFallShown, type RateChange } from '../model/comparison.ts';
 import type { Counts } from '../model/quantities.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
@@ -54,13 +54,22 @@ function describeMixed(mixed: number): string {
 export function describeRateChanges({ rates }: Comparison, name: (suiteId: string) => string): string[] {
   return rates
     .filter(({ worse, better }) => worse + better > 0)
-    .map(({ suiteId, difference, lower, upper, worse, better, pValue, fallPValue }) => {
-      const isShown = lower > 0 || upper < 0 || fallPValue <= 1 - rateConfidence;
+    .map((rate) => {
+      const { suiteId, difference, lower, upper, worse, better, pValue, tasks } = rate;
+      const isShown = lower > 0 || upper < 0 || isFallShown(rate);
       const range = `${formatPoints(lower)} to ${formatPoints(upper)} with ${formatMinimumPassRate(rateConfidence)} confidence`;
       const cases = `${formatCount(worse, 'case')} worse, ${better} better (p = ${formatProbability(pValue)})`;
       const what = `${formatPoints(difference)} points, ${range}${isShown ? '' : ', so no difference is shown'}`;
-      return `Pass rate of ${name(suiteId)}: ${what}; ${cases}.`;
+      return `Pass rate of ${name(suiteId)}: ${what}; ${cases}.${describeTasks(tasks)}`;
     });
+}
+
+/** Says what the sign-flip test is over where the policy asks for tasks, or why there is none. */
+function describeTasks(tasks: RateChange['tasks']): string {
+  if (tasks === undefined) return '';
+  if (tasks.pValue !== null) return ` Over tasks: p = ${formatProbability(tasks.pValue)} for such a fall.`;
+  const compared = `${formatCount(tasks.cases, 'case')} with as many iterations as before`;
+  return ` ${compared} show nothing about tasks, for which there have to be five; the test is of these cases.`;
 }
 
 function formatPoints(difference: number): string {

@@ -1,10 +1,10 @@
-import type { Comparison, RateChange } from '../model/comparison.ts';
+import { type Comparison, isFallShown, type RateChange } from '../model/comparison.ts';
 import type { Counts } from '../model/quantities.ts';
 import { rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredInterval } from './statistics/clustered.ts';
-import { computeDifferenceInterval, testFall, testPairs } from './statistics/differences.ts';
+import { computeDifferenceInterval, testFall, testPairs, testSignFlips } from './statistics/differences.ts';
 
 /** A case that did the same both times and has results of both. */
 export interface ComparablePair {
@@ -13,8 +13,17 @@ export interface ComparablePair {
   current: Counts;
 }
 
-/** Compares the pass rates of each suite over such cases; suites without any are left out. */
-export function compareRates(pairs: readonly ComparablePair[]): RateChange[] {
+/** With fewer cases no fall has a probability of at most 5 % over tasks: the lowest one is 1/2 to the power of their number. */
+const fewestTasks = 5;
+
+/**
+ * Compares the pass rates of each suite over such cases; suites without any are left out. `overTasks` are the ids of suites with a policy
+ * that asks for the rate of tasks, of which the cases are a sample.
+ */
+export function compareRates(
+  pairs: readonly ComparablePair[],
+  overTasks: ReadonlySet<string> = new Set(),
+): RateChange[] {
   return [...Map.groupBy(pairs, ({ suiteId }) => suiteId)].flatMap(([suiteId, members]) => {
     const then = members.map(({ baseline }) => baseline);
     const now = members.map(({ current }) => current);
@@ -40,24 +49,28 @@ export function compareRates(pairs: readonly ComparablePair[]): RateChange[] {
         better,
         pValue: testPairs({ fixed: better, broken: worse }).exact,
         fallPValue: testFall(members),
+        ...(overTasks.has(suiteId) && { tasks: testTasks(members) }),
       },
     ];
   });
 }
 
-/**
- * A reason for every suite whose pass rate fell by more than the maximum, where the fall is shown: the exact test of these cases gives it a
- * chance of at most 5 % if each passed as often as before.
- */
+/** A case with fewer iterations now than then, or more, has differences of which one sign is likelier than the other by chance alone. */
+function testTasks(members: readonly ComparablePair[]): NonNullable<RateChange['tasks']> {
+  const equal = members.filter(({ baseline, current }) => baseline.total === current.total);
+  return { cases: equal.length, pValue: equal.length < fewestTasks ? null : testSignFlips(equal) };
+}
+
+/** A reason for every suite whose pass rate fell by more than the maximum, where the fall is shown. */
 export function listRateDrops({ rates, maximumRateDrop, baseline }: Comparison): VerdictReason[] {
   if (maximumRateDrop === null) return [];
   return rates
-    .filter((rate) => rate.fallPValue <= 1 - rateConfidence && exceedsDrop(rate, maximumRateDrop))
-    .map(({ suiteId, fallPValue, ...rate }) => {
+    .filter((rate) => isFallShown(rate) && exceedsDrop(rate, maximumRateDrop))
+    .map(({ suiteId, fallPValue, tasks, ...rate }) => {
       const [then, now] = [rate.baseline, rate.current].map(({ passed, total }) => formatPassRate(passed / total));
       return {
         code: 'regressed',
-        message: `Of what can be compared, ${then} passed in the baseline (${baseline.source}) and ${now} now, which chance explains with p ${formatProbability(fallPValue)}; at most ${formatMinimumPassRate(maximumRateDrop)} may be lost.`,
+        message: `Of what can be compared, ${then} passed in the baseline (${baseline.source}) and ${now} now, which chance explains ${tasks?.pValue == null ? '' : 'over tasks '}with p ${formatProbability(tasks?.pValue ?? fallPValue)}; at most ${formatMinimumPassRate(maximumRateDrop)} may be lost.`,
         suiteId,
       };
     });

@@ -9,12 +9,13 @@ import { countFlaky } from './flaky.ts';
 
 /**
  * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
- * definitions are equal too. What a gate was not asked to run is not missing from it.
+ * definitions are equal too. What a gate was not asked to run is not missing from it. `overTasks` are the ids of suites with a policy that
+ * asks for the rate of tasks.
  */
 export function compareWithBaseline(
   baseline: Baseline,
   suites: readonly SuiteResults[],
-  limits: RegressionLimits,
+  { overTasks, ...limits }: RegressionLimits & { overTasks?: ReadonlySet<string> },
 ): Comparison {
   const { cases: baselineCases, ...about } = baseline;
   const earlier = new Map(baselineCases.map((testCase) => [keyOf(testCase.suiteId, testCase.id), testCase]));
@@ -32,7 +33,7 @@ export function compareWithBaseline(
       baseline: sumCounts(comparable.map((testCase) => testCase.baseline)),
       current: sumCounts(comparable.map((testCase) => testCase.current)),
     },
-    rates: compareRates(comparable),
+    rates: compareRates(comparable, overTasks),
     notRun: missing.notRun,
     mixed: countMixed(baselineCases, suites),
     cases: compared

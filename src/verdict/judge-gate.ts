@@ -110,6 +110,11 @@ function compareSuites(
   return compareWithBaseline(settled.baseline, settled.results, {
     maximumRegressions: maximumRegressions.value,
     maximumRateDrop: maximumRateDrop?.value ?? null,
+    overTasks: new Set(
+      measured
+        .filter(({ requirements }) => requirements.confidenceOver?.value === 'tasks')
+        .map(({ results }) => results.suiteId),
+    ),
   });
 }
 

@@ -59,6 +59,32 @@ describe('a gate with a baseline', () => {
     expect(once).toMatchObject({ exitCode: 0, report: { comparison: { rates: [{ current: { passed: 59 } }] } } });
   });
 
+  it('takes one broken case for no fall over tasks, and a fall in every case for one', async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `tool-${index}`);
+    await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(names, { runs: 10 }) });
+    const run = async (behave: (index: number) => readonly Behaviour[], confidenceOver: 'tasks' | 'cases') => {
+      await using server = await startFlakyServer(
+        Object.fromEntries(names.map((name, index) => [name, behave(index)])),
+      );
+      const inputs = { 'server-command': '', 'server-url': server.url, 'report-dir': 'now', 'min-pass-rate': '0%' };
+      const policy = { maximumRegressions: 6, maximumRateDrop: '5%', confidenceOver };
+      return await runEmbeddedGate(workspace, { ...inputs, policy, baseline: 'then/report.json' });
+    };
+    await run(() => ['passes'], 'tasks');
+    await rename(join(workspace.path, 'now'), join(workspace.path, 'then'));
+    const oneBroken = (index: number): Behaviour[] => [index === 0 ? 'fails' : 'passes'];
+    expect(await run(oneBroken, 'cases')).toMatchObject({ exitCode: 1 });
+    expect(await run(oneBroken, 'tasks')).toMatchObject({
+      exitCode: 0,
+      report: { comparison: { rates: [{ current: { passed: 50 }, tasks: { cases: 6, pValue: 0.5 } }] } },
+    });
+    const allFell = await run(() => [...Array.from({ length: 8 }, () => 'passes' as const), 'fails'], 'tasks');
+    expect(allFell).toMatchObject({ exitCode: 1, report: { comparison: { rates: [{ tasks: { pValue: 1 / 64 } }] } } });
+    expect(allFell.report.verdict.reasons[0]?.message).toMatch(
+      / 80% now, which chance explains over tasks with p = 0\.016;/,
+    );
+  });
+
   it('passes with as many regressions as are allowed, in the directory of a report', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     await runEmbeddedGate(workspace, {}, { says: 'a b' });

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { describeRateChanges } from '../../src/report/comparison.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 /** Cases of ten iterations, of which so many passed then, and now. */
-function compareCases(counts: ReadonlyArray<[then: number, now: number]>, maximumRateDrop: number | null) {
+function compareCases(
+  counts: ReadonlyArray<[then: number, now: number]>,
+  maximumRateDrop: number | null,
+  overTasks?: ReadonlySet<string>,
+) {
   const then = counts.map(([passed], index) => createBaselineCase({ id: `case-${index}`, passed, total: 10 }));
   const now = counts.map(([, passed], index) =>
     createCaseResults({ id: `case-${index}`, passed, failed: 10 - passed }),
@@ -12,6 +17,7 @@ function compareCases(counts: ReadonlyArray<[then: number, now: number]>, maximu
   return compareWithBaseline(createBaseline(then), [createSuiteResults({ cases: now })], {
     maximumRegressions: 1000,
     maximumRateDrop,
+    ...(overTasks !== undefined && { overTasks }),
   });
 }
 
@@ -74,5 +80,47 @@ describe('a maximum rate drop', () => {
 
   it('does not fail for a rise', () => {
     expect(listRegressions(compareCases(many(20, [8, 10]), 0))).toEqual([]);
+  });
+});
+
+describe('a maximum rate drop over tasks', () => {
+  const tasks = new Set(['math']);
+  const oneBroken = [[10, 0], ...many(19, [10, 10])] as Array<[number, number]>;
+
+  it('fails a suite of which most cases fell, and not one of which a single case broke', () => {
+    const fallen = compareCases(many(20, [10, 8]), 0.1, tasks);
+    expect(fallen.rates).toMatchObject([{ tasks: { cases: 20, pValue: expect.closeTo(1 / 2 ** 20, 15) } }]);
+    expect(listRegressions(fallen)[0]?.message).toMatch(/now, which chance explains over tasks with p < 0\.001;/);
+    expect(describeRateChanges(fallen, (id) => id)).toEqual([
+      expect.stringMatching(/ Over tasks: p = below 0\.001 for/),
+    ]);
+    // Of these cases it is a fall that chance does not explain.
+    expect(listRegressions(compareCases(oneBroken, 0.01))).toHaveLength(1);
+    expect(listRegressions(compareCases(oneBroken, 0.01, tasks))).toEqual([]);
+  });
+
+  it('tests these cases where fewer than five have as many iterations as before, and says so', () => {
+    const few = compareCases(many(4, [10, 5]), 0.1, tasks);
+    expect(few.rates).toMatchObject([{ tasks: { cases: 4, pValue: null } }]);
+    expect(listRegressions(few)[0]?.message).toMatch(/now, which chance explains with p < 0\.001;/);
+    expect(describeRateChanges(few, (id) => id)[0]).toMatch(
+      / 4 cases with as many iterations as before show nothing about tasks, for which there have to be five; the test is of these cases\.$/,
+    );
+    expect(compareCases(many(5, [10, 5]), 0.1, tasks).rates).toMatchObject([{ tasks: { cases: 5, pValue: 1 / 32 } }]);
+  });
+
+  it('leaves out cases with another number of iterations, of which a small fall is likelier than a large rise', () => {
+    const then = many(8, [1, 1]).map(([passed], index) =>
+      createBaselineCase({ id: `case-${index}`, passed, total: 1 }),
+    );
+    const now = then.map(({ id }) => createCaseResults({ id, passed: 9, failed: 1 }));
+    const { rates } = compareWithBaseline(createBaseline(then), [createSuiteResults({ cases: now })], {
+      maximumRegressions: 1000,
+      maximumRateDrop: 0.05,
+      overTasks: tasks,
+    });
+    expect(rates).toMatchObject([
+      { tasks: { cases: 0, pValue: null }, fallPValue: expect.closeTo((10 / 11) ** 8, 10) },
+    ]);
   });
 });

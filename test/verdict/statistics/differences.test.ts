@@ -1,4 +1,9 @@
-import { testFall, computeDifferenceInterval, testPairs } from '../../../src/verdict/statistics/differences.ts';
+import {
+  testFall,
+  computeDifferenceInterval,
+  testPairs,
+  testSignFlips,
+} from '../../../src/verdict/statistics/differences.ts';
 import { computeWilsonInterval } from '../../../src/verdict/statistics/wilson.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -63,9 +68,16 @@ describe('testPairs', () => {
   });
 });
 
-describe('testFall', () => {
-  const repeat = (count: number, counts: readonly number[]) => Array.from({ length: count }, () => counts);
+const repeat = (count: number, counts: readonly number[]) => Array.from({ length: count }, () => counts);
 
+/** From passed and total earlier, and now. */
+const readCounts = (cases: ReadonlyArray<readonly number[]>) =>
+  cases.map(([then = 0, of = 0, now = 0, total = 0]) => ({
+    baseline: { passed: then, total: of },
+    current: { passed: now, total },
+  }));
+
+describe('testFall', () => {
   // Python 3.11 with exact fractions: the convolution of hypergeometric distributions. Columns: passed and total earlier, and now.
   it.each([
     ['five cases that broke, one run each', repeat(5, [1, 1, 0, 1]), 0.03125],
@@ -81,11 +93,7 @@ describe('testFall', () => {
       0.04825174825174825,
     ],
   ])('gives the exact probability of %s', (_, cases, expected) => {
-    const counts = cases.map(([then = 0, of = 0, now = 0, total = 0]) => ({
-      baseline: { passed: then, total: of },
-      current: { passed: now, total },
-    }));
-    expect(testFall(counts)).toBeCloseTo(expected, 14);
+    expect(testFall(readCounts(cases))).toBeCloseTo(expected, 14);
   });
 
   it('finds a fall of 13 points in nineteen of twenty cases that always passed', () => {
@@ -102,5 +110,76 @@ describe('testFall', () => {
     ];
     expect(testFall(counts(2400))).toBeCloseTo(0.02382680677762031, 10);
     expect(testFall(counts(2500))).toBeGreaterThan(0.5);
+  });
+});
+
+describe('testSignFlips', () => {
+  // Python 3.11 with exact fractions: all 2^n signs, of which those count that have a sum as low.
+  it.each([
+    ['five cases that broke, one run each', repeat(5, [1, 1, 0, 1]), 1 / 32],
+    ['four that broke and one that works again', [...repeat(4, [1, 1, 0, 1]), [0, 1, 1, 1]], 3 / 16],
+    [
+      'cases that fell by different shares',
+      [
+        [5, 5, 4, 5],
+        [5, 5, 3, 5],
+        [5, 5, 5, 5],
+        [4, 5, 5, 5],
+        [5, 5, 2, 5],
+        [3, 5, 1, 5],
+      ],
+      3 / 32,
+    ],
+    [
+      'cases of other sizes',
+      [
+        [10, 10, 7, 10],
+        [7, 7, 6, 7],
+        [3, 3, 1, 3],
+        [1, 1, 0, 1],
+        [8, 9, 9, 9],
+        [4, 4, 2, 4],
+        [6, 8, 3, 8],
+      ],
+      1 / 64,
+    ],
+    [
+      'more than ten iterations a case, with differences rounded to 1/2520',
+      [
+        [37, 37, 30, 37],
+        [20, 23, 20, 23],
+        [11, 11, 10, 11],
+        [12, 13, 13, 13],
+        [29, 31, 20, 31],
+        [17, 19, 16, 19],
+        [40, 41, 39, 41],
+      ],
+      5 / 64,
+    ],
+    [
+      'fifteen cases',
+      [...[9, 8, 10, 7, 9, 9, 6, 8, 9, 10, 8, 9, 9, 10].map((now) => [10, 10, now, 10]), [6, 10, 10, 10]],
+      135 / 4096,
+    ],
+  ])('gives the exact probability of %s', (_, cases, expected) => {
+    expect(testSignFlips(readCounts(cases))).toBeCloseTo(expected, 14);
+  });
+
+  it('is the test of McNemar with one iteration a side', () => {
+    const cases = readCounts([...repeat(9, [1, 1, 0, 1]), ...repeat(2, [0, 1, 1, 1]), ...repeat(40, [1, 1, 1, 1])]);
+    expect(testSignFlips(cases)).toBeCloseTo(testPairs({ fixed: 2, broken: 9 }).exact / 2, 14);
+    expect(testSignFlips(cases)).toBeCloseTo(testFall(cases), 14);
+  });
+
+  it('does not take one case that broke for a fall of all, and finds none where nothing changed', () => {
+    expect(testSignFlips(readCounts([[10, 10, 0, 10], ...repeat(19, [10, 10, 10, 10])]))).toBe(0.5);
+    expect(testSignFlips(readCounts(repeat(6, [10, 10, 10, 10])))).toBe(1);
+    expect(testSignFlips([])).toBe(1);
+  });
+
+  it('judges a thousand cases', () => {
+    const cases = readCounts([...repeat(520, [9, 10, 8, 10]), ...repeat(480, [8, 10, 9, 10])]);
+    // Python 3.11 with exact fractions: the chance of at most 480 of a thousand fair coins.
+    expect(testSignFlips(cases)).toBeCloseTo(0.10872414660207047, 12);
   });
 });
