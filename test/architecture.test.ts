@@ -83,7 +83,7 @@ describe('the checker', () => {
   it('refuses packages of the development tools and built-in modules without their prefix', () => {
     expect(listRules('base/a.ts', `import { it } from 'vitest';`)).toEqual(['package']);
     expect(listRules('base/a.ts', `import { readFile } from 'fs/promises';`)).toEqual(['package']);
-    expect(listRules('base/a.ts', `import { readFile } from 'node:fs/promises';`)).toEqual([]);
+    expect(listRules('base/a.ts', `import { stat } from 'node:fs/promises';`)).toEqual([]);
   });
 
   it.each([
@@ -94,6 +94,13 @@ describe('the checker', () => {
   ])('keeps %j out of every room but those that own the process', (text) => {
     expect(listRules('server/a.ts', text)).toEqual([]);
     expect(listRules('gate/a.ts', text)).toEqual(['process']);
+  });
+
+  it('keeps the functions that read whole files out of all files but those that read no input', () => {
+    const text = `import { type FileHandle, readFile as read, stat } from 'node:fs/promises';`;
+    expect(listRules('base/files.ts', text)).toEqual([]);
+    expect(listRules('gate/a.ts', text)).toEqual(['reader']);
+    expect(listRules('gate/a.ts', `import { stat } from 'node:fs/promises';`)).toEqual([]);
   });
 
   it('takes no word, property, comment or string for the process', () => {

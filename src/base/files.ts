@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { type Clock, formatDuration, race, systemClock } from './time.ts';
 
 /**
  * Whether a path in the checkout leads out of it, or into git's own files, through a symbolic link. Messages about a file quote it, and a
@@ -71,17 +72,72 @@ export async function replaceTextFile(path: string, text: string): Promise<void>
   }
 }
 
+const mebibyte = 1024 * 1024;
+
+/** More than reports, histories, surfaces and recordings of thousands of cases have. */
+const maxInputBytes = 64 * mebibyte;
+
+/** A disk answers at once; a network drive that is gone answers never. */
+const readTimeoutMs = 60_000;
+
+/** What one file may take to be read. */
+export interface InputLimits {
+  /** 64 MiB unless given. */
+  maxBytes?: number;
+  clock?: Clock;
+}
+
 /**
- * Reads a text file.
+ * Reads a text file of UTF-8.
  *
- * @throws where it is a directory, a pipe or a device, whose end might never come
+ * @throws as `readInput` does
  */
-export async function readTextFile(path: string): Promise<string> {
-  await using file = await open(path, constants.O_RDONLY | noWaiting);
+export async function readTextFile(path: string, limits: InputLimits = {}): Promise<string> {
+  return (await readInput(path, limits)).toString('utf8');
+}
+
+/**
+ * Reads a file that someone else may have written. All that the gate reads whole goes through here: no file makes it wait without end, or
+ * fills its memory.
+ *
+ * @throws where it is a directory, a pipe or a device, whose end might never come; where it has more bytes than the limit, or grows
+ *   beyond it meanwhile; and where it takes longer than a minute
+ */
+export async function readInput(
+  path: string,
+  { maxBytes = maxInputBytes, clock = systemClock }: InputLimits = {},
+): Promise<Buffer> {
+  const onTimeout = () => {
+    throw new Error(`${path} could not be read within ${formatDuration(readTimeoutMs)}`);
+  };
+  return await race(readWithin(path, maxBytes), { timeout: { clock, afterMs: readTimeoutMs, onTimeout } });
+}
+
+async function readWithin(path: string, maxBytes: number): Promise<Buffer> {
+  await using file = await openInput(path);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // One more than the limit: the size at the start says nothing about a file that grows.
+  for await (const chunk of file.createReadStream({ end: maxBytes, autoClose: false })) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+  }
+  if (bytes > maxBytes) throw new Error(`${path} has more than ${maxBytes} bytes, and the gate reads no more`);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Opens a file to read it, without ever waiting for the writer of a named pipe that stands in its place.
+ *
+ * @throws where it is a pipe or a device
+ */
+export async function openInput(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | noWaiting);
   const found = await file.stat();
   // Reading a directory fails by itself, and says so.
-  if (!found.isFile() && !found.isDirectory()) throw new Error(`${path} is not a regular file`);
-  return await file.readFile('utf8');
+  if (found.isFile() || found.isDirectory()) return file;
+  await file.close();
+  throw new Error(`${path} is not a regular file`);
 }
 
 /** Whether there is a directory at the path, also through a link. */

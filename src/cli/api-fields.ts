@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { isRecord } from '../base/json.ts';
 import { listFields, listTypes, nameType, type OperationField } from '../service/operations/fields.ts';
 import type { Operation } from '../service/operations/operation.ts';
@@ -9,6 +9,9 @@ import { findNearest } from '../suite/findings.ts';
 export function nameFlag(field: string): string {
   return `--${field.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
+
+/** Reads the text of a file that a field names. */
+type ReadFile = (path: string) => Promise<string>;
 
 /**
  * Reads the words behind an operation as its fields: `--name value`, `--name=value`, or `--name` alone for true. Lists take the flag
@@ -20,7 +23,7 @@ export function nameFlag(field: string): string {
 export async function readFields(
   operation: Operation,
   words: readonly string[],
-  { preset = {}, read = readText }: { preset?: Record<string, unknown>; read?: (path: string) => Promise<string> } = {},
+  { preset = {}, read = readTextFile }: { preset?: Record<string, unknown>; read?: ReadFile } = {},
 ): Promise<Record<string, unknown>> {
   const known = listFields(operation);
   const issues: ConfigurationIssue[] = [];
@@ -89,11 +92,7 @@ function refuseFlag({ name }: Operation, flag: string, known: readonly Operation
   return { input: flag, code: 'unknown-field', message: `is no field of ${name}; ${remedy}` };
 }
 
-async function readValue(
-  { schema }: OperationField,
-  text: string | undefined,
-  read: typeof readText,
-): Promise<unknown> {
+async function readValue({ schema }: OperationField, text: string | undefined, read: ReadFile): Promise<unknown> {
   const types = listTypes(schema);
   if (text === undefined) {
     if (types.includes('boolean')) return true;
@@ -125,7 +124,7 @@ function addValue(before: unknown, value: unknown, { schema }: OperationField): 
   return [...(Array.isArray(before) ? before : []), ...(isItem ? [value] : value)];
 }
 
-async function readJson(text: string, read: typeof readText): Promise<unknown> {
+async function readJson(text: string, read: ReadFile): Promise<unknown> {
   const source = text.startsWith('@') ? await read(text.slice(1)) : text;
   try {
     return JSON.parse(source);
@@ -140,8 +139,4 @@ async function readJson(text: string, read: typeof readText): Promise<unknown> {
 function requireObject(value: unknown): Record<string, unknown> {
   if (isRecord(value)) return { ...value };
   throw new Error('is a JSON object');
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8');
 }

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { ConfigurationError, readErrorCode } from '../base/errors.ts';
+import { ConfigurationError, describeError, readErrorCode } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { convertFiles, type SourceFormat, sourceFormats, type SourceText } from '../convert/convert.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { writeOut } from './sync.ts';
@@ -46,8 +46,8 @@ Examples:
 }
 
 async function readSource(file: string): Promise<SourceText> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const message = `cannot be read (${readErrorCode(error) ?? 'unknown error'}); check the path`;
+  const text = await readTextFile(file).catch((error: unknown) => {
+    const message = `cannot be read (${readErrorCode(error) ?? describeError(error)}); check the path`;
     throw new ConfigurationError([{ file, code: 'unreadable-file', message }], { cause: error });
   });
   return { file, text };

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { isRecord } from '../base/json.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
@@ -62,7 +63,7 @@ export async function readKeyFile(
 async function readText(file: string): Promise<{ text: string; mode: number }> {
   try {
     const { mode } = await stat(file);
-    return { text: await readFile(file, 'utf8'), mode };
+    return { text: await readTextFile(file), mode };
   } catch (error) {
     const message = `the file cannot be read: ${describeError(error)}; write the path of a file with keys`;
     throw new ConfigurationError([{ input: 'keys', code: 'bad-keys', message }], { cause: error });

@@ -1,8 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { findChromium } from '../browser/find-chromium.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
@@ -161,7 +162,7 @@ function parseApiKey(text: string): string {
 async function readChatboxes(path: string): Promise<ChatboxContent[]> {
   const { parseChatboxes } = await import('../embedded/chats/chatboxes.ts');
   try {
-    return parseChatboxes(await readFile(path, 'utf8'));
+    return parseChatboxes(await readTextFile(path));
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
     const message = `${path} cannot be read: ${describeError(error)}`;

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { ConfigurationError, describeError } from '../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage, replaceTextFile } from '../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile, replaceTextFile } from '../base/files.ts';
 import { isJsonEqual, listTexts } from '../base/json.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
@@ -104,7 +103,7 @@ export function createLiteralLog(): LiteralLog {
         try {
           const path = resolve(cwd, file);
           if (await leadsOutOfCheckout(file, cwd)) throw new Error(linkOutMessage);
-          const { text, replaced } = replaceLiterals(await readFile(path, 'utf8'), literals);
+          const { text, replaced } = replaceLiterals(await readTextFile(path), literals);
           for (const outcome of replaced) {
             if (outcome.kind === 'kept') {
               keep(outcome.line, outcome.reason);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { describeError } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { startTimeLimit } from '../base/time.ts';
 import { type ServerProcess, startProcess } from './process.ts';
 import { runCommand } from './run-command.ts';
@@ -60,13 +61,16 @@ export function startServerProcess(start: StartContext, { readsStdin }: { readsS
   };
 }
 
+/** An id has 64 digits; the server could have written the file. */
+const maxIdBytes = 1024;
+
 /** Fits into what a cancelled job has left. */
 const removalTimeoutMs = 4000;
 
 /** Never rejects: a container that stays is a warning. One that has ended by itself is gone already. */
 async function removeContainer({ engine, path }: ContainerCommand, start: StartContext): Promise<void> {
   const file = resolve(start.cwd, path);
-  const id = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const id = (await readTextFile(file, { maxBytes: maxIdBytes }).catch(() => '')).trim();
   // Before this file there was no container.
   if (!/^[0-9a-f]{12,64}$/.test(id)) return;
   const words = [engine, 'rm', '--force', '--volumes', id];

@@ -1,8 +1,8 @@
-import { glob, readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { leadsOutOfCheckout, linkOutMessage } from '../base/files.ts';
-import type { ConfigurationIssue } from '../base/errors.ts';
-import { describeError } from '../base/errors.ts';
+import { leadsOutOfCheckout, linkOutMessage, readInput } from '../base/files.ts';
+import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
+import { listMatches } from '../base/glob.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Suite } from '../model/suite.ts';
 import { compareText } from './findings.ts';
@@ -16,14 +16,19 @@ export interface LoadedSuites {
 }
 
 /**
- * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match, a file that
+ * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match or with too many, a file that
  * cannot be read or is a link out of the checkout, and an id that two suites share are findings. Reported paths are relative to `cwd`, with `/`.
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
   const findings: ConfigurationIssue[] = [];
   const files = new Map<string, string>();
   for (const pattern of patterns) {
-    const matches = await listFiles(pattern, options.cwd);
+    const matches = await listFiles(pattern, options.cwd).catch((error: unknown) => {
+      if (!(error instanceof ConfigurationError)) throw error;
+      appendAll(findings, error.issues);
+      return null;
+    });
+    if (matches === null) continue;
     if (matches.length === 0) {
       const message = `No file matches ${JSON.stringify(pattern)}; patterns are relative to the working directory, such as evals/*.evals.yaml`;
       findings.push({ code: 'no-files', message, input: 'evals' });
@@ -59,7 +64,7 @@ async function listFiles(pattern: string, cwd: string): Promise<string[]> {
   const wantsPackages = pattern.includes('node_modules');
   const files: string[] = [];
   const exclude = (path: string) => !wantsPackages && path.split(/[\\/]/).at(-1) === 'node_modules';
-  for await (const match of glob(pattern, { cwd, exclude })) {
+  for await (const match of listMatches(pattern, { cwd, exclude })) {
     const path = resolve(cwd, match);
     if (await isFile(path)) files.push(toPortablePath(path, cwd));
   }
@@ -88,7 +93,8 @@ async function readFileSuite(
   try {
     const { size } = await stat(path);
     if (size > maxFileBytes) return fail('file-too-large', describeTooLarge(size));
-    return readSuite(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)), { file });
+    const bytes = await readInput(path, { maxBytes: maxFileBytes });
+    return readSuite(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { file });
   } catch (error) {
     return error instanceof TypeError
       ? fail('not-utf8', 'The file is not UTF-8 text; save it in that encoding')

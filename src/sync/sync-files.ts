@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { appendAll } from '../base/lists.ts';
 import { mapServerSteps } from '../model/step.ts';
 import { readServerName } from '../model/step-server.ts';
@@ -40,7 +40,7 @@ export async function readSyncFiles(
   const files = new Map<string, string>();
   for (const suite of suites) {
     const { file } = suite.location;
-    const { document } = parseSource(await readFile(resolve(cwd, file), 'utf8'), file);
+    const { document } = parseSource(await readTextFile(resolve(cwd, file)), file);
     if (document !== null) appendAll(issues, findLosses(suite, document, profile));
     const other = files.get(suite.name);
     files.set(suite.name, file);

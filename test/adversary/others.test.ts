@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { openServiceLab, type ServiceLab, serviceAttacks } from './service-attacks.ts';
 
 describe('a pull request, judged by the policy of its base,', () => {
@@ -8,6 +10,12 @@ describe('a pull request, judged by the policy of its base,', () => {
   const chosen = pullRequestAttacks.filter((_, index) => index % 2 === 1);
   it.each(chosen.map((attack) => [attack.name, attack] as const))('that %s does not pass', async (_, attack) => {
     expect((await runPullRequestAttack(attack)).problems).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a gate of which', () => {
+  it.each(inputAttacks.map((attack) => [attack.name, attack] as const))('%s refuses it', async (_, attack) => {
+    expect((await runInputAttack(attack, commandPath)).problems).toEqual([]);
   });
 });
 

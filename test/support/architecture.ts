@@ -3,7 +3,7 @@ import { parseModule, type SourceFile } from './module-graph.ts';
 
 export interface Violation {
   path: string;
-  rule: 'order' | 'package' | 'process' | 'name' | 'room' | 'default-export' | 'barrel' | 'import';
+  rule: 'order' | 'package' | 'process' | 'name' | 'room' | 'default-export' | 'barrel' | 'import' | 'reader';
   message: string;
 }
 
@@ -86,6 +86,20 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
 /** The only rooms that know the process they run in: its arguments, environment, signals and streams. */
 const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server', 'supervisor']);
 
+/** Functions of Node that read a whole file, or match patterns: a named pipe or a few braces stop them for ever, and no limit holds. */
+const fileReaders: ReadonlySet<string> = new Set(['readFile', 'readFileSync', 'createReadStream', 'glob', 'globSync']);
+
+/** The one reader of files, the one glob, and what reads only `/proc` and the code of the gate itself, before its event loop runs or next to it. */
+const readerFiles: ReadonlySet<string> = new Set([
+  'base/files.ts',
+  'base/glob.ts',
+  'server/process-tree.ts',
+  'server/sandbox/mounts.ts',
+  'server/sandbox/own-code.ts',
+  'supervisor/environment.ts',
+  'supervisor/supervise.ts',
+]);
+
 const drawerNames: ReadonlySet<string> = new Set(['types.ts', 'utils.ts', 'helpers.ts', 'constants.ts', 'index.ts']);
 
 /** Finds everything in which a source file breaks the architecture. */
@@ -107,6 +121,13 @@ export function findViolations(file: SourceFile): Violation[] {
   }
   if (!processRooms.has(room ?? '') && module.readsProcess) {
     add('process', `reads process; only ${[...processRooms].join(', ')} may, and pass on what others need`);
+  }
+  const readers = module.fileFunctions.filter((name) => fileReaders.has(name));
+  if (readers.length > 0 && !readerFiles.has(file.path)) {
+    add(
+      'reader',
+      `reads with ${readers.join(', ')}; use base/files.ts and base/glob.ts, whose limits hold for every file`,
+    );
   }
   if (module.hasDefaultExport) add('default-export', 'has a default export; name it');
   for (const { specifier, isEverything } of module.reExports) {

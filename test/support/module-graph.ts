@@ -14,6 +14,8 @@ export interface ModuleSyntax {
   reExports: { specifier: string; isEverything: boolean }[];
   exportedNames: string[];
   hasDefaultExport: boolean;
+  /** What is imported by its name from Node's modules for files. */
+  fileFunctions: string[];
   readsProcess: boolean;
 }
 
@@ -74,6 +76,9 @@ function parse(file: SourceFile): ModuleSyntax {
     reExports,
     exportedNames: exports.flatMap(({ exportName }) => exportName.name ?? []),
     hasDefaultExport: exports.some(({ exportName }) => exportName.kind === 'Default' || exportName.name === 'default'),
+    fileFunctions: module.staticImports
+      .filter(({ moduleRequest }) => /^node:fs(?:\/promises)?$/.test(moduleRequest.value))
+      .flatMap(({ entries }) => entries.flatMap(({ importName }) => importName.name ?? [])),
     readsProcess,
   };
 }

@@ -1,8 +1,9 @@
 import { createHash, hash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
+import { readInput, readTextFile } from '../../base/files.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { Plugin, PluginVersion } from './inventory.ts';
 
@@ -37,7 +38,7 @@ export async function readPlugins(directory: string): Promise<Plugin[]> {
 }
 
 async function readPlugin(path: string, folder: string): Promise<Plugin> {
-  const text = await readFile(join(path, manifestName), 'utf8');
+  const text = await readTextFile(join(path, manifestName));
   const manifest = pluginManifest.safeParse(tryParseJson(text));
   if (!manifest.success) {
     const message = `${folder}/${manifestName} must be a JSON object with a \`name\` and at most a \`description\``;
@@ -57,16 +58,16 @@ async function readPlugin(path: string, folder: string): Promise<Plugin> {
 async function readVersion(path: string, plugin: { id: string; name: string }): Promise<PluginVersion> {
   const files = await listFiles(path);
   const digest = createHash('sha256');
-  for (const file of files) digest.update(`${file}\0${hash('sha256', await readFile(join(path, file)))}\n`);
+  for (const file of files) digest.update(`${file}\0${hash('sha256', await readInput(join(path, file)))}\n`);
   const bundleHash = digest.digest('hex');
   const id = createHashId('plv', `${plugin.id}:${bundleHash}`);
-  const text = files.includes(manifestName) ? await readFile(join(path, manifestName), 'utf8') : null;
+  const text = files.includes(manifestName) ? await readTextFile(join(path, manifestName)) : null;
   const manifest = versionManifest.safeParse(tryParseJson(text ?? ''));
   const servers = Object.entries(manifest.data?.servers ?? {});
   const skillNames = files.flatMap((file) => /^skills\/(?<name>[^/]+)\/SKILL\.md$/.exec(file)?.groups?.['name'] ?? []);
   const skills = await Promise.all(
     skillNames.map(async (name) => {
-      const instructions = await readFile(join(path, 'skills', name, 'SKILL.md'), 'utf8');
+      const instructions = await readTextFile(join(path, 'skills', name, 'SKILL.md'));
       return { id: `${id}:${name}`, name, instructions };
     }),
   );

@@ -1,5 +1,6 @@
 import { isAbsolute, posix, relative } from 'node:path';
 import { type ConfigurationIssue, describeError, GateError, ProtocolError } from '../../base/errors.ts';
+import { createMatcher } from '../../base/glob.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
@@ -28,7 +29,7 @@ type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: '
 export interface BaseTree {
   /** Reads a file. One that cannot be read as what it is goes to `issues`. */
   read: (path: string, issues: ConfigurationIssue[]) => Promise<BaseFile>;
-  /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. */
+  /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. @throws {ConfigurationError} as the matcher does */
   list: (patterns: readonly string[]) => string[];
   /** The ids of the contents of the files directly in a directory, by their names. */
   listDirectory: (path: string) => Map<string, string>;
@@ -104,17 +105,6 @@ export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, n
       return new Map(named.filter(([name]) => !name.includes('/')));
     },
   };
-}
-
-/** Compares the literal ends of a pattern first: the match itself is slow, and a repository can have a hundred thousand files. */
-function createMatcher(pattern: string): (path: string) => boolean {
-  const magic = /[*?[\]{}()!+@|]/;
-  const first = pattern.search(magic);
-  if (first === -1) return () => false;
-  const start = pattern.slice(0, first);
-  // `**/` matches no directory, too.
-  const end = (pattern.split(magic).at(-1) ?? '').replace(/^\//, '');
-  return (path) => path.startsWith(start) && path.endsWith(end) && posix.matchesGlob(path, pattern);
 }
 
 function isLinkLike(mode: string | undefined): boolean {

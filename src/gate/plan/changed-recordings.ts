@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { posix, resolve } from 'node:path';
+import { readInput } from '../../base/files.ts';
 import type { Suite } from '../../model/suite.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import type { BaseTree } from './base-tree.ts';
@@ -63,7 +64,7 @@ async function compareDirectory(
 
 /** Whether a file is the blob with this id, also where git turned its line ends into those of Windows. */
 async function hasContent(path: string, id: string): Promise<boolean> {
-  const content = await readFile(path).catch(() => null);
+  const content = await readInput(path).catch(() => null);
   if (content === null) return false;
   const algorithm = id.length === 64 ? 'sha256' : 'sha1';
   const hash = (bytes: Buffer) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { readTextFile } from '../../base/files.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type CiSystem, ciSystemNames, detectCiJob, type GitCheckout } from './ci-systems.ts';
 import { probeGit } from './git-checkout.ts';
@@ -220,7 +220,7 @@ function isFullHash(text: string): boolean {
 async function readPayload(path: string | undefined): Promise<GitHubPayload> {
   if (path === undefined || path === '') return {};
   try {
-    return payloadSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return payloadSchema.parse(JSON.parse(await readTextFile(path)));
   } catch {
     return {};
   }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
+import { readTextFile } from '../../base/files.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
@@ -124,7 +124,7 @@ export async function readWorkflowRun(environment: Environment): Promise<Workflo
 /** An event that cannot be read names nothing. */
 async function readPayload(environment: Environment): Promise<z.output<typeof payloadSchema>> {
   try {
-    return payloadSchema.parse(JSON.parse(await readFile(environment['GITHUB_EVENT_PATH'] ?? '', 'utf8')));
+    return payloadSchema.parse(JSON.parse(await readTextFile(environment['GITHUB_EVENT_PATH'] ?? '')));
   } catch {
     return {};
   }

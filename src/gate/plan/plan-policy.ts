@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { Sourced } from '../../model/source.ts';
 import {
@@ -215,7 +214,7 @@ async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIs
   }
   let text: string;
   try {
-    text = await readFile(resolve(cwd, path), 'utf8');
+    text = await readTextFile(resolve(cwd, path));
   } catch (error) {
     const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
     issues.push({ input: 'policy', code: 'unreadable-policy', message });

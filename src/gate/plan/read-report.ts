@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, GateError, readErrorCode } from '../../base/errors.ts';
+import { readTextFile } from '../../base/files.ts';
 import type { Report } from '../../model/report.ts';
 import { parseReport } from '../../report/json.ts';
 import { listContradictions } from './check-report.ts';
@@ -26,7 +26,7 @@ export async function readReport(path: string): Promise<ReadReport> {
 /** Reads the text of a report.json, also where only its directory is named; null where nothing is at the path. */
 export async function readReportText(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTextFile(path);
   } catch (error) {
     const code = readErrorCode(error);
     if (code === 'EISDIR') return await readReportText(join(path, 'report.json'));

@@ -1,5 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { readTextFile } from '../../base/files.ts';
 
 /** Where the reports go: absolute, and as the user wrote it. */
 export interface PlannedReportDir {
@@ -44,9 +44,7 @@ interface PlanPlace {
 /** One JSON string a line. What is no such line is of no step of this action. */
 async function readRegister(path: string): Promise<Set<string>> {
   try {
-    const { size, isRegular } = await stat(path).then((found) => ({ size: found.size, isRegular: found.isFile() }));
-    if (!isRegular || size > maxRegisterBytes) return new Set();
-    return new Set((await readFile(path, 'utf8')).split('\n').flatMap(readLine));
+    return new Set((await readTextFile(path, { maxBytes: maxRegisterBytes })).split('\n').flatMap(readLine));
   } catch {
     return new Set();
   }

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigurationError, describeError, GateError, NetworkError, readErrorCode } from '../../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
 import { endSentence } from '../../base/text.ts';
 import { type Clock, formatDuration, startTimeLimit } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
@@ -112,7 +111,7 @@ export async function readSurfaceFile(path: string, cwd: string): Promise<{ file
   }
   let text: string;
   try {
-    text = await readFile(resolve(cwd, path), 'utf8');
+    text = await readTextFile(resolve(cwd, path));
   } catch (error) {
     if (readErrorCode(error) === 'ENOENT') return null;
     const message = `cannot be read: ${describeError(error)}`;

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { describeError } from '../../base/errors.ts';
+import { openInput } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { endSentence, formatCount } from '../../base/text.ts';
 import { type Clock, startDeadline } from '../../base/time.ts';
@@ -53,7 +53,9 @@ export async function publishTraces(
   const reasons = new Set<string>();
   try {
     await using collector = openCollector({ url, headers, proxy, clock, logger, deadline, signal });
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    await using file = await openInput(path);
+    const input = file.createReadStream({ autoClose: false });
+    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
       const answer = await collector.exportTraces(line);
       sentSpans += countSpans(line);
       rejectedSpans += answer.rejectedSpans;

@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { describeError } from '../../base/errors.ts';
+import { readTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
@@ -117,7 +118,7 @@ async function readCache(
 ): Promise<CacheFile | null> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readTextFile(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     logger.warning(
