@@ -67,7 +67,7 @@ export function configureInventory({
     serveEnvironments(serve, resolving);
     servePlugins(serve, plugins);
     serveSuiteSettings(serve, { ...resolving, scheduler });
-    serveCatalogs(serve, parts);
+    serveCatalogs(serve, { ...parts, hasSandboxes: containers !== null });
     const images = serveImages(serve, { ...parts, containers });
     const reviews = openReviews(parts);
     const sessions = openChatSessions(parts);

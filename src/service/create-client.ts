@@ -56,7 +56,7 @@ export interface EvalServiceClientOptions {
  * Creates a client of the eval API, hosted or served by `mcp-eval-ci serve`: `client.servers.listProjectServers({ projectId })`.
  * Nothing is sent before the first call.
  *
- * - Answers are checked. Unknown fields are dropped; unknown codes and statuses pass.
+ * - Answers are checked. Unknown fields are dropped; unknown codes and statuses pass, and an optional field may be absent or null.
  * - Times are milliseconds since 1970. Pass rates are fractions, 0..1, except `minimumPassRate` and `minimumAccuracy`, in percent.
  * - A request is repeated after a failure of the network, 429 and 5xx if that can do no harm: GET, DELETE, changes of single
  *   fields, and any request with an idempotency key. One attempt takes at most a minute, or two where the service connects to

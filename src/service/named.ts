@@ -1,7 +1,8 @@
 /** Whatever people may call by its name and the API by its id. */
 export interface Named {
   id: string;
-  name: string;
+  /** Absent or null of a record that was saved without one. */
+  name?: string | null | undefined;
 }
 
 const longestList = 10;
@@ -14,14 +15,16 @@ export function findNamed<Item extends Named>(items: readonly Item[], idOrName: 
 
 /** Lists them for people, `"Demo" (p_1), "Other" (p_2) and 3 more`, at most ten by name. */
 export function formatNamed(items: readonly Named[]): string {
-  const shown = items.slice(0, longestList).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
+  const shown = items
+    .slice(0, longestList)
+    .map(({ id, name }) => (name == null ? id : `${JSON.stringify(name)} (${id})`));
   const rest = items.length - shown.length;
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** Completes a message about a name that nothing has. Begins with a semicolon and ends the sentence. */
 export function suggestNamed(items: readonly Named[], idOrName: string): string {
-  const near = items.filter(({ id, name }) => fold(id) === fold(idOrName) || fold(name) === fold(idOrName));
+  const near = items.filter(({ id, name }) => fold(id) === fold(idOrName) || fold(name ?? '') === fold(idOrName));
   return near.length > 0 ? `; did you mean ${formatNamed(near)}?` : `; there is ${formatNamed(items)}.`;
 }
 

@@ -63,19 +63,19 @@ export type WireServer = z.infer<typeof serverSchema>;
 
 export const suiteSummarySchema = z.object({
   id: z.string(),
-  name: z.string(),
+  name: text,
   projectId: text,
   latestRun: z
     .object({
-      id: z.string(),
-      status: z.string(),
+      id: text,
+      status: text,
       passRate: z.number().nullish(),
       passed: z.number().nullish(),
       failed: z.number().nullish(),
       createdAt: timestampMs,
     })
     .nullish(),
-  totals: z.object({ passed: z.number(), failed: z.number(), runs: z.number() }).nullish(),
+  totals: z.object({ passed: count, failed: count, runs: count }).nullish(),
   /** Oldest first. Deployments disagree on its scale, so nothing is computed from it. */
   passRateTrend: z.array(z.number()).nullish(),
   createdAt: timestampMs,
@@ -86,7 +86,7 @@ export type WireSuiteSummary = z.infer<typeof suiteSummarySchema>;
 
 export const suiteDetailSchema = z.object({
   id: z.string(),
-  name: z.string(),
+  name: text,
   description: text,
   projectId: text,
   environment: z.looseObject({ servers: z.array(z.string()).nullish() }).nullish(),
@@ -105,7 +105,7 @@ export type WireSuiteDetail = z.infer<typeof suiteDetailSchema>;
 
 /** Which cases were written. `committed` keeps the order of the tests that were sent. */
 const caseUpsertSchema = z.object({
-  committed: z.array(z.object({ id: text, name: text })),
+  committed: z.array(z.object({ id: text, name: text })).nullish(),
   failed: z.array(z.object({ id: text, name: text, error: text })).nullish(),
 });
 

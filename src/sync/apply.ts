@@ -83,7 +83,7 @@ async function createEmptySuite(
     idempotencyKey: randomUUID(),
     ...options,
   });
-  const caseId = caseUpsert.committed[0]?.id;
+  const caseId = caseUpsert.committed?.[0]?.id;
   if (caseId == null) throw new ProtocolError('The service created a suite and named none of its cases.');
   return { suiteId, caseId };
 }

@@ -59,7 +59,7 @@ export async function readStoredSuite(
   const own = servers.filter(({ id, name }) => selected.has(id) || selected.has(name));
   return {
     id: detail.id,
-    name: detail.name,
+    name: detail.name ?? detail.id,
     ...readLedger(detail.description ?? null),
     settings: {
       minimumAccuracy: settings?.minimumAccuracy ?? 100,

@@ -39,6 +39,8 @@ export interface Plugin {
   id: string;
   name: string;
   description: string | null;
+  /** When its manifest was last changed. */
+  createdAt: number;
   /** By the name of their folder. */
   versions: PluginVersion[];
 }

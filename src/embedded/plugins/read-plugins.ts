@@ -46,11 +46,13 @@ async function readPlugin(path: string, folder: string): Promise<Plugin> {
   }
   const { name, description = null } = manifest.data;
   const plugin = { id: createHashId('plg', folder), name };
+  const { mtimeMs } = await stat(join(path, manifestName));
   const versions = join(path, 'versions');
   const folders = await listFolders(versions).catch(() => []);
   return {
     ...plugin,
     description,
+    createdAt: Math.trunc(mtimeMs),
     versions: await Promise.all(folders.map((version) => readVersion(join(versions, version), plugin))),
   };
 }

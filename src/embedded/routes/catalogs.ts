@@ -4,35 +4,35 @@ import type { ModelName, ModelSource } from '../../models/language-model.ts';
 import { catalogOperations } from '../../service/operations/catalogs.ts';
 import { harnessTools } from '../catalogs/harness-tools.ts';
 import { notFound } from '../envelope.ts';
-import { templates } from '../hosts/templates.ts';
+import { type TemplateConfig, templates } from '../hosts/templates.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { readModel } from '../plan-run-cases.ts';
 
 /** Of the data below; to be counted up with a change of it. */
-const catalogVersion = 1;
+const catalogVersion = 2;
 const publishedAt = Date.UTC(2026, 10, 1);
 
 interface CatalogParts {
+  /** Whether there is an engine that could boot sandbox images. */
+  hasSandboxes: boolean;
   /** Null where no model can be asked. */
   models: ModelSource | null;
   defaultModel: ModelName | null;
 }
 
 /** What needs no key, and what a key may do. */
-export function serveCatalogs(serve: ServeOperation, { models, defaultModel }: CatalogParts): void {
+export function serveCatalogs(serve: ServeOperation, { models, defaultModel, hasSandboxes }: CatalogParts): void {
   serve(catalogOperations.getHostCompatCatalog, () => {
-    const hosts = Object.entries(templates).map(([id, { title, modelId, capabilities }]) => {
-      return [id, { id, name: title, modelId, capabilities }] as const;
-    });
+    const hosts = Object.entries(templates).map(([id, template]) => [id, renderCatalogHost(id, template)] as const);
     const catalog = { hostsById: Object.fromEntries(hosts) };
     const contentHash = hash('sha256', JSON.stringify(catalog));
-    return { schemaVersion: 1, version: catalogVersion, contentHash, publishedAt, source: 'bundled', catalog };
+    return { schemaVersion: 2, version: catalogVersion, contentHash, publishedAt, source: 'bundled', catalog };
   });
 
   serve(catalogOperations.listHarnessBuiltinTools, ({ ids }) => {
     const tools = harnessTools.get(ids.harnessId);
     if (tools === undefined) throw notFound('Harness');
-    return { items: tools.map((tool) => ({ ...tool })) };
+    return { items: tools.map((tool) => ({ key: tool.name, ...tool })) };
   });
 
   serve(catalogOperations.listModels, () => {
@@ -54,11 +54,20 @@ export function serveCatalogs(serve: ServeOperation, { models, defaultModel }: C
     return { items: [{ id, name: isCreator ? 'Local organization' : id, plan: 'local', myRole: role, isCreator }] };
   });
 
-  serve(catalogOperations.getProjectCapabilities, ({ caller: { role } }) => ({
+  serve(catalogOperations.getProjectCapabilities, ({ ids: { projectId }, caller: { role, organizationId } }) => ({
+    projectId,
+    organizationId,
+    projectRole: role,
     role,
     surface: 'api',
-    plan: 'local',
-    features: { prompts: models !== null, environments: true, schedules: true, plugins: true },
+    plan: null,
+    features: {
+      prompts: models !== null,
+      environments: true,
+      schedules: true,
+      plugins: true,
+      sandboxes: hasSandboxes,
+    },
     can: {
       read: true,
       write: role !== 'guest',
@@ -67,6 +76,32 @@ export function serveCatalogs(serve: ServeOperation, { models, defaultModel }: C
       runEvals: role !== 'guest',
     },
   }));
+}
+
+function renderCatalogHost(id: string, template: TemplateConfig) {
+  const { title, modelId, systemPrompt, capabilities } = template;
+  const { apps, ...abilities } = capabilities;
+  const clientCapabilities = Object.entries(abilities).flatMap(([name, isOffered]) => (isOffered ? [[name, {}]] : []));
+  return {
+    id,
+    label: title,
+    name: title,
+    provenance: 'bundled',
+    rendersMcpApps: apps,
+    hostStyle: id,
+    modelId,
+    systemPrompt,
+    temperature: 1,
+    requireToolApproval: false,
+    respectToolVisibility: apps,
+    serverIds: [],
+    optionalServerIds: [],
+    builtInToolIds: (harnessTools.get(id) ?? []).map(({ name }) => name),
+    connectionDefaults: {},
+    clientCapabilities: Object.fromEntries(clientCapabilities),
+    hostContext: {},
+    capabilities,
+  };
 }
 
 function listTemplateModels(): string[] {

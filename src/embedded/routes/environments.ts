@@ -62,13 +62,16 @@ export function serveEnvironments(serve: ServeOperation, parts: EnvironmentParts
       effectiveServerIds: servers.map(({ record }) => record.id),
       pluginVersions: resolved.pluginVersions.map(({ id, pluginId, pluginName, declaredVersion, bundleHash }) => ({
         id,
+        pluginVersionId: id,
         pluginId,
+        name: pluginName,
         pluginName,
         ...(declaredVersion !== null && { declaredVersion }),
         bundleHash,
       })),
       servers: servers.map(({ record, pluginVersionId }) => ({
         id: record.id,
+        serverId: record.id,
         name: record.content.name,
         source: pluginVersionId === null ? 'host' : 'plugin',
         ...(pluginVersionId !== null && { pluginVersionId }),

@@ -19,7 +19,9 @@ interface HostParts {
 export function serveHosts(serve: ServeOperation, { store, clock, hosts, environments }: HostParts): void {
   const render = (host: HostRecord) => renderHost(hosts, host);
 
-  serve(hostOperations.listHosts, ({ ids }) => ({ items: hosts.list(ids.projectId).map(render) }));
+  serve(hostOperations.listHosts, ({ ids }) => ({
+    items: hosts.list(ids.projectId).map((host) => summarizeHost(hosts, host)),
+  }));
 
   serve(hostOperations.createHost, ({ ids: { projectId }, body }) => {
     const { settings, attached } = readNewConfig(body);
@@ -97,6 +99,20 @@ function patchSettings(before: HostSettings, changes: Readonly<Record<string, un
     else if (value !== undefined) after[name] = value;
   }
   return after;
+}
+
+function summarizeHost(hosts: Hosts, host: HostRecord) {
+  const { serverIds, optionalServerIds } = hosts.getServers(host);
+  const { id, content, createdAt, updatedAt } = host;
+  return {
+    id,
+    name: content.name,
+    hostConfigId: content.configId,
+    modelId: hosts.getConfig(host).settings.modelId ?? null,
+    serverCount: serverIds.length + optionalServerIds.length,
+    createdAt,
+    updatedAt,
+  };
 }
 
 function renderHost(hosts: Hosts, host: HostRecord) {

@@ -1,11 +1,19 @@
 import { catalogOperations } from '../../service/operations/catalogs.ts';
 import { notFound } from '../envelope.ts';
 import type { ServeOperation } from '../operation-routes.ts';
-import { findPluginVersion, type Plugin, type PluginServer, type PluginVersion } from '../plugins/inventory.ts';
+import {
+  findPluginVersion,
+  type Plugin,
+  type PluginServer,
+  type PluginSkill,
+  type PluginVersion,
+} from '../plugins/inventory.ts';
 
 /** The plugins that the service was started with, the same for every project. */
 export function servePlugins(serve: ServeOperation, plugins: readonly Plugin[]): void {
-  serve(catalogOperations.listProjectPlugins, () => ({ items: plugins.map(renderPlugin) }));
+  serve(catalogOperations.listProjectPlugins, ({ ids }) => ({
+    items: plugins.map((plugin) => renderPlugin(plugin, ids.projectId)),
+  }));
 
   serve(catalogOperations.getPluginVersion, ({ ids }) => {
     const version = findPluginVersion(plugins, ids.pluginVersionId);
@@ -14,11 +22,15 @@ export function servePlugins(serve: ServeOperation, plugins: readonly Plugin[]):
   });
 }
 
-function renderPlugin({ id, name, description, versions }: Plugin) {
+function renderPlugin({ id, name, description, createdAt, versions }: Plugin, projectId: string) {
   return {
     id,
+    projectId,
     name,
     ...(description !== null && { description }),
+    enabled: true,
+    createdAt,
+    updatedAt: Math.max(createdAt, ...versions.map((version) => version.createdAt)),
     versions: versions.map((version) => ({ id: version.id, ...renderDeclared(version), status: version.status })),
   };
 }
@@ -34,7 +46,7 @@ function renderVersion(version: PluginVersion) {
     status,
     componentCounts,
     servers: servers.map(renderServer),
-    skills: skills.map(({ id: skillId, name }) => ({ id: skillId, name })),
+    skills: skills.map(renderSkill),
     createdAt,
     ...(status === 'ready' && { readyAt: createdAt }),
   };
@@ -44,8 +56,24 @@ function renderDeclared({ declaredVersion }: PluginVersion) {
   return declaredVersion === null ? {} : { declaredVersion };
 }
 
+/** What environments select is the component itself: the service makes no copy of it. */
+function renderComponent(id: string, name: string, folder: string) {
+  return { id, name, componentId: id, componentKey: `${folder}/${name}`, declaredName: name };
+}
+
+function renderSkill({ id, name }: PluginSkill) {
+  return { ...renderComponent(id, name, 'skills'), modelRef: name, materializedSkillId: id };
+}
+
 /** Query and user of a URL may be secrets. */
 function renderServer({ id, name, url }: PluginServer) {
   const { origin, pathname } = new URL(url);
-  return { id, name, transportType: 'http', url: `${origin}${pathname}` };
+  return {
+    ...renderComponent(id, name, 'servers'),
+    placement: 'remote',
+    authenticationPolicy: 'none',
+    materializedServerId: id,
+    transportType: 'http',
+    url: `${origin}${pathname}`,
+  };
 }

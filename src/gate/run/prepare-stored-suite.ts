@@ -52,7 +52,7 @@ export async function prepareStoredSuite(
   };
   return {
     suiteId,
-    outline: outlineStored(suiteId, detail.name, { stored, cases }),
+    outline: outlineStored(suiteId, detail.name ?? suiteId, { stored, cases }),
     requirements: { ...requirements, minimumPassRate: minimum ?? readMinimumAccuracy(detail) ?? defaultMinimum },
     caseIds: new Map(cases.map(({ id }) => [id, id])),
     run,
@@ -66,12 +66,12 @@ export async function prepareStoredSuite(
  *
  * @throws {ProtocolError} when it is no percentage: a gate that took the fraction 0.9 for 0.9 % would pass nearly everything
  */
-function readMinimumAccuracy({ name, settings }: WireSuiteDetail): Sourced<number> | null {
+function readMinimumAccuracy({ id, name, settings }: WireSuiteDetail): Sourced<number> | null {
   const value = settings?.minimumAccuracy ?? null;
   if (value === null) return null;
   if (value === 0 || (value > 1 && value <= 100)) return { value: value / 100, source: 'the suite' };
   throw new ProtocolError(
-    `The service stores ${value} as the minimum pass rate of the suite ${JSON.stringify(name)}, which must be a percentage from 0 to 100${value > 0 && value <= 1 ? ' and could be a fraction' : ''}.`,
+    `The service stores ${value} as the minimum pass rate of the suite ${JSON.stringify(name ?? id)}, which must be a percentage from 0 to 100${value > 0 && value <= 1 ? ' and could be a fraction' : ''}.`,
     {
       path: 'settings.minimumAccuracy',
       hint: 'Set the percentage in the suite, such as 90, or give the gate `min-pass-rate`.',

@@ -137,7 +137,7 @@ async function createFileSuite(
 }
 
 interface CaseUpsert {
-  committed: ReadonlyArray<{ id?: string | null | undefined; name?: string | null | undefined }>;
+  committed?: ReadonlyArray<{ id?: string | null | undefined; name?: string | null | undefined }> | null | undefined;
   failed?: ReadonlyArray<{ name?: string | null | undefined; error?: string | null | undefined }> | null | undefined;
 }
 
@@ -151,19 +151,21 @@ export function matchWritten(
   { committed, failed }: CaseUpsert,
 ): ReadonlyMap<string, string> {
   const refused = (failed ?? []).map(({ name, error }) => `${name ?? 'unnamed'}: ${error ?? 'no reason given'}`);
-  // A run of a suite as it stands writes nothing, whatever its receipt lists.
-  const isComplete = cases.length === 0 || committed.length === cases.length;
+  const written = committed ?? [];
+  // A run of a suite as it stands writes nothing, whatever its receipt lists. A receipt without a list says nothing about the
+  // cases; their results then find them by their titles.
+  const isComplete = cases.length === 0 || committed == null || written.length === cases.length;
   if (!isComplete || refused.length > 0) {
-    const known = new Set(committed.map(({ name }) => name));
+    const known = new Set(written.map(({ name }) => name));
     const missing = cases.filter(({ title }) => !known.has(title)).map(({ title }) => title);
     const details = refused.length > 0 ? refused : missing;
     throw new ProtocolError(
-      `The service took ${committed.length} of ${formatCount(cases.length, 'case')}. ${details.join('; ')}`.trimEnd(),
+      `The service took ${written.length} of ${formatCount(cases.length, 'case')}. ${details.join('; ')}`.trimEnd(),
     );
   }
   return new Map(
     cases.flatMap(({ id: ours }, index) => {
-      const id = committed[index]?.id;
+      const id = written[index]?.id;
       return id ? [[id, ours] as const] : [];
     }),
   );

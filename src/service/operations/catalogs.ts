@@ -30,20 +30,29 @@ const organizationPageSchema = z.object({
 });
 
 const capabilitiesSchema = z.object({
-  role: z.string(),
+  projectId: z.string().nullish(),
+  organizationId: z.string().nullish(),
+  projectRole: z.string().nullish(),
+  /** Older deployments name the role in the project so. */
+  role: z.string().nullish(),
   surface: z.string().nullish(),
-  plan: z.string().nullish(),
+  /** Null without a plan; older deployments answer with its name. */
+  plan: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish(),
   features: z.record(z.string(), z.unknown()).nullish(),
   /** Whether the key may do something, by its name. Advisory: each operation checks for itself. */
-  can: z.record(z.string(), z.boolean()),
+  can: z.record(z.string(), z.unknown()).nullish(),
 });
 
 const pluginPageSchema = z.object({
   items: z.array(
     z.object({
       id: z.string(),
+      projectId: z.string().nullish(),
       name: z.string(),
       description: z.string().nullish(),
+      enabled: z.boolean().nullish(),
+      createdAt: z.number().nullish(),
+      updatedAt: z.number().nullish(),
       versions: z
         .array(z.object({ id: z.string(), declaredVersion: z.string().nullish(), status: z.string() }))
         .nullish(),

@@ -10,7 +10,7 @@ const slowErrors = [400, 401, 403, 404, 429, 500, 502, 504];
 const connectErrors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
 
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
-const check = checkSchema.optional();
+const check = checkSchema.nullish();
 
 /** What the doctor found out about a server. */
 const diagnosisSchema = z.object({
@@ -22,10 +22,10 @@ const diagnosisSchema = z.object({
   connection: checkSchema,
   initInfo: record.nullish(),
   capabilities: record.nullish(),
-  tools: items.optional(),
-  resources: items.optional(),
-  resourceTemplates: items.optional(),
-  prompts: items.optional(),
+  tools: items.nullish(),
+  resources: items.nullish(),
+  resourceTemplates: items.nullish(),
+  prompts: items.nullish(),
   checks: z.object({
     probe: check,
     connection: check,

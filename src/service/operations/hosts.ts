@@ -48,7 +48,20 @@ const configChanges = z.looseObject({
 });
 
 const hostSchema = z.object({ id: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) });
-const hostPageSchema = z.object({ items: z.array(hostSchema) });
+
+/** A host without its config, as a list shows it. */
+const hostSummarySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** Hosts that share a config have the same one. */
+  hostConfigId: z.string().nullish(),
+  modelId: z.string().nullish(),
+  /** Needed and optional ones. */
+  serverCount: z.number().nullish(),
+  createdAt: z.number().nullish(),
+  updatedAt: z.number().nullish(),
+});
+const hostPageSchema = z.object({ items: z.array(hostSummarySchema) });
 
 const list = `${projectPath}/hosts` as const;
 const one = `${list}/{hostId}` as const;
@@ -58,7 +71,7 @@ const name = z.string().trim().min(1);
 export const hostOperations = {
   listHosts: describeOperation({
     name: 'listHosts',
-    summary: 'Lists the hosts of a project, oldest first.',
+    summary: 'Lists the hosts of a project without their configs, oldest first.',
     method: 'GET',
     path: list,
     query: none,

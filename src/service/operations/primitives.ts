@@ -76,7 +76,7 @@ export const primitiveOperations = {
     answer: z.looseObject({
       content: items,
       structuredContent: z.unknown().optional(),
-      isError: z.boolean().optional(),
+      isError: z.boolean().nullish(),
     }),
     status: 200,
     errors,
@@ -89,7 +89,7 @@ export const primitiveOperations = {
     path: `${serverPath}/prompts/get`,
     query: none,
     body: z.object({ promptName: z.string().min(1), arguments: z.record(z.string(), z.string()).exactOptional() }),
-    answer: z.looseObject({ description: z.string().optional(), messages: items }),
+    answer: z.looseObject({ description: z.string().nullish(), messages: items }),
     status: 200,
     errors,
     isRepeatable: true,

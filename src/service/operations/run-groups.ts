@@ -45,7 +45,7 @@ const runGroupReceiptSchema = z.object({
   /** In the order of the request. */
   targets: z.array(
     z.object({
-      target: z.object({ environmentId: text, namedHostId: text, name: z.string() }),
+      target: z.object({ environmentId: text, namedHostId: text, name: text }),
       /** `started` or `failed`. */
       status: z.string(),
       runId: text,

@@ -7,6 +7,7 @@ import { openServiceClient } from '../../../src/service/client.ts';
 import { listPathFields, type Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
+import { documentedAnswers, findDifferences } from './documented-answers.ts';
 import type { ContractService } from './contract-service.ts';
 
 /** What a service answered, whichever way it was asked. `code` is that of a refusal. */
@@ -70,6 +71,13 @@ function openClientWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
   };
 }
 
+/** Every field that clients of the API require is in an answer. */
+function requireDocumented(name: string, answer: unknown): void {
+  const type = documentedAnswers.get(name);
+  const differences = type === undefined ? ['it is not documented'] : findDifferences(answer, type);
+  if (differences.length > 0) throw new Error(`The answer of ${name} differs: ${differences.join(', ')}.`);
+}
+
 function openHttpWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
   return async (name, fields = {}, { key = apiKey } = {}) => {
     const operation = findOperation(name);
@@ -89,6 +97,7 @@ function openHttpWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
       ...(method !== 'GET' && body.length > 0 && { body: JSON.stringify(Object.fromEntries(body)) }),
     });
     const answer: ContractAnswer['body'] = await response.json();
+    if (response.ok) requireDocumented(name, answer);
     return { status: response.status, code: answer.code, body: answer };
   };
 }
