@@ -42,7 +42,8 @@ export function serveSuiteSettings(serve: ServeOperation, parts: SettingsParts):
 
   serve(suiteSettingsOperations.updateEvalSuiteSchedule, ({ ids, body, caller }) =>
     change(ids, (suite) => {
-      const schedule = { ...planSchedule(suite.content, body, clock.now()), caller };
+      const nameEnvironment = (id: string) => environments.require(ids.projectId, id).content.name;
+      const schedule = { ...planSchedule(suite.content, body, { now: clock.now(), nameEnvironment }), caller };
       if (schedule.enabled && schedule.environmentId !== null) requireRunnable(parts, suite, schedule.environmentId);
       return { ...suite.content, schedule };
     }),

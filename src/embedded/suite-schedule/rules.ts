@@ -24,7 +24,11 @@ interface ScheduleWrite {
  *
  * @throws {ApiError} VALIDATION_ERROR where the interval or the environment is missing, or is not one of the suite's
  */
-export function planSchedule(suite: SuiteContent, write: ScheduleWrite, now: number): SuiteSchedule {
+export function planSchedule(
+  suite: SuiteContent,
+  write: ScheduleWrite,
+  { now, nameEnvironment }: { now: number; nameEnvironment: (id: string) => string },
+): SuiteSchedule {
   const before = suite.schedule ?? neverScheduled;
   const intervalMinutes = write.intervalMinutes ?? before.intervalMinutes;
   if (!write.enabled) {
@@ -35,6 +39,7 @@ export function planSchedule(suite: SuiteContent, write: ScheduleWrite, now: num
   const environmentId = choosePin(suite.environmentIds ?? [], {
     sent: write.environmentId,
     saved: before.environmentId,
+    nameEnvironment,
   });
   const isSame = before.enabled && before.intervalMinutes === intervalMinutes;
   const dueAt = isSame ? before.dueAt : now + intervalMinutes * minuteMs;
@@ -43,7 +48,11 @@ export function planSchedule(suite: SuiteContent, write: ScheduleWrite, now: num
 
 function choosePin(
   environmentIds: readonly string[],
-  { sent, saved }: { sent: string | undefined; saved: string | null },
+  {
+    sent,
+    saved,
+    nameEnvironment,
+  }: { sent: string | undefined; saved: string | null; nameEnvironment: (id: string) => string },
 ): string | null {
   if (sent !== undefined) {
     requireAttached(environmentIds, sent);
@@ -51,7 +60,11 @@ function choosePin(
   }
   if (saved !== null && environmentIds.includes(saved)) return saved;
   const [first = null, ...others] = environmentIds;
-  if (others.length > 0) throw requirePin(environmentIds);
+  if (others.length > 0) {
+    const names = environmentIds.map((id) => `${JSON.stringify(nameEnvironment(id))} (${id})`).join(', ');
+    const message = `environmentId: Required, since the suite has several environments; send one of ${names}`;
+    throw invalid(message, { reason: 'ENVIRONMENT_REQUIRED', environmentIds });
+  }
   return first;
 }
 
@@ -72,15 +85,13 @@ export function fitSchedule({ schedule, environmentIds = [] }: SuiteContent): Su
     });
   }
   const [first = null, ...others] = environmentIds;
-  if (others.length > 0) throw requirePin(environmentIds);
+  if (others.length > 0) {
+    throw invalid('environmentId: Required for the schedule of a suite that has several environments', {
+      reason: 'SCHEDULE_ENVIRONMENT_PIN_REQUIRED',
+      environmentIds,
+    });
+  }
   return { ...schedule, environmentId: first };
-}
-
-function requirePin(environmentIds: readonly string[]) {
-  return invalid('environmentId: Required for the schedule of a suite that has several environments', {
-    reason: 'SCHEDULE_ENVIRONMENT_PIN_REQUIRED',
-    environmentIds,
-  });
 }
 
 /** A schedule that is enabled. */

@@ -187,10 +187,12 @@ describe('the settings of suites', () => {
     const [, environmentId] = environmentIds;
     await patch(suiteId, { environmentIds });
     const enable = { enabled: true, intervalMinutes: 30 };
-    expect((await schedule(suiteId, enable)).body.details).toEqual({
-      reason: 'SCHEDULE_ENVIRONMENT_PIN_REQUIRED',
-      environmentIds,
+    const { status, body: refusal } = await schedule(suiteId, enable);
+    expect({ status, details: refusal.details }).toEqual({
+      status: 400,
+      details: { reason: 'ENVIRONMENT_REQUIRED', environmentIds },
     });
+    expect(refusal.message).toMatch(/send one of "Environment \d+" \(\w+\), "Environment \d+" \(\w+\)$/);
     expect((await schedule(suiteId, { ...enable, environmentId: 'env_other' })).body.details).toEqual({
       reason: 'ENVIRONMENT_NOT_ATTACHED',
       environmentId: 'env_other',

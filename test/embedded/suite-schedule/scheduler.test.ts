@@ -46,7 +46,7 @@ describe('the schedules of suites', () => {
   const change = (id: string, write: Parameters<typeof planSchedule>[1]) =>
     scheduler.change(() => {
       const suite = store.suites.get('prj', id)!;
-      const schedule = planSchedule(suite.content, write, clock.now());
+      const schedule = planSchedule(suite.content, write, { now: clock.now(), nameEnvironment: (name) => name });
       store.suites.update({ id, content: { ...suite.content, schedule }, now: clock.now() });
     });
   const listHours = () => started.map(({ atMs }) => atMs / hour);
