@@ -18,9 +18,8 @@ export function renderOperationList(): string {
 /** The help of one operation: its request, its fields and what it answers. */
 export function renderOperationHelp(operation: Operation): string {
   const { name, summary, method, path, status, errors, cursor, right, needs } = operation;
-  const fields = listFields(operation).map(({ name: field, schema, isRequired, place }) => {
-    const isDefaulted = field === 'projectId' && place === 'path';
-    const notes = isDefaulted ? 'the project of --project' : isRequired ? 'required' : '';
+  const fields = listFields(operation).map(({ name: field, schema, isRequired }) => {
+    const notes = field === 'projectId' ? 'the project of --project' : isRequired ? 'required' : '';
     return renderRow(`${nameFlag(field)} <${nameType(schema)}>`, notes);
   });
   const facts = [

@@ -4,7 +4,8 @@ import type { Redactor } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { listOptions } from '../gate/options.ts';
 import { planCall, walkOperation } from '../service/call-operation.ts';
-import { listPathFields, type Operation } from '../service/operations/operation.ts';
+import { listFields } from '../service/operations/fields.ts';
+import type { Operation } from '../service/operations/operation.ts';
 import { listOperations } from '../service/operations/table.ts';
 import { parseAs } from '../service/parse.ts';
 import { requireProject } from '../service/project.ts';
@@ -96,7 +97,10 @@ async function* callFromFlags(
   { flags, texts, redactor }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor },
 ): AsyncGenerator {
   // The project is found out last, so that wrong words cost no request.
-  const isProjectOpen = listPathFields(operation.path).includes('projectId') && !hasProject(words);
+  const projectField = listFields(operation).find(({ name }) => name === 'projectId');
+  // An operation that can do without a project gets one only where it is named.
+  const isAsked = projectField?.isRequired === true || (projectField !== undefined && Boolean(texts['project']));
+  const isProjectOpen = isAsked && !hasProject(words);
   const fields = await readFields(operation, words, { preset: isProjectOpen ? { projectId: '' } : {} });
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   const isPublic = operation.right === 'public';

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listOperations } from '../../src/service/operations/table.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
@@ -56,6 +57,26 @@ describe('mcp-eval-ci api', () => {
     const result = await start(run, [...args, '--base-url', service.baseUrl]);
     expect(result).toMatchObject({ exitCode, stdout: '' });
     expect(result.stderr).toMatch(message);
+  });
+
+  it.each([
+    [['listChatSessions', '--project', 'Two'], '/chat-sessions?projectId=prj_2'],
+    [['listChatSessions'], '/chat-sessions'],
+    [['exportTracesOtlp', '--project', 'Two'], '/trace-exports/otlp?projectId=prj_2'],
+    [['exportTracesOtlp', '--project-id', 'prj_1'], '/trace-exports/otlp?projectId=prj_1'],
+  ])('sends the project of %j in the query', async (args, asked) => {
+    const projects = ['One', 'Two'].map((name, index) => ({ id: `prj_${index + 1}`, name }));
+    await using server = await startHttpServer((response, request) =>
+      json(200, { items: request.url === '/projects' ? projects : [], resourceSpans: [] })(response, request),
+    );
+    expect(await api(...args, '--base-url', server.origin)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(server.requests.at(-1)?.url).toBe(asked);
+  });
+
+  it('refuses a project that is not there, for a query too', async () => {
+    const result = await api('exportTracesOtlp', '--project', 'Three', '--base-url', service.baseUrl);
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toContain('No project has the id or the name "Three"');
   });
 
   it('lists the fields of an operation, and every operation', async () => {
