@@ -22,6 +22,8 @@ export interface ConnectionEnd {
   closeCode: number;
   /** The status with which the relay refused the handshake. */
   httpStatus: number | null;
+  /** The subprotocols of both sides, where the relay opened the connection in another one than was asked for. */
+  mismatch: { asked: string; answered: string | null } | null;
   /** On the monotonic clock; null where no hello came. */
   helloAtMs: number | null;
   cause: unknown;
@@ -56,7 +58,7 @@ export function openConnection(
   const { subprotocol, clock, proxy, onHello } = options;
   const over = new AbortController();
   const { promise: ended, resolve } = Promise.withResolvers<ConnectionEnd>();
-  const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, helloAtMs: null, cause: undefined };
+  const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, mismatch: null, helloAtMs: null, cause: undefined };
   const socket = new WebSocket(relayWsUrl, subprotocol, {
     headers: { authorization: `Bearer ${connectToken.reveal()}` },
     handshakeTimeout: handshakeTimeoutMs,
@@ -68,7 +70,13 @@ export function openConnection(
   });
 
   let receive: ((frame: ReceivedFrame) => void) | null = null;
-  socket.on('upgrade', ({ socket: stream }) => {
+  socket.on('upgrade', ({ socket: stream, headers }) => {
+    const answered = headers['sec-websocket-protocol'] ?? null;
+    if (answered !== subprotocol) {
+      // The client library ends the connection for the same reason, with an error that names no protocol.
+      end.mismatch = { asked: subprotocol, answered };
+      return;
+    }
     const link = openFrameSocket({ socket, stream }, (frame) => {
       if (receive !== null) return receive(frame);
       if (frame.t !== 'hello' || frame.proto !== 1) return;

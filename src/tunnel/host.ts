@@ -21,8 +21,8 @@ export interface TunnelHostOptions extends RelayAddress {
   signal: AbortSignal;
   /** Asks the service for another grant of the same server, when the relay no longer takes the token. */
   remint?: () => Promise<RelayAddress>;
-  /** Called each time the relay is lost, with the time when a call was last under way by then, on the monotonic clock. */
-  onBreak?: (lastCallAtMs: number | null) => void;
+  /** Called each time the relay is lost. */
+  onBreak?: (lost: BrokenConnection) => void;
   /** Called each time that the target answers a call with 401 or 403. */
   onRefusal?: (refusal: TargetRefusal) => void;
   /** The proxies that lead to the relay, where there are any. */
@@ -31,6 +31,14 @@ export interface TunnelHostOptions extends RelayAddress {
   drainTimeoutMs?: number;
   /** Draws in [0, 1) for the jitter of waits. */
   random?: () => number;
+}
+
+/** A connection to the relay that was open and is lost. */
+export interface BrokenConnection {
+  /** When a call was last under way by then, on the monotonic clock; null where there was none. */
+  lastCallAtMs: number | null;
+  /** Whether the tunnel is gone for good: the relay is not dialled again. */
+  isFinal: boolean;
 }
 
 /** A tunnel that leads to this process. Disposing it lets the calls under way end, and leaves the relay. */
@@ -84,23 +92,22 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     });
     const end = await connection.ended;
     connection = null;
-    if (end.helloAtMs !== null) {
-      downSinceMs = clock.monotonicMs();
-      const lastCallAtMs = calls?.lastCallAtMs ?? null;
-      calls?.cancelAll();
-      calls = null;
-      onBreak?.(lastCallAtMs);
-    }
-    return end;
+    if (end.helloAtMs === null) return { end, lastCallAtMs: null };
+    downSinceMs = clock.monotonicMs();
+    const lastCallAtMs = calls?.lastCallAtMs ?? null;
+    calls?.cancelAll();
+    calls = null;
+    return { end, lastCallAtMs };
   };
 
   /** Dials until it is stopped, or there is no sense in it any more. */
   const keepConnected = async (): Promise<TunnelError | null> => {
     for (;;) {
-      const end = await serveConnection();
+      const { end, lastCallAtMs } = await serveConnection();
       if (closing.signal.aborted) return null;
       const { closeCode, cause } = end;
       const step = policy.plan(end, clock.monotonicMs());
+      if (end.helloAtMs !== null) onBreak?.({ lastCallAtMs, isFinal: step.kind === 'stop' });
       if (step.kind === 'stop') return new TunnelError(step.message, { ...step, closeCode, cause });
       const why = cause === undefined ? `close code ${closeCode}` : describeError(cause);
       if (step.kind === 'remint') {

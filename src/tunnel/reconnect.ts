@@ -47,8 +47,9 @@ export function createReconnectPolicy(random: () => number): ReconnectPolicy {
   };
 
   return {
-    plan: ({ closeCode, httpStatus, helloAtMs, cause }, nowMs) => {
+    plan: ({ closeCode, httpStatus, mismatch, helloAtMs, cause }, nowMs) => {
       if (isCertificateError(cause)) return { kind: 'stop', ...untrusted };
+      if (mismatch !== null) return { kind: 'stop', ...describeMismatch(mismatch) };
       const proxyStatus = readProxyStatus(cause);
       if (proxyStatus !== undefined && isLasting(proxyStatus)) return { kind: 'stop', ...describeProxy(proxyStatus) };
       if (helloAtMs !== null) {
@@ -88,6 +89,16 @@ const untrusted = {
   message: "The relay's certificate cannot be trusted.",
   hint: 'Where a proxy signs its own, give its authority in NODE_EXTRA_CA_CERTS.',
 } as const;
+
+/** Another try would be answered in the same way. */
+function describeMismatch({ asked, answered }: NonNullable<ConnectionEnd['mismatch']>) {
+  const spoken = answered === null ? 'answered with no subprotocol' : `answered with ${JSON.stringify(answered)}`;
+  return {
+    isConfiguration: true as const,
+    message: `The relay was offered the subprotocol ${asked} and ${spoken}.`,
+    hint: 'Name the service that the relay belongs to: `service` of the action, `--service` of the command.',
+  };
+}
 
 function describeProxy(status: number): Omit<Extract<ReconnectStep, { kind: 'stop' }>, 'kind'> {
   return status === 407

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { TunnelError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/redaction.ts';
-import type { TunnelHostOptions } from '../../src/tunnel/host.ts';
+import type { BrokenConnection, TunnelHostOptions } from '../../src/tunnel/host.ts';
 import { findClosedPort, json, startHttpServer } from '../support/network/http-server.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { startScriptedRelay, type ScriptedRelay, type Welcome } from '../support/network/scripted-relay.ts';
@@ -70,6 +70,16 @@ describe('opening a tunnel', () => {
     }
   });
 
+  it.each([
+    ['another-tunnel.v1', 'answered with "another-tunnel.v1".'],
+    [null, 'answered with no subprotocol.'],
+  ])('ends at once where the relay speaks %j', async (subprotocol, answered) => {
+    await using relay = await startScriptedRelay(['silence'], { subprotocol });
+    const error = await catchError(openTestHost(relay, target, { clock: new ManualClock() }));
+    expect(error).toMatchObject({ message: `The relay was offered the subprotocol svc-tunnel.v1 and ${answered}` });
+    expect((error as TunnelError).hint).toContain('`--service` of the command');
+  });
+
   it('ends when it is cancelled', async () => {
     await using relay = await startScriptedRelay(['silence']);
     const stop = new AbortController();
@@ -104,7 +114,7 @@ describe('opening a tunnel', () => {
 
 describe('a connection that ends', () => {
   it.each([1000, 1001, 1006, 1011, 1012, 4000])('with %i is dialled again', async (code) => {
-    const breaks: Array<number | null> = [];
+    const breaks: BrokenConnection[] = [];
     let minted = 0;
     const relay = await startScriptedRelay();
     stack.push(relay);
@@ -112,14 +122,14 @@ describe('a connection that ends', () => {
       minted += 1;
       return { relayWsUrl: relay.relayWsUrl, connectToken: new Secret('another-token') };
     };
-    const host = await openTestHost(relay, target, { remint, onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
+    const host = await openTestHost(relay, target, { remint, onBreak: (lost) => breaks.push(lost) });
     stack.push(host);
     const first = await relay.peer(1);
     if (code === 1006) first.socket.terminate();
     else first.socket.close(code);
     const second = await relay.peer(2);
     await expect.poll(() => host.isConnected).toBe(true);
-    expect(breaks).toEqual([null]);
+    expect(breaks).toEqual([{ lastCallAtMs: null, isFinal: false }]);
     expect([second.token, minted]).toEqual(code === 4000 ? ['another-token', 1] : ['connect-token-canary', 0]);
   });
 
@@ -127,10 +137,12 @@ describe('a connection that ends', () => {
     [4001, 'Another host took over this tunnel.'],
     [4002, 'The tunnel was closed, or another job was granted one under the same server name.'],
   ])('with %i is lost for good', async (code, message) => {
-    const { relay, host } = await open([{}]);
+    const breaks: BrokenConnection[] = [];
+    const { relay, host } = await open([{}], { onBreak: (lost) => breaks.push(lost) });
     (await relay.peer(1)).socket.close(code);
     const error = await host.lost;
     expect(error).toMatchObject({ message, closeCode: code });
+    expect(breaks).toEqual([{ lastCallAtMs: null, isFinal: true }]);
     expect([host.isConnected, relay.peers.length]).toEqual([false, 1]);
   });
 
@@ -176,7 +188,8 @@ describe('a connection that ends', () => {
     const relay = await startScriptedRelay();
     stack.push(relay);
     const breaks: Array<number | null> = [];
-    const host = await openTestHost(relay, server.origin, { onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
+    const onBreak = ({ lastCallAtMs }: BrokenConnection) => breaks.push(lastCallAtMs);
+    const host = await openTestHost(relay, server.origin, { onBreak });
     stack.push(host);
     const peer = await relay.peer(1);
     peer.request(1, scope);
@@ -194,7 +207,8 @@ describe('a connection that ends', () => {
     const relay = await startScriptedRelay();
     stack.push(relay);
     const breaks: Array<number | null> = [];
-    const host = await openTestHost(relay, server.origin, { onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
+    const onBreak = ({ lastCallAtMs }: BrokenConnection) => breaks.push(lastCallAtMs);
+    const host = await openTestHost(relay, server.origin, { onBreak });
     stack.push(host);
     const peer = await relay.peer(1);
     const beforeMs = performance.now();

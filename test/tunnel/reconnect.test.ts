@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectionEnd } from '../../src/tunnel/connection.ts';
 import { createReconnectPolicy } from '../../src/tunnel/reconnect.ts';
 
-const failed: ConnectionEnd = { closeCode: 1006, httpStatus: null, helloAtMs: null, cause: undefined };
+const failed: ConnectionEnd = { closeCode: 1006, httpStatus: null, mismatch: null, helloAtMs: null, cause: undefined };
 
 /** Plans one step per end; `atMs` apart, each connection greeted at once unless the end says otherwise. */
 function planAll(ends: ReadonlyArray<Partial<ConnectionEnd>>, { random = 1, everyMs = 10 } = {}) {

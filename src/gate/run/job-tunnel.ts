@@ -163,10 +163,11 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     signal,
     drainTimeoutMs,
     proxy: options.proxy,
-    onBreak: (lastCallAtMs) => {
+    onBreak: ({ lastCallAtMs, isFinal }) => {
       if (isStopping) return;
       if (lastCallAtMs !== null && clock.monotonicMs() - lastCallAtMs < longestSilenceMs) cutAtMs.push(lastCallAtMs);
-      logger.warning(`${subject} broke off, and the calls under way with it; the relay is dialled again.`);
+      const next = isFinal ? '' : '; the relay is dialled again';
+      logger.warning(`${subject} broke off, and the calls under way with it${next}.`);
     },
     onRefusal: (refusal) => {
       if (refusals.length < maxRefusals) refusals.push({ ...refusal, atMs: clock.now() });

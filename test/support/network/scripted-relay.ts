@@ -47,13 +47,22 @@ export type Welcome = Partial<Hello> | { close: number } | { status: number } | 
 
 const limits = { maxReqBody: 1024, chunk: 65_536, maxInflight: 4 };
 
-/** Starts a relay that welcomes the first host as the first entry says, and so on; the last one holds for the rest. */
-export async function startScriptedRelay(script: readonly Welcome[] = [{}]): Promise<ScriptedRelay> {
+/**
+ * Starts a relay that welcomes the first host as the first entry says, and so on; the last one holds for the rest. It speaks what the
+ * host offers, unless it is given a subprotocol, or null for none.
+ */
+export async function startScriptedRelay(
+  script: readonly Welcome[] = [{}],
+  { subprotocol }: { subprotocol?: string | null } = {},
+): Promise<ScriptedRelay> {
   const peers: RelayPeer[] = [];
   const waiting = new Set<() => void>();
   let dialled = 0;
   const server = createServer();
-  const sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first = '']) => first });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    handleProtocols: ([first = '']) => (subprotocol === undefined ? first : (subprotocol ?? false)),
+  });
   server.on('upgrade', (request, stream, head) => {
     const welcome = script[Math.min(dialled, script.length - 1)]!;
     dialled += 1;
