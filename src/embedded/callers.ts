@@ -20,7 +20,10 @@ export interface AcceptedKey {
 }
 
 /** The body of a request as Node reads it from a socket; absent for a request that was made in this process. */
-export type IncomingBody = AsyncIterable<Uint8Array>;
+export type IncomingBody = AsyncIterable<Uint8Array> & {
+  /** Whether it arrived whole; false of one whose client has gone. */
+  readonly complete?: boolean;
+};
 
 /** What the routes find in the context of a request. */
 export interface ApiEnv {

@@ -16,6 +16,7 @@ import { contractLimits, type ServiceLimits } from '../service/limits.ts';
 import { apiPath, createApp, type InventoryFactory } from './app.ts';
 import { type AcceptedKey, localCaller } from './callers.ts';
 import type { CommandServers } from './server-reach.ts';
+import { answerRawRefusals } from './raw-refusals.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';
@@ -166,6 +167,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     if (!relay.serve({ request, response })) void listener(request, response);
   });
   server.on('upgrade', (request, stream, head) => relay.upgrade(request, stream, head));
+  answerRawRefusals(server);
   try {
     server.listen(options.port ?? 0, '127.0.0.1');
     await once(server, 'listening');

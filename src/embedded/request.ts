@@ -81,11 +81,17 @@ export async function readBytes({ req, env }: BodyContext, maxBytes: number): Pr
   const body = hasBody ? (env.incoming ?? req.raw.body) : null;
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.byteLength;
-    // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
-    if (length > maxBytes) chunks.length = 0;
-    else chunks.push(chunk);
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.byteLength;
+      // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
+      if (length > maxBytes) chunks.length = 0;
+      else chunks.push(chunk);
+    }
+  } catch (error) {
+    // The client is gone, so the refusal only keeps the log free of it.
+    if (env.incoming?.complete === false) throw invalid('The request ended before its body was complete.');
+    throw error;
   }
   if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
   return Buffer.concat(chunks);

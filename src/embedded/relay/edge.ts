@@ -6,6 +6,7 @@ import { isPlainPath, readSecrets, relayPath } from '../../tunnel/target.ts';
 import { parseBearer } from '../access.ts';
 import { isLoopback } from '../../http/url.ts';
 import { type Agent, openAgent } from './agent.ts';
+import { refuseStream } from '../raw-refusals.ts';
 import { createGrantBook, type Grant } from './grants.ts';
 import type { RelayLimits } from '../limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
@@ -82,12 +83,8 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
       return true;
     },
     upgrade: (request, stream, head) => {
-      const status = judgeUpgrade(request);
-      if (status !== null) {
-        stream.on('error', () => {});
-        stream.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-        return;
-      }
+      const refusal = judgeUpgrade(request);
+      if (refusal !== null) return refuseStream(stream, ...refusal);
       sockets.handleUpgrade(request, stream, head, (socket) => {
         const admitted = grants.admit(parseBearer(request.headers.authorization) ?? '');
         if (typeof admitted === 'string') {
@@ -108,15 +105,21 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
   };
 }
 
-/** The status line with which an upgrade is turned down; null for one that a host asks for. */
-function judgeUpgrade(request: IncomingMessage): string | null {
-  if (!isLoopbackHost(request)) return '403 Forbidden';
-  if (request.url !== agentPath) return '404 Not Found';
+/** The status and the message with which an upgrade is turned down; null for one that a host asks for. */
+function judgeUpgrade(request: IncomingMessage): [status: number, message?: string] | null {
+  if (!isLoopbackHost(request)) return [403];
+  if (request.url !== agentPath) return [404];
   // Hosts are programs; a browser always sends the page's origin.
-  if (request.headers.origin !== undefined) return '403 Forbidden';
-  if (parseBearer(request.headers.authorization) === undefined) return '401 Unauthorized';
+  if (request.headers.origin !== undefined) return [403];
+  if (parseBearer(request.headers.authorization) === undefined) return [401];
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
-  return offered.some((name) => subprotocols.has(name)) ? null : '400 Bad Request';
+  return offered.some((name) => subprotocols.has(name)) ? null : [400, describeProtocols(offered)];
+}
+
+function describeProtocols(offered: readonly string[]): string {
+  const known = [...subprotocols].join(' and ');
+  const named = offered.filter((name) => name !== '').map((name) => JSON.stringify(name));
+  return `The host offered ${named.length === 0 ? 'no subprotocol' : named.join(', ')}; the relay speaks ${known}.`;
 }
 
 /** What DNS rebinding cannot forge is the name in the Host header. */
