@@ -47,6 +47,16 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
   );
 }
 
+/** Prints a JSON value so that two values have one text exactly where `isJsonEqual` takes them for one document. */
+export function printCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printCanonicalJson).join()}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'undefined';
+  const members = Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${printCanonicalJson(value[key])}`);
+  return `{${members.join()}}`;
+}
+
 /** Distinguishes a JSON object from the other things JavaScript calls objects. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,10 +1,12 @@
 import { isJsonEqual, isRecord } from '../base/json.ts';
+import { appendAll } from '../base/lists.ts';
 import type { Surface, SurfacePrompt, SurfaceTool } from '../model/surface.ts';
 import { type SurfaceChange, surfaceSeverities } from '../model/surface-report.ts';
 import { judgeAnnotation, judgeSchemaChange, judgeTaskSupport, type Ruling, rulings, type Side } from './rules.ts';
 import { joinPath } from './schema/compare-objects.ts';
 import { compareSchemas } from './schema/compare.ts';
 import { compareNotes } from './schema/notes.ts';
+import { createWork, spend, TooMuchWorkError, type Work } from './schema/work.ts';
 
 /** A change of a surface, and the item that it is about. */
 export interface FoundChange extends Omit<SurfaceChange, 'location'> {
@@ -28,16 +30,23 @@ const maxTextLength = 2000;
 
 /**
  * Lists what changed between two surfaces of one server, worst first. The same two surfaces always have the same changes, with the same
- * ids; two that are equal have none.
+ * ids; two that are equal have none. Where the comparison would take more steps than `work` has, the list ends with a breaking change that
+ * says so: what is not compared could be one.
  */
-export function compareSurfaces(before: Surface, after: Surface): FoundChange[] {
-  const changes = [
-    ...compareServer(before, after),
-    ...compareItems('tools', [before.tools, after.tools], compareTools),
-    ...compareItems('prompts', [before.prompts, after.prompts], comparePrompts),
-    ...compareItems('resources', [before.resources, after.resources], compareResources),
-    ...compareItems('resourceTemplates', [before.resourceTemplates, after.resourceTemplates], compareResources),
-  ];
+export function compareSurfaces(before: Surface, after: Surface, work: Work = createWork()): FoundChange[] {
+  const changes: FoundChange[] = [];
+  try {
+    appendAll(changes, compareServer(before, after, work));
+    compareItems('tools', [before.tools, after.tools], { compare: compareTools, work, changes });
+    compareItems('prompts', [before.prompts, after.prompts], { compare: comparePrompts, work, changes });
+    compareItems('resources', [before.resources, after.resources], { compare: compareResources, work, changes });
+    const templates = [before.resourceTemplates, after.resourceTemplates] as const;
+    compareItems('resourceTemplates', templates, { compare: compareResources, work, changes });
+  } catch (error) {
+    if (!(error instanceof TooMuchWorkError)) throw error;
+    const message = `The surfaces are too large to be compared as a whole: ${error.message}`;
+    changes.push(decide({ id: 'server.tooLarge', item: null, message }, rulings.tooLarge));
+  }
   const rank = ({ severity }: FoundChange) => surfaceSeverities.indexOf(severity);
   return changes.toSorted((a, b) => rank(a) - rank(b));
 }
@@ -52,7 +61,7 @@ function printValue(value: unknown): string | null {
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
 }
 
-function compareServer(before: Surface, after: Surface): FoundChange[] {
+function compareServer(before: Surface, after: Surface, work: Work): FoundChange[] {
   const changes: FoundChange[] = [];
   const add = (fact: Omit<Fact, 'item'>, ruling: Ruling) => changes.push(decide({ ...fact, item: null }, ruling));
   if (before.instructions !== after.instructions) {
@@ -60,7 +69,7 @@ function compareServer(before: Surface, after: Surface): FoundChange[] {
     const texts = { before: before.instructions, after: after.instructions };
     add({ id: 'server.instructionsChanged', message, ...texts }, rulings.instructions);
   }
-  for (const { path, from, to } of listDifferences(before.capabilities, after.capabilities)) {
+  for (const { path, from, to } of listDifferences(before.capabilities, after.capabilities, work)) {
     const [verb, ruling] = describeDifference(from, to);
     const message = `The capability ${path} ${verb === 'Changed' ? 'changed' : `was ${verb.toLowerCase()}`}`;
     add({ id: `server.capabilities.${path}${verb}`, message, before: from, after: to }, ruling);
@@ -81,14 +90,16 @@ function describeDifference(from: unknown, to: unknown): ['Added' | 'Removed' | 
 function listDifferences(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
+  work: Work,
   path = '',
 ): Array<{ path: string; from: unknown; to: unknown }> {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  spend(work, keys.length);
   return keys.flatMap((key) => {
     const [from, to] = [before[key], after[key]];
-    if (isJsonEqual(from, to)) return [];
     const inner = joinPath(path, key);
-    return isRecord(from) && isRecord(to) ? listDifferences(from, to, inner) : [{ path: inner, from, to }];
+    if (isRecord(from) && isRecord(to)) return listDifferences(from, to, work, inner);
+    return isJsonEqual(from, to) ? [] : [{ path: inner, from, to }];
   });
 }
 
@@ -102,35 +113,45 @@ function readKey({ name, uri, uriTemplate }: AnyItem): string {
   return uri ?? uriTemplate ?? name;
 }
 
-/** Compares the items of a list by what identifies them. */
+/** Compares the items of a list by what identifies them, and adds what changed to `changes`. */
 function compareItems<T extends AnyItem>(
   list: ListName,
-  [before, after]: [readonly T[], readonly T[]],
-  compare: (before: T, after: T, about: About) => FoundChange[],
-): FoundChange[] {
+  [before, after]: readonly [readonly T[], readonly T[]],
+  {
+    compare,
+    work,
+    changes,
+  }: { compare: (before: T, after: T, about: About) => FoundChange[]; work: Work; changes: FoundChange[] },
+): void {
   const [from, to] = [before, after].map((items) => new Map(items.map((item) => [readKey(item), item])));
-  if (from === undefined || to === undefined) return [];
-  return [...new Set([...from.keys(), ...to.keys()])].toSorted().flatMap((name) => {
-    const about = { id: joinPath(listNames[list], name), item: { list, name }, what: `${words[list]} ${name}` };
+  if (from === undefined || to === undefined) return;
+  for (const name of [...new Set([...from.keys(), ...to.keys()])].toSorted()) {
+    spend(work, 1);
+    const about = { id: joinPath(listNames[list], name), item: { list, name }, what: `${words[list]} ${name}`, work };
     const [own, other] = [from.get(name), to.get(name)];
-    if (own !== undefined && other !== undefined) return compare(own, other, about);
+    if (own !== undefined && other !== undefined) {
+      appendAll(changes, compare(own, other, about));
+      continue;
+    }
     const [verb, ruling] =
       own === undefined ? (['added', rulings.added] as const) : (['removed', rulings.removed] as const);
-    return [decide({ id: `${about.id}.${verb}`, item: about.item, message: `The ${about.what} was ${verb}` }, ruling)];
-  });
+    const message = `The ${about.what} was ${verb}`;
+    changes.push(decide({ id: `${about.id}.${verb}`, item: about.item, message }, ruling));
+  }
 }
 
 interface About {
   id: string;
   item: Item;
   what: string;
+  work: Work;
 }
 
 /** Compares the texts and the metadata that items of every kind have. */
 function compareCommon(
   before: { title?: string; description?: string; _meta?: Record<string, unknown> },
   after: typeof before,
-  { id, item, what }: About,
+  { id, item, what, work }: About,
 ): FoundChange[] {
   const changes: FoundChange[] = [];
   if (before.title !== after.title) {
@@ -144,7 +165,7 @@ function compareCommon(
     const texts = { before: before.description, after: after.description };
     changes.push(decide({ id: `${id}.descriptionChanged`, item, message, ...texts }, rulings.description));
   }
-  for (const { path, from, to } of listDifferences(before._meta ?? {}, after._meta ?? {})) {
+  for (const { path, from, to } of listDifferences(before._meta ?? {}, after._meta ?? {}, work)) {
     const message = `The metadata ${path} of the ${what} changed`;
     changes.push(decide({ id: `${id}.meta.${path}Changed`, item, message, before: from, after: to }, rulings.meta));
   }
@@ -152,8 +173,9 @@ function compareCommon(
 }
 
 function compareTools(before: SurfaceTool, after: SurfaceTool, about: About): FoundChange[] {
-  const { id, item, what } = about;
-  const annotations = listDifferences(before.annotations ?? {}, after.annotations ?? {}).map(({ path, from, to }) => {
+  const { id, item, what, work } = about;
+  const differences = listDifferences(before.annotations ?? {}, after.annotations ?? {}, work);
+  const annotations = differences.map(({ path, from, to }) => {
     const message = `The annotation ${path} of the ${what} changed`;
     const fact = { id: `${id}.annotations.${path}Changed`, item, message, before: from, after: to };
     return decide(fact, judgeAnnotation(path, from, to));
@@ -189,17 +211,17 @@ function compareOutputs(before: unknown, after: unknown, about: About): FoundCha
 }
 
 /** Compares a schema of a tool: its values, then what people and models read of it. */
-function compareParts(side: Side, [before, after]: [unknown, unknown], { id, item, what }: About): FoundChange[] {
+function compareParts(side: Side, [before, after]: [unknown, unknown], { id, item, what, work }: About): FoundChange[] {
   if (isJsonEqual(before, after)) return [];
   const name = (path: string, kind: string) => `${id}.${side}.${path === '' ? '' : `${path}.`}${kind}`;
   const where = (path: string) =>
     path === '' ? `The ${side} of the ${what}` : `${path} in the ${side} of the ${what}`;
-  const values = compareSchemas(before, after).map((change) => {
+  const values = compareSchemas(before, after, work).map((change) => {
     const { path, kind, before: from, after: to } = change;
     const message = `${where(path)}: ${describeKind(kind, change)}`;
     return decide({ id: name(path, kind), item, message, before: from, after: to }, judgeSchemaChange(change, side));
   });
-  const notes = compareNotes(before, after).map(({ path, keyword, before: from, after: to }) => {
+  const notes = compareNotes(before, after, work).map(({ path, keyword, before: from, after: to }) => {
     const fact = {
       id: name(path, `${keyword}Changed`),
       item,
@@ -227,12 +249,13 @@ function describeKind(kind: string, { before, after }: { before: string | null; 
 }
 
 function comparePrompts(before: SurfacePrompt, after: SurfacePrompt, about: About): FoundChange[] {
-  const { id, item, what } = about;
+  const { id, item, what, work } = about;
   const [from, to] = [before, after].map(({ arguments: args }) => new Map(args.map((each) => [each.name, each])));
   const names = [...new Set([...(from?.keys() ?? []), ...(to?.keys() ?? [])])].toSorted();
+  spend(work, names.length);
   const changes = names.flatMap((name): FoundChange[] => {
     const [own, other] = [from?.get(name), to?.get(name)];
-    const inner = { id: joinPath(`${id}.argument`, name), item, what: `argument ${name} of the ${what}` };
+    const inner = { id: joinPath(`${id}.argument`, name), item, what: `argument ${name} of the ${what}`, work };
     const tell = (verb: string, ruling: Ruling) =>
       decide(
         {
@@ -263,7 +286,7 @@ interface ResourceTexts {
 }
 
 function compareResources(before: ResourceTexts, after: ResourceTexts, about: About): FoundChange[] {
-  const { id, item, what } = about;
+  const { id, item, what, work } = about;
   const changes: FoundChange[] = [];
   const add = (kind: string, fact: Pick<Fact, 'message' | 'before' | 'after'>, ruling: Ruling) =>
     changes.push(decide({ id: `${id}.${kind}`, item, ...fact }, ruling));
@@ -278,7 +301,7 @@ function compareResources(before: ResourceTexts, after: ResourceTexts, about: Ab
     const texts = { before: before.mimeType, after: after.mimeType };
     add('mimeTypeChanged', { message: `The media type of the ${what} changed`, ...texts }, rulings.mimeType);
   }
-  for (const { path, from, to } of listDifferences(before.annotations ?? {}, after.annotations ?? {})) {
+  for (const { path, from, to } of listDifferences(before.annotations ?? {}, after.annotations ?? {}, work)) {
     const fact = { message: `The annotation ${path} of the ${what} changed`, before: from, after: to };
     add(`annotations.${path}Changed`, fact, rulings.annotation);
   }

@@ -35,9 +35,10 @@ export function createCoverage(surfaces: readonly Surface[]): Coverage {
     declare('tools', name);
     declare('errors', name);
     const { properties } = inputSchema;
+    const budget = { left: maxSchemas };
     for (const [parameter, schema] of Object.entries(isRecord(properties) ? properties : {})) {
       declare('parameters', name, parameter);
-      const values = listEnumValues(schema, inputSchema);
+      const values = listEnumValues(schema, { root: inputSchema, depth: 0, visited: new Map(), budget });
       if (values.size <= maxValues) for (const value of values) declare('values', name, parameter, value);
     }
   }
@@ -66,9 +67,25 @@ export function createCoverage(surfaces: readonly Surface[]): Coverage {
   };
 }
 
+interface Search {
+  root: Readonly<Record<string, unknown>>;
+  depth: number;
+  /** How deep each schema was found: alternatives that refer to each other lead to it again and again. */
+  visited: Map<unknown, number>;
+  /** How many more schemas of the tool are read. */
+  budget: { left: number };
+}
+
+/** More than any tool has. */
+const maxSchemas = 100_000;
+
 /** Lists the values that a parameter, or the items of its array, can have by `enum`, or by `const` of its alternatives, as JSON. */
-function listEnumValues(schema: unknown, root: Readonly<Record<string, unknown>>, depth = 0): Set<string> {
-  if (!isRecord(schema) || depth > maxDepth) return new Set();
+function listEnumValues(schema: unknown, search: Search): Set<string> {
+  const { root, depth, visited, budget } = search;
+  if (!isRecord(schema) || depth > maxDepth || (visited.get(schema) ?? Infinity) <= depth) return new Set();
+  visited.set(schema, depth);
+  budget.left -= 1;
+  if (budget.left < 0) return new Set();
   const { $ref: reference, enum: values, items } = schema;
   const own = Array.isArray(values) ? values : [];
   const alternatives: unknown[] = [schema['anyOf'], schema['oneOf']].flatMap((each) =>
@@ -76,7 +93,9 @@ function listEnumValues(schema: unknown, root: Readonly<Record<string, unknown>>
   );
   const constants = alternatives.flatMap((each) => (isRecord(each) && 'const' in each ? [each['const']] : []));
   const referred = typeof reference === 'string' ? resolveReference(reference, root) : undefined;
-  const inner = [...alternatives, referred, items].flatMap((each) => [...listEnumValues(each, root, depth + 1)]);
+  const inner = [...alternatives, referred, items].flatMap((each) => [
+    ...listEnumValues(each, { ...search, depth: depth + 1 }),
+  ]);
   return new Set([...[...own, ...constants].map((value: unknown) => JSON.stringify(value)), ...inner]);
 }
 

@@ -55,8 +55,9 @@ function lintTool(tool: SurfaceTool): SurfaceFinding[] {
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
   const joins = ['anyOf', 'oneOf', 'allOf'].filter((keyword) => inputSchema[keyword] !== undefined);
   const refused = Object.keys(properties).filter((parameter) => !/^[\w.-]{1,64}$/.test(parameter));
+  const budget = { left: maxSchemas };
   const silent = Object.entries(properties).flatMap(([parameter, schema]) =>
-    isDescribed(schema, inputSchema) ? [] : [parameter],
+    isDescribed(schema, { root: inputSchema, depth: 0, visited: new Map(), budget }) ? [] : [parameter],
   );
   const arrays = Object.entries(properties).flatMap(([parameter, schema]) =>
     isRecord(schema) && schema['type'] === 'array' && !('items' in schema) && !('prefixItems' in schema)
@@ -93,9 +94,25 @@ function lintTool(tool: SurfaceTool): SurfaceFinding[] {
   ];
 }
 
+interface Search {
+  root: Record<string, unknown>;
+  depth: number;
+  /** How deep each schema was found: alternatives that refer to each other lead to it again and again. */
+  visited: Map<unknown, number>;
+  /** How many more schemas of the tool are read. */
+  budget: { left: number };
+}
+
+/** More than any tool has. What is not read is no finding. */
+const maxSchemas = 100_000;
+
 /** A description of what a parameter refers to, or of one of its alternatives, is one of it. */
-function isDescribed(schema: unknown, root: Record<string, unknown>, depth = 0): boolean {
-  if (!isRecord(schema) || depth > 5) return false;
+function isDescribed(schema: unknown, search: Search): boolean {
+  const { root, depth, visited, budget } = search;
+  if (!isRecord(schema) || depth > 5 || (visited.get(schema) ?? Infinity) <= depth) return false;
+  visited.set(schema, depth);
+  budget.left -= 1;
+  if (budget.left < 0) return true;
   if (typeof schema['description'] === 'string' && schema['description'].trim() !== '') return true;
   const reference = typeof schema['$ref'] === 'string' ? schema['$ref'] : '';
   const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
@@ -104,7 +121,7 @@ function isDescribed(schema: unknown, root: Record<string, unknown>, depth = 0):
     ...(isRecord(definitions) ? [definitions[name]] : []),
     ...['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => schema[keyword]),
   ];
-  return inner.some((part) => isDescribed(part, root, depth + 1));
+  return inner.some((part) => isDescribed(part, { ...search, depth: depth + 1 }));
 }
 
 function findMissing(id: string, what: string, description: string | undefined): SurfaceFinding[] {

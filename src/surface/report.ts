@@ -16,7 +16,7 @@ export interface ExpectedSurfaces {
 /** Compares the surfaces of the server, by configuration, with what is expected of them. A configuration that is not expected is new. */
 export function reportSurfaces(found: SurfaceFile['configurations'], expected: ExpectedSurfaces): SurfaceReport {
   const { against, configurations, text } = expected;
-  const file = text === null ? null : { path: against, lines: text.split('\n') };
+  const file = text === null ? null : { path: against, lines: indexLines(text) };
   return {
     against,
     unread: null,
@@ -50,7 +50,7 @@ function reportNew(name: string, { tools }: Surface, against: string): FoundChan
 }
 
 interface Place {
-  file: { path: string; lines: readonly string[] } | null;
+  file: { path: string; lines: LineIndex } | null;
   configuration: string;
   isNamed: boolean;
 }
@@ -59,15 +59,37 @@ interface Place {
 function locateChange({ item, ...change }: FoundChange, { file, configuration, isNamed }: Place): SurfaceChange {
   const id = isNamed ? `${configuration}.${change.id}` : change.id;
   if (file === null) return { ...change, id, location: null };
-  const find = (line: string, from: number) => {
-    const index = file.lines.findIndex((each, at) => at >= from && each.trim().replace(/,$/, '') === line);
-    return index < 0 ? null : index;
-  };
+  const find = (line: string, from: number) => findFirst(file.lines.get(line) ?? [], from);
   const start = find(`${JSON.stringify(configuration)}: {`, 0) ?? 0;
   const list = item === null ? null : find(`"${item.list}": [`, start);
   const keys = { tools: 'name', prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' };
   const own = item === null || list === null ? null : find(`"${keys[item.list]}": ${JSON.stringify(item.name)}`, list);
   return { ...change, id, location: { file: file.path, line: (own ?? list ?? start) + 1 } };
+}
+
+/** Where each line of a file is, by its text without indentation and comma; numbers from 0, in their order. */
+type LineIndex = ReadonlyMap<string, readonly number[]>;
+
+function indexLines(text: string): LineIndex {
+  const index = new Map<string, number[]>();
+  for (const [at, line] of text.split('\n').entries()) {
+    const key = line.trim().replace(/,$/, '');
+    const known = index.get(key);
+    if (known === undefined) index.set(key, [at]);
+    else known.push(at);
+  }
+  return index;
+}
+
+/** The first number from `from` on in an ascending list; null where there is none. */
+function findFirst(numbers: readonly number[], from: number): number | null {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((numbers[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return numbers[low] ?? null;
 }
 
 /** What a model reads of a tool, in bytes of UTF-8: its name, description and input schema, as JSON without spaces. */

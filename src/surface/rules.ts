@@ -14,6 +14,7 @@ export type Side = 'input' | 'output';
 const rule = (severity: SurfaceSeverity, name: string, reason: string): Ruling => ({ severity, rule: name, reason });
 
 export const rulings = {
+  tooLarge: rule('breaking', 'surface-too-large', 'What is not compared may have breaking changes.'),
   removed: rule('breaking', 'item-removed', 'Who uses it gets an error now.'),
   added: rule('additive', 'item-added', 'Nothing that worked before depends on it.'),
   description: rule('review', 'description-changed', 'A description changes what a model does with the server.'),

@@ -10,6 +10,7 @@ import {
 } from './effect.ts';
 import { type Alternative, expandSchema, jsonTypes } from './expand.ts';
 import type { Located, Schema } from './keywords.ts';
+import { spend } from './work.ts';
 
 interface Objects {
   before: Alternative;
@@ -33,6 +34,7 @@ interface Shape {
 export function compareObjects({ before, after, path, comparing }: Objects, compareParts: CompareParts): void {
   const [from, to] = [readShape(before), readShape(after)];
   const names = [from, to].flatMap(({ properties, required }) => [...Object.keys(properties), ...required]);
+  spend(before.root.work, names.length);
   for (const name of [...new Set(names)].toSorted()) {
     const inner = joinPath(path, name);
     const [isIn, stays] = [from, to].map(({ properties }) => Object.hasOwn(properties, name));

@@ -15,6 +15,8 @@ import {
 import { type Alternative, expandSchema, jsonTypes, listLabels } from './expand.ts';
 import { generalKeywords, isSameText, openDocument } from './keywords.ts';
 import { acceptsValue, compareScalarRules, isWhole } from './scalars.ts';
+import { hasValue } from './value-index.ts';
+import { createWork, spend, type Work } from './work.ts';
 
 /**
  * Lists what changed between two JSON Schemas, and what each change does to the set of valid values. Sound: where no change narrows,
@@ -22,10 +24,12 @@ import { acceptsValue, compareScalarRules, isWhole } from './scalars.ts';
  *
  * A property that an open object did not declare and now does is taken as `maybe` narrowed: what was sent under its name before is checked
  * now. So is one that an open object declares no more, since nothing says that it still has an effect.
+ *
+ * @throws {TooMuchWorkError} when `work` is used up
  */
-export function compareSchemas(before: unknown, after: unknown): SchemaChange[] {
+export function compareSchemas(before: unknown, after: unknown, work: Work = createWork()): SchemaChange[] {
   const comparing: Comparing = { changes: [], seen: new Map(), depth: 0, isCertain: true };
-  compareLocated(openDocument(before), openDocument(after), '', comparing);
+  compareLocated(openDocument(before, work), openDocument(after, work), '', comparing);
   return comparing.changes;
 }
 
@@ -98,6 +102,7 @@ function compareAlternatives(
   }
   const label = findLabel(from, to);
   if (label === null) {
+    spend(before?.root.work ?? createWork(), from.length * to.length);
     const tried = from.map((own) => to.map((other) => tryOne(own, other, comparing)));
     const isKept = tried.every((row) => row.some(({ narrows }) => narrows === 'no'));
     const isOld = to.every((_, index) => tried.some((row) => row[index]?.widens === 'no'));
@@ -180,6 +185,7 @@ function findLost(from: Alternative, to: Alternative): Certainty {
     // Of few integers, the list may have all.
     return isEndless(from) ? 'yes' : 'maybe';
   }
+  spend(from.root.work, from.values.length);
   const own = from.values.filter((value) => acceptsValue(from, value) !== 'no');
   const answers = new Set(
     own.map((value): Certainty => {
@@ -189,13 +195,13 @@ function findLost(from: Alternative, to: Alternative): Certainty {
     }),
   );
   if (answers.has('yes')) return 'yes';
+  if (!answers.has('maybe')) return 'no';
   // The same rules on both sides refuse the same values.
-  const isSubset = from.values.every(
-    (value) => to.values === null || to.values.some((other) => isJsonEqual(value, other)),
-  );
+  const { values } = to;
+  const isSubset = values === null || from.values.every((value) => hasValue(values, value));
   const hasSameRules =
     isJsonEqual(from.rules, to.rules) && from.isInteger === to.isInteger && !readsReferences(from, to);
-  return answers.has('maybe') && !(isSubset && hasSameRules) ? 'maybe' : 'no';
+  return isSubset && hasSameRules ? 'no' : 'maybe';
 }
 
 /** Whether it certainly allows more values than anyone lists. */

@@ -1,4 +1,4 @@
-import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { isJsonEqual, isRecord, printCanonicalJson } from '../../base/json.ts';
 import {
   generalKeywords,
   isHard,
@@ -8,6 +8,8 @@ import {
   resolveReference,
   type SchemaDocument,
 } from './keywords.ts';
+import { hasValue, indexValues } from './value-index.ts';
+import { spend } from './work.ts';
 
 /** The types of JSON Schema, with `integer` as a rule on numbers. */
 export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const;
@@ -38,6 +40,7 @@ export function expandSchema({ schema, root }: Located, open: readonly unknown[]
   if (schema === true) return jsonTypes.map((type) => allow(type, root));
   if (schema === false) return [];
   root.left -= 1;
+  spend(root.work, 1 + open.length);
   if (root.left < 0 || open.length > maxNesting || !isRecord(schema) || open.includes(schema) || isHard(schema, root))
     return null;
   const rules = listRules(schema);
@@ -60,6 +63,10 @@ export function expandSchema({ schema, root }: Located, open: readonly unknown[]
     if (schema[keyword] === undefined) continue;
     const branches = listSchemas(schema[keyword]).map((part) => expandSchema({ schema: part, root }, within));
     const known = branches.filter((branch) => branch !== null);
+    spend(
+      root.work,
+      known.reduce((sum, branch) => sum + branch.length, 0),
+    );
     const isKnown = known.length === branches.length && (keyword === 'anyOf' || areApart(known));
     narrow(isKnown ? joinValues(known.flat()) : null);
   }
@@ -111,9 +118,9 @@ export function readType(value: unknown): JsonType {
 /** The alternative with only those of its values that are in the list. */
 function keepValues(alternative: Alternative, list: readonly unknown[]): Alternative[] {
   const known = alternative.values;
+  spend(alternative.root.work, list.length);
   const values = list.filter(
-    (value) =>
-      readType(value) === alternative.type && (known === null || known.some((each) => isJsonEqual(each, value))),
+    (value) => readType(value) === alternative.type && (known === null || hasValue(known, value)),
   );
   return values.length === 0 ? [] : [{ ...alternative, values }];
 }
@@ -123,6 +130,7 @@ function intersect(left: readonly Alternative[], right: readonly Alternative[]):
   const found: Alternative[] = [];
   for (const a of left) {
     for (const b of right.filter(({ type }) => type === a.type)) {
+      spend(a.root.work, countRules(a.rules) + countRules(b.rules));
       const rules = mergeRules(a.rules, b.rules);
       if (rules === null) return null;
       const merged = { ...a, rules, isInteger: a.isInteger || b.isInteger };
@@ -131,6 +139,12 @@ function intersect(left: readonly Alternative[], right: readonly Alternative[]):
     }
   }
   return found;
+}
+
+/** What putting the rules together takes: properties are copied. */
+function countRules({ properties, required, ...rules }: Alternative['rules']): number {
+  const size = isRecord(properties) ? Object.keys(properties).length : 0;
+  return Object.keys(rules).length + size + (Array.isArray(required) ? required.length : 0);
 }
 
 const largest: ReadonlySet<string> = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
@@ -187,17 +201,23 @@ function areSeparate(a: Record<string, unknown>, b: Record<string, unknown>): bo
 
 /** Whether no value can meet two of the branches, so that "exactly one" is "at least one". */
 function areApart(branches: ReadonlyArray<readonly Alternative[]>): boolean {
-  return branches.every((branch, index) =>
-    branches.slice(index + 1).every((other) => branch.every((a) => other.every((b) => isApart(a, b)))),
-  );
+  const owners = new Map<string, number>();
+  for (const [index, branch] of branches.entries()) {
+    for (const text of branch.flatMap(({ values }) => (values === null ? [] : [...indexValues(values)]))) {
+      if ((owners.get(text) ?? index) !== index) return false;
+      owners.set(text, index);
+    }
+  }
+  const all = branches.flatMap((branch, index) => branch.map((alternative) => ({ alternative, index })));
+  const open = all.filter(({ alternative }) => alternative.values === null);
+  // With more of them, nothing is compared rule by rule.
+  if (open.length > maxAlternatives) return false;
+  return open.every((a) => all.every((b) => a.index === b.index || isApart(a.alternative, b.alternative)));
 }
 
+/** Whether two alternatives share no value, of which at least one lists none. */
 function isApart(a: Alternative, b: Alternative): boolean {
   if (a.type !== b.type) return true;
-  const { values } = b;
-  if (a.values !== null && values !== null) {
-    return a.values.every((value) => !values.some((other) => isJsonEqual(value, other)));
-  }
   const label = readLabel(a, b);
   return label !== null && !isJsonEqual(label.a, label.b);
 }
@@ -211,12 +231,22 @@ function readLabel(a: Alternative, b: Alternative): { a: unknown; b: unknown } |
   return null;
 }
 
+const labels = new WeakMap<Alternative, ReadonlyMap<string, unknown>>();
+
 /** The one value of each required property that has only one, which distinguishes kinds of objects. */
-export function listLabels({ type, rules: { properties, required } }: Alternative): Map<string, unknown> {
+export function listLabels(alternative: Alternative): ReadonlyMap<string, unknown> {
+  const found = labels.get(alternative) ?? findLabels(alternative);
+  labels.set(alternative, found);
+  return found;
+}
+
+function findLabels({ type, rules: { properties, required }, root }: Alternative): Map<string, unknown> {
   if (type !== 'object' || !isRecord(properties) || !Array.isArray(required)) return new Map();
+  spend(root.work, Object.keys(properties).length + required.length);
+  const names = new Set(required);
   return new Map(
     Object.entries(properties).flatMap(([name, schema]) => {
-      if (!isRecord(schema) || !required.includes(name)) return [];
+      if (!isRecord(schema) || !names.has(name)) return [];
       const { const: value, enum: values } = schema;
       if (value !== undefined) return [[name, value] as const];
       return Array.isArray(values) && values.length === 1 ? [[name, values[0]] as const] : [];
@@ -234,10 +264,9 @@ function joinValues(alternatives: readonly Alternative[]): Alternative[] {
       const values = [first, ...others].flatMap((each) =>
         (each.values ?? []).filter((value) => !each.isInteger || Number.isInteger(value)),
       );
-      const distinct = values.filter(
-        (value, index) => values.findIndex((other) => isJsonEqual(value, other)) === index,
-      );
-      return [{ ...first, isInteger: false, values: distinct }];
+      spend(first.root.work, values.length);
+      const distinct = new Map(values.toReversed().map((value) => [printCanonicalJson(value), value]));
+      return [{ ...first, isInteger: false, values: [...distinct.values()].toReversed() }];
     }),
     ...alternatives.filter((each) => !isPlain(each)),
   ];

@@ -1,4 +1,5 @@
 import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { spend, type Work } from './work.ts';
 
 /** A JSON Schema: `true`, `false` or an object. What a server calls one may be anything else. */
 export type Schema = unknown;
@@ -7,6 +8,8 @@ export type Schema = unknown;
 export interface SchemaDocument {
   schema: Schema;
   left: number;
+  /** Of the whole comparison, which other schemas share. */
+  work: Work;
 }
 
 /** A schema and the document that it is part of. */
@@ -19,8 +22,8 @@ export interface Located {
 const maxSchemas = 5_000;
 
 /** A schema as the document that its references lead into. */
-export function openDocument(schema: Schema): Located {
-  return { schema, root: { schema, left: maxSchemas } };
+export function openDocument(schema: Schema, work: Work): Located {
+  return { schema, root: { schema, left: maxSchemas, work } };
 }
 
 /** Keywords that say nothing about which values are valid, and that people, models or programs read. */
@@ -168,10 +171,13 @@ function decodePointer(part: string): string | null {
 
 /** Whether two schemas allow the same values because they are written the same, notes apart. */
 export function isSameText(a: Located, b: Located): boolean {
-  const [before, after] = [removeNotes(a.schema), removeNotes(b.schema)];
+  const [before, after] = [a, b].map(({ schema, root }) => removeNotes(schema, root.work));
   if (!isJsonEqual(before, after)) return false;
   if (isLatestDialect(a.root) !== isLatestDialect(b.root)) return false;
-  return !hasReference(before) || isJsonEqual(removeNotes(a.root.schema), removeNotes(b.root.schema));
+  return (
+    !hasReference(before) ||
+    isJsonEqual(removeNotes(a.root.schema, a.root.work), removeNotes(b.root.schema, b.root.work))
+  );
 }
 
 /** Keywords whose value is a mapping of schemas, in which a key is no keyword. */
@@ -185,16 +191,21 @@ const mappings: ReadonlySet<string> = new Set([
 ]);
 const literals: ReadonlySet<string> = new Set(['enum', 'const', 'required', 'dependentRequired']);
 
-function removeNotes(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(removeNotes);
+function removeNotes(schema: unknown, work: Work): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => removeNotes(part, work));
+  spend(work, 1);
   if (!isRecord(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([keyword]) => !noteKeywords.has(keyword) && keyword !== '$comment' && !isUnknownKeyword(keyword))
       .map(([keyword, value]) => {
-        if (literals.has(keyword)) return [keyword, value];
-        if (!mappings.has(keyword) || !isRecord(value)) return [keyword, removeNotes(value)];
-        return [keyword, Object.fromEntries(Object.entries(value).map(([key, part]) => [key, removeNotes(part)]))];
+        if (literals.has(keyword)) {
+          if (Array.isArray(value)) spend(work, value.length);
+          return [keyword, value];
+        }
+        if (!mappings.has(keyword) || !isRecord(value)) return [keyword, removeNotes(value, work)];
+        const parts = Object.entries(value).map(([key, part]) => [key, removeNotes(part, work)]);
+        return [keyword, Object.fromEntries(parts)];
       }),
   );
 }

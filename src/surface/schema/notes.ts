@@ -1,6 +1,7 @@
-import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { isRecord, printCanonicalJson } from '../../base/json.ts';
 import { joinPath } from './compare-objects.ts';
 import { noteKeywords, isUnknownKeyword, openDocument, resolveReference, type SchemaDocument } from './keywords.ts';
+import { spend, type Work } from './work.ts';
 
 /** A keyword that changes no set of values, and that is another one now. */
 export interface NoteChange {
@@ -17,24 +18,35 @@ type Notes = Map<string, Record<string, unknown>>;
 /** Levels of a schema that are read; deeper parts are too far away to be read by anyone. */
 const maxDepth = 30;
 
-/** Lists in which notes two schemas differ, at the paths that both have. Each part has those of the schema that it refers to, too. */
-export function compareNotes(before: unknown, after: unknown): NoteChange[] {
-  const [from, to] = [readNotes(before), readNotes(after)];
+/**
+ * Lists in which notes two schemas differ, at the paths that both have. Each part has those of the schema that it refers to, too.
+ *
+ * @throws {TooMuchWorkError} when `work` is used up
+ */
+export function compareNotes(before: unknown, after: unknown, work: Work): NoteChange[] {
+  const [from, to] = [readNotes(before, work), readNotes(after, work)];
+  // References lead to one value many times.
+  const texts = new Map<unknown, string>();
+  const print = (value: unknown) => {
+    const text = texts.get(value) ?? printCanonicalJson(value);
+    texts.set(value, text);
+    return text;
+  };
   const changes: NoteChange[] = [];
   for (const [path, own] of from) {
     const other = to.get(path);
     if (other === undefined) continue;
     for (const keyword of [...new Set([...Object.keys(own), ...Object.keys(other)])].toSorted()) {
-      if (isJsonEqual(own[keyword], other[keyword])) continue;
+      if (print(own[keyword]) === print(other[keyword])) continue;
       changes.push({ path, keyword, before: own[keyword], after: other[keyword] });
     }
   }
   return changes;
 }
 
-function readNotes(schema: unknown): Notes {
+function readNotes(schema: unknown, work: Work): Notes {
   const notes: Notes = new Map();
-  const located = openDocument(schema);
+  const located = openDocument(schema, work);
   collect(located.schema, { path: '', depth: 0, notes, root: located.root });
   return notes;
 }
@@ -49,6 +61,7 @@ interface Reading {
 function collect(schema: unknown, reading: Reading): void {
   const { path, depth, notes, root } = reading;
   root.left -= 1;
+  spend(root.work, 1);
   if (!isRecord(schema) || depth > maxDepth || root.left < 0) return;
   const known = notes.get(path) ?? {};
   // What stands nearest to a value says most about it.

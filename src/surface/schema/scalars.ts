@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
-import { isJsonEqual } from '../../base/json.ts';
 import type { Certainty, Effect } from './effect.ts';
 import { noEffect, unknownEffect } from './effect.ts';
 import type { Alternative } from './expand.ts';
+import { hasValue } from './value-index.ts';
 
 /** A rule on numbers, strings or sizes in which two alternatives differ. */
 export interface RuleChange extends Effect {
@@ -185,7 +185,7 @@ const sizeRules: ReadonlySet<string> = new Set([
 /** Whether an alternative allows a value of its type. */
 export function acceptsValue(alternative: Alternative, value: unknown): Certainty {
   const { values, rules, isInteger } = alternative;
-  if (values !== null && !values.some((each) => isJsonEqual(each, value))) return 'no';
+  if (values !== null && !hasValue(values, value)) return 'no';
   if (isInteger && !Number.isInteger(value)) return 'no';
   const { lower, upper } = readRange(alternative);
   const size = measure(value);
