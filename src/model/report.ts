@@ -93,6 +93,10 @@ const shardSchema = z.object({
   index: z.int().min(1).max(256),
   total: z.int().min(1).max(256),
   digest: z.string().describe('Equal where jobs agree on all cases and how they are shared.'),
+  selection: z
+    .object({ evals: z.array(z.string()), cases: z.array(z.string()), tags: z.array(z.string()) })
+    .exactOptional()
+    .describe('What was asked for before it was cut: patterns of evals files, names of cases and tags; empty for all.'),
 });
 
 /** Which part of the cases was run, where several jobs share them. */

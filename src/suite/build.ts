@@ -17,7 +17,7 @@ import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, 
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import { checkNames, finishTexts } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
-import { placeSnapshots, placeSnapshotsOfStep } from './snapshots.ts';
+import { mapSnapshots, mapSnapshotsOfStep, placeSnapshot } from './snapshots.ts';
 import { findServerIds, parseSteps } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
@@ -37,8 +37,9 @@ export function buildSuite(
   const ids = assignCaseIds(origins ?? written.cases.map((base, index) => ({ index, base, row: null })));
   const { judgeModel } = written;
   const { file } = document.locateValue([]);
+  const place = (snapshot: string) => placeSnapshot(snapshot, file);
   const checks = (written.checks ?? []).map((check) =>
-    placeSnapshots(fillJudgeModel(parseCheck(check), judgeModel), file),
+    mapSnapshots(fillJudgeModel(parseCheck(check), judgeModel), place),
   );
   const judges = locateJudges(checks, document, ['checks']);
   const match = { ...defaultMatchOptions, ...written.match };
@@ -57,13 +58,13 @@ export function buildSuite(
     const filling = fillRow(row);
     const client = offered === null ? null : { ...offered, offer: fillParts(offered.offer, filling) };
     const steps = parseSteps(testCase.steps).map((step) =>
-      placeSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), file),
+      mapSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), place),
     );
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
     const ownChecks = {
       ...parsedChecks,
-      list: parsedChecks.list.map((check) => placeSnapshots(fillParts(check, filling), file)),
+      list: parsedChecks.list.map((check) => mapSnapshots(fillParts(check, filling), place)),
     };
     const names = origins === null ? null : checkNames({ row, ...listNamedParts(written, index) }, document);
     appendAll(findings, names?.findings ?? []);

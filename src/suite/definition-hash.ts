@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
+import { posix } from 'node:path';
 import type { StoredCase, TestCase } from '../model/case.ts';
 import { readServerName } from '../model/step-server.ts';
 import { mapServerSteps, type Step } from '../model/step.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { compileCase } from './compile.ts';
+import { mapSnapshots, mapSnapshotsOfStep } from './snapshots.ts';
 
 /** Enough that two definitions of a suite never share one, and short enough to be kept for every case of every night. */
 const hashLength = 16;
@@ -16,6 +18,25 @@ const hashLength = 16;
 export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
   const { title: _title, runs: _runs, ...definition } = compileCase(testCase, suite, { dialect: 'embedded' });
   return hashFields(forgetServerUnderTest(definition));
+}
+
+/**
+ * The same wherever the evals file is, to compare the definitions of two commits: paths of snapshots count from the folder of the file,
+ * and decoys in a file of their own do not count, because those of a base are not read. Nor do limits of time, which are compared by
+ * themselves.
+ */
+export function hashMovedDefinition(testCase: SuiteCase, suite: Suite): string {
+  const folder = posix.dirname(suite.location.file);
+  const unplace = (file: string) => posix.relative(folder, file);
+  const { modelSettings, checks, steps } = testCase;
+  const moved: SuiteCase = {
+    ...testCase,
+    timeoutMs: 1,
+    modelSettings: modelSettings.decoyFile === null ? modelSettings : { ...modelSettings, decoys: [] },
+    checks: { ...checks, list: checks.list.map((check) => mapSnapshots(check, unplace)) },
+    steps: steps.map((located) => ({ ...located, step: mapSnapshotsOfStep(located.step, unplace) })),
+  };
+  return hashDefinition(moved, { ...suite, checks: suite.checks.map((check) => mapSnapshots(check, unplace)) });
 }
 
 /** The only server has no name in a hash, so that hashes of earlier versions stay comparable. */

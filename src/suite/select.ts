@@ -13,10 +13,33 @@ export interface Selection {
   runs: number | RunRange | null;
 }
 
-/** Keeps the cases that were asked for. A name or tag that no case has, and a selection of nothing, are issues. */
-export function selectCases(suites: Suite[], selection: Selection): { suites: Suite[]; issues: ConfigurationIssue[] } {
+/** What a selection takes. */
+interface Selected {
+  suites: Suite[];
+  issues: ConfigurationIssue[];
+  /** The cases that only the selection of the base takes. */
+  added: SuiteCase[];
+}
+
+/**
+ * Keeps the cases that were asked for. A name or tag that no case has, and a selection of nothing, are issues. `findBase` finds the
+ * suite of the base that a change must not take cases from: what the selection takes there is kept, whatever the change calls it.
+ */
+export function selectCases(
+  suites: Suite[],
+  selection: Selection,
+  findBase: (suite: Suite) => Suite | null = () => null,
+): Selected {
   const { cases: names, tags, runs } = selection;
-  const all = suites.flatMap(({ cases }) => cases);
+  const sides = suites.map((suite) => ({ suite, before: findBase(suite)?.cases ?? [] }));
+  const all = sides.flatMap(({ suite, before }) => [...suite.cases, ...before]);
+  const added: SuiteCase[] = [];
+  const isKept = (testCase: SuiteCase, before: readonly SuiteCase[]) => {
+    if (isSelected(testCase, selection)) return true;
+    if (!findEarlier(before, testCase).some((earlier) => isSelected(earlier, selection))) return false;
+    added.push(testCase);
+    return true;
+  };
   const issues = [
     ...findUnknownWords(names, {
       code: 'unknown-case',
@@ -34,17 +57,10 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       isMeant: (tag, word) => tag === word,
     }),
   ];
-  const selected = suites
-    .map((suite) => ({
+  const selected = sides
+    .map(({ suite, before }) => ({
       ...suite,
-      cases: suite.cases
-        .filter(
-          (testCase) =>
-            names.length === 0 ||
-            listNames(testCase).some((name) => names.some((pattern) => matchesName(name, pattern))),
-        )
-        .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
-        .map((testCase) => replaceRuns(testCase, runs)),
+      cases: suite.cases.filter((testCase) => isKept(testCase, before)).map((testCase) => replaceRuns(testCase, runs)),
     }))
     .filter((suite) => suite.cases.length > 0);
   if (selected.length === 0 && suites.length > 0 && issues.length === 0) {
@@ -54,7 +70,25 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       input: 'cases',
     });
   }
-  return { suites: selected, issues };
+  return { suites: selected, issues, added };
+}
+
+function isSelected(testCase: SuiteCase, { cases: names, tags }: Selection): boolean {
+  const isNamed =
+    names.length === 0 || listNames(testCase).some((name) => names.some((pattern) => matchesName(name, pattern)));
+  return isNamed && (tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)));
+}
+
+/** Finds what a case was in the base: the case with its id, else those that it was split from or joined of, with models or rows. */
+function findEarlier(before: readonly SuiteCase[], testCase: SuiteCase): SuiteCase[] {
+  const same = before.filter(({ id }) => id === testCase.id);
+  if (same.length > 0) return same;
+  const ids = listIds(testCase);
+  return before.filter((earlier) => listIds(earlier).some((id) => ids.includes(id)));
+}
+
+function listIds({ id, variantOf }: SuiteCase): string[] {
+  return [id, ...variantOf.map((whole) => whole.id)];
 }
 
 /** A deterministic case runs once, whatever is asked for. */

@@ -15,21 +15,26 @@ export function listSnapshotFiles(assertion: Assertion): string[] {
   return assertion.type === 'toMatchFile' ? [assertion.file] : [];
 }
 
-/** Gives the snapshots of a check paths from the working directory, as that of the evals file is. */
-export function placeSnapshots(check: Check, evalsFile: string): Check {
-  const placeNegatable = (part: NegatableCheck): NegatableCheck => {
-    if (isCombination(part)) return { ...part, assertions: part.assertions.map(placePart) };
-    return part.type === 'toMatchFile' ? { ...part, file: posix.join(posix.dirname(evalsFile), part.file) } : part;
+/** Gives the snapshots of a check other paths. */
+export function mapSnapshots(check: Check, map: (file: string) => string): Check {
+  const mapNegatable = (part: NegatableCheck): NegatableCheck => {
+    if (isCombination(part)) return { ...part, assertions: part.assertions.map(mapPart) };
+    return part.type === 'toMatchFile' ? { ...part, file: map(part.file) } : part;
   };
-  const placePart = (part: InnerCheck): InnerCheck =>
-    part.type === 'not' ? { ...part, assertion: placeNegatable(part.assertion) } : placeNegatable(part);
-  if (check.type === 'not') return { ...check, assertion: placeNegatable(check.assertion) };
-  if (isCombination(check)) return { ...check, assertions: check.assertions.map(placePart) };
-  return check.type === 'toMatchFile' ? { ...check, file: posix.join(posix.dirname(evalsFile), check.file) } : check;
+  const mapPart = (part: InnerCheck): InnerCheck =>
+    part.type === 'not' ? { ...part, assertion: mapNegatable(part.assertion) } : mapNegatable(part);
+  if (check.type === 'not') return { ...check, assertion: mapNegatable(check.assertion) };
+  if (isCombination(check)) return { ...check, assertions: check.assertions.map(mapPart) };
+  return check.type === 'toMatchFile' ? { ...check, file: map(check.file) } : check;
 }
 
 /** The same for the assertion of a step. */
-export function placeSnapshotsOfStep(step: Step, evalsFile: string): Step {
+export function mapSnapshotsOfStep(step: Step, map: (file: string) => string): Step {
   if (step.kind !== 'assert' || !('type' in step.assertion)) return step;
-  return { ...step, assertion: placeSnapshots(step.assertion, evalsFile) };
+  return { ...step, assertion: mapSnapshots(step.assertion, map) };
+}
+
+/** Gives a snapshot a path from the working directory, as that of the evals file is. */
+export function placeSnapshot(file: string, evalsFile: string): string {
+  return posix.join(posix.dirname(evalsFile), file);
 }

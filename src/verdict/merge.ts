@@ -152,6 +152,9 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
       ...(isDeepStrictEqual(report.revision, first.report.revision) ? [] : [differs('commit or branch')]),
       ...(isOtherServer ? [differs('server')] : []),
       ...(comparesWithBase(report) && report.baseComparison?.commit !== base ? [differs('base')] : []),
+      ...(isDeepStrictEqual(report.shard?.selection, first.report.shard?.selection)
+        ? []
+        : [differs('selection of evals files and cases')]),
       ...(hasOtherLimits ? [differs('limit of regressions')] : []),
       ...(hasOtherPrices ? [differs('table of prices')] : []),
     ];

@@ -7,7 +7,10 @@ type Files = Readonly<Record<string, FileChange>>;
 
 export interface PullRequestAttack extends Attack {
   attacker: 'pull-request';
+  base: Files;
   head: Files;
+  /** Of the gate, in addition to the usual ones. */
+  inputs?: Readonly<Record<string, string>>;
   /** What the change does to the repository in addition. */
   prepare?: (workspace: Workspace) => void;
 }
@@ -93,21 +96,81 @@ const changes: Array<[string, Files, PullRequestAttack['prepare']?]> = [
   ],
 ];
 
-export const pullRequestAttacks: readonly PullRequestAttack[] = changes.map(([name, head, prepare]) => ({
-  name,
-  class: 'base policy',
-  attacker: 'pull-request',
-  deserves: 'failed',
-  head,
-  ...(prepare === undefined ? {} : { prepare }),
-}));
+const tag = (text: string) => text.replaceAll('    title:', '    tags: [smoke]\n    title:');
+const untag = (text: string) => text.replace('    tags: [smoke]\n', '');
+const tagged = tag(evals);
+const entry = 'quarantine: [{ suite: says, case: old, owner: "@a", reason: x, expires: 2099-01-01 }]\n';
+const shelved = writeSayingCases('Says', ['old', 'red', 'blue']);
+const bothRevisions = `protocol: both\n${onlyBlue}`;
+
+/** Changes of a suite of which the workflow runs a part, or with which the gate would run less than the base requires. */
+const selections: Array<[string, { before: string; file?: string; after: string; inputs?: Record<string, string> }]> = [
+  ['takes the tag off the case', { before: tagged, after: untag(tagged), inputs: { tags: 'smoke' } }],
+  [
+    'takes the tag off the case and no longer requires it',
+    { before: tagged, after: untag(tag(suite)), inputs: { tags: 'smoke' } },
+  ],
+  [
+    'gives the case another title',
+    { before: evals, after: evals.replace('Says red', 'Red'), inputs: { cases: 'Says *' } },
+  ],
+  [
+    'renames the suite of the tag',
+    { before: tagged, after: untag(tagged).replace('suite: Says', 'suite: Said'), inputs: { tags: 'smoke' } },
+  ],
+  [
+    'renames the case of the tag',
+    { before: tagged, after: untag(tagged).replace('id: red', 'id: rot'), inputs: { tags: 'smoke' } },
+  ],
+  [
+    'gives a failing case the id of one in quarantine',
+    {
+      before: shelved,
+      file: `${policy}${entry}`,
+      after: shelved.replace(/  - id: old[^]*?(?=  - id)/, '').replace('- id: red', '- id: old'),
+    },
+  ],
+  [
+    'gives a failing case the name of a quarantine whose case is gone',
+    { before: suite, file: `${policy}${entry}`, after: suite.replace('- id: red', '- id: old') },
+  ],
+  [
+    'runs in the one revision of MCP that works',
+    { before: bothRevisions, after: bothRevisions.replace('both', '"2026-07-28"') },
+  ],
+  [
+    'renames a suite that may be renamed, without its required case',
+    { before: evals, file: 'protect: [requiredCases]\n', after: onlyBlue.replace('suite: Says', 'suite: Said') },
+  ],
+];
+
+export const pullRequestAttacks: readonly PullRequestAttack[] = [
+  ...changes.map(([name, head, prepare]) => ({
+    name,
+    class: 'base policy',
+    attacker: 'pull-request' as const,
+    deserves: 'failed' as const,
+    base,
+    head,
+    ...(prepare === undefined ? {} : { prepare }),
+  })),
+  ...selections.map(([name, { before, file = policy, after, inputs = {} }]) => ({
+    name,
+    class: 'base selection',
+    attacker: 'pull-request' as const,
+    deserves: 'failed' as const,
+    base: { 'evals/a.yaml': before, 'p.yaml': file },
+    head: { 'evals/a.yaml': after },
+    inputs,
+  })),
+];
 
 /** Runs the gate of the change with the policy of its base. A gate that refuses to run has not passed either. */
 export async function runPullRequestAttack(attack: PullRequestAttack): Promise<AttackResult> {
-  const { workspace, environment } = await createPullRequest(base, attack.head);
+  const { workspace, environment } = await createPullRequest(attack.base, attack.head);
   await using _workspace = workspace;
   attack.prepare?.(workspace);
-  const inputs = { evals: 'evals/*.yaml', policy: 'p.yaml', 'policy-ref': 'base', sandbox: 'off' };
+  const inputs = { evals: 'evals/*.yaml', policy: 'p.yaml', 'policy-ref': 'base', sandbox: 'off', ...attack.inputs };
   const found = await runEmbeddedGate(workspace, inputs, { says, environment }).then(
     ({ exitCode }) => `exit code ${exitCode}`,
     (error: unknown) =>

@@ -78,7 +78,8 @@ function judgeSoundShards(shards: readonly Report[]): Judged {
   const members = shards.map((report, index) => ({ label: String(index), report }));
   const { joined, problems } = joinShards(members, { isJudgedAnew: false });
   expect(problems).toEqual([]);
-  const merge = { ...joined, revision: shards[0]?.revision ?? null, rules: { minimumPassRate: null, policy: null } };
+  const rules = { minimumPassRate: null, policy: null };
+  const merge = { ...joined, revision: shards[0]?.revision ?? null, selection: undefined, rules };
   return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 

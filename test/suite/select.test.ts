@@ -18,7 +18,7 @@ function listTitles(selected: Suite[]): string[] {
 
 describe('selectCases', () => {
   it('keeps all cases without a selection', () => {
-    expect(selectCases(suites, everything)).toEqual({ suites, issues: [] });
+    expect(selectCases(suites, everything)).toEqual({ suites, issues: [], added: [] });
   });
 
   it('keeps cases by id or exact title, in every suite, and drops empty suites', () => {
@@ -65,6 +65,7 @@ describe('selectCases', () => {
   it('reports names and tags that no case has', () => {
     expect(selectCases(suites, { cases: ['add', 'Adds'], tags: ['smok'], runs: null })).toEqual({
       suites: [],
+      added: [],
       issues: [
         { code: 'unknown-case', message: 'No case is called "add"; did you mean `adds`?', input: 'cases' },
         { code: 'unknown-tag', message: 'No tag is called "smok"; did you mean `smoke`?', input: 'tags' },
@@ -72,9 +73,21 @@ describe('selectCases', () => {
     });
   });
 
+  it('keeps what it takes of the base, and says which cases those are', () => {
+    const [one] = suites;
+    if (one === undefined) throw new Error('The suites of the test are gone');
+    const renamed = { ...one, cases: one.cases.map((item) => ({ ...item, title: `New ${item.title}`, tags: [] })) };
+    const findBase = ({ id }: Suite) => suites.find((suite) => suite.id === id) ?? null;
+    const { suites: selected, added, issues } = selectCases([renamed], { ...everything, tags: ['math'] }, findBase);
+    expect([listTitles(selected), added.map(({ id }) => id), issues]).toEqual([['one/New Adds×1'], ['adds'], []]);
+    expect(selectCases([renamed], { ...everything, cases: ['Adds'] }, findBase).suites).toHaveLength(1);
+    expect(selectCases([renamed], { ...everything, cases: ['Adds'] }).issues).toMatchObject([{ code: 'unknown-case' }]);
+  });
+
   it('reports a selection that leaves nothing', () => {
     expect(selectCases(suites, { cases: ['adds'], tags: ['slow'], runs: null })).toEqual({
       suites: [],
+      added: [],
       issues: [
         { code: 'nothing-selected', message: 'No case has both a name and a tag that were asked for', input: 'cases' },
       ],

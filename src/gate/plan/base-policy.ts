@@ -1,10 +1,13 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
+import { formatCount } from '../../base/text.ts';
 import { type PolicyFile, type PolicyLayer, type Protection, protections } from '../../model/policy.ts';
+import type { ShardReport } from '../../model/report.ts';
 import type { Suite } from '../../model/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 import { readSuite } from '../../suite/read.ts';
+import { selectCases } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered } from '../../verdict/lowered.ts';
 import {
@@ -21,8 +24,13 @@ import {
   type ChangeNames,
   createBar,
   describeLowered,
+  describeReused,
   findSameSuite,
+  type KnownCases,
   listChanges,
+  listRemovals,
+  listReusedEntries,
+  listTitles,
   listWeakenings,
   type SuiteBar,
   type Weakening,
@@ -38,7 +46,15 @@ export interface BasePolicy {
   readFile: (path: string) => Promise<PolicyFile | null>;
   /** Holds the suites of the change against those of the base. */
   compareSuites: (suites: readonly Suite[], files: PolicyFiles) => Promise<BaseComparison>;
+  /** Holds the cases that shards ran against those that the base requires and their selection takes. */
+  compareShards: (
+    ran: readonly KnownCases[],
+    selection: ShardSelection,
+    file: PolicyFile | null,
+  ) => Promise<Pick<BaseComparison, 'weakenings' | 'outdated'>>;
 }
+
+type ShardSelection = NonNullable<ShardReport['selection']>;
 
 /** The policy file on either side, and which evals files there are. */
 interface PolicyFiles {
@@ -50,10 +66,17 @@ interface PolicyFiles {
 
 interface BaseComparison {
   /** By the ids of the suites, what the base requires of them; new suites are not in it. */
-  layers: Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>;
+  layers: Map<string, BaseLayers>;
   weakenings: Weakening[];
   /** The same that the change does not make: it began before the base had them. */
   outdated: Weakening[];
+}
+
+/** What the base requires of a suite of the change, and the suite as the base has it. */
+export interface BaseLayers {
+  fileLayers: PolicyLayer[];
+  ownLayer: PolicyLayer;
+  suite: Suite;
 }
 
 /** What inline tests are called; they are part of the workflow. */
@@ -110,18 +133,65 @@ export async function openBasePolicy(
       return policy;
     },
     compareSuites: async (suites, files) => {
-      const before = createBar(await readSuites(tree, { suites, files, names }, issues), files.before);
+      const readBars = createReader({ paths: listPaths(suites), patterns: files.patterns, names });
+      const before = await readBars(tree, files.before, issues);
       const after = createBar(suites, files.after);
       appendAll(notes, listChanges(before, after, names));
       const all = listWeakenings(before, after, names);
-      const known = all.length === 0 ? new Set() : await listForkKeys(before, { openFork, suites, files, names });
+      const hasReused = before.some((was) => listReusedIn(was, after).length > 0);
+      const fork = all.length === 0 && !hasReused ? null : await readFork(openFork, { readBars, path: files.path });
+      const known = new Set(
+        fork === null
+          ? []
+          : [...listWeakenings(before, fork, names), ...before.flatMap((was) => listReusedIn(was, fork))].map(
+              ({ key }) => key,
+            ),
+      );
       return {
-        layers: chooseLayers(suites, before, { names, notes }),
+        layers: chooseLayers(after, before, { names, notes, known }),
+        weakenings: all.filter(({ key }) => !known.has(key)),
+        outdated: all.filter(({ key }) => known.has(key)),
+      };
+    },
+    compareShards: async (ran, selection, file) => {
+      const paths = ran.map(({ suite }) => suite.location.file);
+      const readBars = createReader({ paths, patterns: selection.evals, names });
+      const before = selectRequired(await readBars(tree, file, issues), selection);
+      const all = listRemovals(before, ran, names);
+      const fork = all.length === 0 ? null : await readFork(openFork, { readBars, path: file?.file ?? null });
+      const known = new Set(fork === null ? [] : listRemovals(before, fork, names).map(({ key }) => key));
+      return {
         weakenings: all.filter(({ key }) => !known.has(key)),
         outdated: all.filter(({ key }) => known.has(key)),
       };
     },
   };
+}
+
+function listPaths(suites: readonly Suite[]): string[] {
+  return suites.map(({ location }) => location.file).filter((file) => file !== inlineTests);
+}
+
+function listReusedIn(was: SuiteBar, bars: readonly SuiteBar[]) {
+  const is = bars.find(({ suite }) => suite.id === was.suite.id);
+  return is === undefined ? [] : listReusedEntries(was, is.suite);
+}
+
+/** Keeps what a selection takes of the base: what it leaves out there, no shard had to run. */
+function selectRequired(bars: readonly SuiteBar[], { cases, tags }: ShardSelection): SuiteBar[] {
+  return bars.flatMap((bar) => {
+    const { suite, policy, required } = bar;
+    const [taken] = selectCases([suite], { cases, tags, runs: null }).suites;
+    if (taken === undefined) return [];
+    const isTaken = (name: string) => taken.cases.some(({ id }) => id === name);
+    return [
+      {
+        ...bar,
+        policy: { ...policy, cases: policy.cases.filter(({ name }) => isTaken(name)) },
+        required: new Map([...required].filter(([id]) => isTaken(id))),
+      },
+    ];
+  });
 }
 
 /** The commit that the change began at, unless that is the base itself. */
@@ -135,34 +205,42 @@ async function findFork(base: string, cwd: string): Promise<string | null> {
   }
 }
 
-/** What the base requires more of than the commit that the change began at: none of it is taken away by the change. */
-async function listForkKeys(
-  before: readonly SuiteBar[],
-  {
-    openFork,
-    suites,
-    files,
-    names,
-  }: Pick<BasePolicy, 'openFork' | 'names'> & { suites: readonly Suite[]; files: PolicyFiles },
-): Promise<Set<unknown>> {
+/**
+ * Reads what was required at the commit that the change began at; null where that is not known. What the base requires more than that,
+ * the change does not take away.
+ */
+async function readFork(
+  openFork: BasePolicy['openFork'],
+  { readBars, path }: { readBars: BarReader; path: string | null },
+): Promise<SuiteBar[] | null> {
   const tree = await openFork();
-  if (tree === null) return new Set();
+  if (tree === null) return null;
   // What cannot be read there explains nothing.
-  const policy = files.path === null ? null : await tree.read(files.path, []);
-  const file = policy?.kind === 'file' ? readPolicy(policy.text, { file: files.path ?? '' }).policy : null;
-  const fork = createBar(await readSuites(tree, { suites, files, names }, []), file);
-  return new Set(listWeakenings(before, fork, names).map(({ key }) => key));
+  const policy = path === null ? null : await tree.read(path, []);
+  const file = policy?.kind === 'file' ? readPolicy(policy.text, { file: path ?? '' }).policy : null;
+  return await readBars(tree, file, []);
 }
 
-/** Reads every evals file that the patterns match in the base, and those of the change that the base has, too. */
+type BarReader = (tree: BaseTree, file: PolicyFile | null, issues: ConfigurationIssue[]) => Promise<SuiteBar[]>;
+
+/** Which evals files of a commit are read: those that the patterns match there, and those of the change that are there, too. */
+interface EvalsFiles {
+  paths: readonly string[];
+  patterns: readonly string[];
+  names: ChangeNames;
+}
+
+function createReader(evals: EvalsFiles): BarReader {
+  return async (tree, file, issues) => createBar(await readSuites(tree, evals, issues), file);
+}
+
 async function readSuites(
   tree: BaseTree,
-  { suites, files, names: { base } }: { suites: readonly Suite[]; files: PolicyFiles; names: ChangeNames },
+  { paths, patterns, names: { base } }: EvalsFiles,
   issues: ConfigurationIssue[],
 ): Promise<Suite[]> {
-  const own = suites.map(({ location }) => location.file).filter((file) => file !== inlineTests);
   const found = new Map<string, Suite>();
-  for (const path of new Set([...own, ...tree.list(files.patterns)])) {
+  for (const path of new Set([...paths, ...tree.list(patterns)])) {
     const file = await tree.read(path, issues);
     if (file.kind !== 'file') continue;
     const { suite, findings } = readSuite(file.text, { file: `${base}:${path}` });
@@ -176,19 +254,26 @@ async function readSuites(
 }
 
 function chooseLayers(
-  suites: readonly Suite[],
+  after: readonly SuiteBar[],
   before: readonly SuiteBar[],
-  { names: { base, noun }, notes }: { names: ChangeNames; notes: string[] },
+  { names, notes, known }: { names: ChangeNames; notes: string[]; known: ReadonlySet<string> },
 ): BaseComparison['layers'] {
+  const { base, noun } = names;
   const layers: BaseComparison['layers'] = new Map();
-  for (const suite of suites) {
+  for (const { suite, policy } of after) {
     const { file } = suite.location;
     const was = findSameSuite(before, { id: suite.id, file: `${base}:${file}` });
     if (was === null) {
       notes.push(`${base} has no ${file}, so that its own policy counts.`);
       continue;
     }
-    layers.set(suite.id, adaptLayers(was, suite));
+    const reused = listReusedEntries(was, suite).filter(({ key }) => !known.has(key));
+    layers.set(suite.id, { ...adaptLayers(was, suite, reused), suite: was.suite });
+    const isFinding = ({ later }: (typeof reused)[number]) => policy.quarantine.some((each) => each.case === later.id);
+    appendAll(
+      notes,
+      reused.filter((each) => !isFinding(each)).map((each) => describeReused(each, names)),
+    );
     if (isSameText(listDemands(was.suite), listDemands(suite))) continue;
     notes.push(`The policy in ${file} is changed by this ${noun}; that of ${base} counts.`);
   }
@@ -222,7 +307,11 @@ export interface ProtectedBase extends Pick<BasePolicy, 'names' | 'tree' | 'open
   compareSuites: (
     suites: readonly Suite[],
     files: { patterns: readonly string[]; path: string | null },
-  ) => Promise<Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>>;
+  ) => Promise<Map<string, BaseLayers>>;
+  /** Says which cases run only because the base selects them. */
+  noteAdded: (cases: ReadonlyArray<{ title: string }>) => void;
+  /** Compares what shards ran with what the base requires of their selection. */
+  compareShards: (ran: readonly KnownCases[], selection: ShardSelection) => Promise<void>;
   /** Compares what the policy files say of a suite whose evals file is not known. */
   compareStored: (suite: { id: string; name: string }) => void;
   /** Gives what was found as reasons of a verdict, each with the suite of the files that it is about, where it is about one. */
@@ -241,7 +330,9 @@ export function createProtection(
   const protects = (protection: Protection) => (before?.protect ?? protections).includes(protection);
   const add: ProtectedBase['add'] = (weakenings, outdated) => {
     for (const weakening of weakenings) {
-      if (protects(weakening.protection)) found.push(weakening);
+      const { protection, includedIn } = weakening;
+      if (includedIn !== undefined && protects(includedIn)) continue;
+      if (protects(protection)) found.push(weakening);
       else notes.push(`${weakening.message} The policy of ${names.base} allows it.`);
     }
     for (const { message } of outdated) {
@@ -256,6 +347,17 @@ export function createProtection(
       const { layers, weakenings, outdated } = await base.compareSuites(suites, { ...files, before, after });
       add(weakenings, outdated);
       return layers;
+    },
+    noteAdded: (cases) => {
+      if (cases.length === 0) return;
+      const [count, them] = [formatCount(cases.length, 'case'), cases.length === 1 ? 'it' : 'them'];
+      notes.push(
+        `The selection of ${names.base} (\`cases\`, \`tags\`) also takes ${count} that this ${names.noun} leaves out, and the gate runs ${them}: ${listTitles(cases)}.`,
+      );
+    },
+    compareShards: async (ran, selection) => {
+      const { weakenings, outdated } = await base.compareShards(ran, selection, before);
+      add(weakenings, outdated);
     },
     compareStored: (suite) => {
       const read = (file: PolicyFile | null) => mergeLayers(file === null ? [] : listSuiteLayers(file, suite));

@@ -2,15 +2,19 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, readErrorCode } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { Report } from '../../model/report.ts';
+import type { Report, ShardReport } from '../../model/report.ts';
+import type { CaseResults } from '../../model/results.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { NewRules } from './plan-rejudge.ts';
 import { readReport } from './read-report.ts';
+import type { KnownCases } from './weakenings.ts';
 
 /** Shards that are to be judged as one gate. */
 export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
+  /** What the shards were cut of; undefined where their reports do not say. */
+  selection: ShardReport['selection'];
   /** What replaces the policy of the parts. */
   rules: Pick<NewRules, 'minimumPassRate' | 'policy'>;
 }
@@ -37,7 +41,31 @@ export async function planMerge(
   if (shown.length > 0) {
     issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
   }
-  return { ...joined, revision: members[0]?.report.revision ?? null, rules: { minimumPassRate, policy: null } };
+  const { revision = null, shard = null } = members[0]?.report ?? {};
+  return { ...joined, revision, selection: shard?.selection, rules: { minimumPassRate, policy: null } };
+}
+
+/** Lists the suites of the shards with the cases that ran and those that their policy requires. */
+export function listRanCases({ results, policy }: Pick<JoinedShards, 'results' | 'policy'>): KnownCases[] {
+  return [...Map.groupBy(results, ({ suiteId }) => suiteId)].map(([id, parts]) => {
+    const file = parts[0]?.file ?? '';
+    const cases = parts.flatMap((part) => part.cases);
+    const requirements = policy.suites.find(({ suiteId }) => suiteId === id);
+    const required = new Set([
+      ...(requirements?.required ?? []).map(({ name }) => name),
+      ...cases.flatMap(({ isRequired, ...testCase }) => (isRequired ? listCaseIds(testCase) : [])),
+    ]);
+    // A case that ran with several models or rows stands for the one that is all of them.
+    const named = cases.flatMap((testCase) => {
+      const location = testCase.location ?? { file, line: 1, column: 1 };
+      return [testCase, ...(testCase.variantOf ?? [])].map(({ id, title }) => ({ id, title, location }));
+    });
+    return { suite: { id, location: { file }, cases: named }, required };
+  });
+}
+
+function listCaseIds({ id, variantOf = [] }: Pick<CaseResults, 'id' | 'variantOf'>): string[] {
+  return [id, ...variantOf.map((whole) => whole.id)];
 }
 
 async function readPath(path: string, cwd: string): Promise<{ members: LabelledReport[]; problems: string[] }> {

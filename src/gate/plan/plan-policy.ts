@@ -21,7 +21,7 @@ import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
 import { listNames, nameCase } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { ProtectedBase } from './base-policy.ts';
+import type { BaseLayers, ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
@@ -34,6 +34,8 @@ export interface LoadedPolicy {
   base: ProtectedBase | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
+  /** Gives the suite as the base has it, once that was read; null where it has none. */
+  findBaseSuite(suite: Suite): Suite | null;
   planFileRequirements(suites: FileSuites, issues: ConfigurationIssue[]): SuiteRequirements;
   planStoredRequirements(stored: StoredCases, issues: ConfigurationIssue[]): StoredRequirements;
   /** What a reader of the verdict should know about the policy, one sentence each. */
@@ -62,7 +64,7 @@ export async function loadPolicy(
   const file = inBase ?? own;
   const protection =
     protecting === null || base === null ? null : protecting.createProtection(base, { before, after: own, notes });
-  const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
+  const layers = new Map<string, BaseLayers>();
   const inputs = readInputs(options);
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
@@ -76,6 +78,7 @@ export async function loadPolicy(
       const found = await protection.compareSuites(suites, { patterns: options.evals, path });
       for (const [id, demanded] of found) layers.set(id, demanded);
     },
+    findBaseSuite: ({ id }) => layers.get(id)?.suite ?? null,
     planFileRequirements: (suites, issues) => {
       const inBase = layers.get(suites.whole.id);
       const { fileLayers = fromFile(suites.whole), ownLayer = suites.whole.policy } = inBase ?? {};

@@ -111,11 +111,14 @@ async function planFileSuites(
     appendAll(policy.notes, await listChangedRecordings(suites, policy.base, cwd));
   }
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
-  const wholes = suites.map((suite) =>
-    chooseProtocol(options, suite).value === 'both' ? expandRevisions(suite) : suite,
-  );
-  const selected = selectCases(wholes, selection);
+  const expand = (suite: Suite) => (chooseProtocol(options, suite).value === 'both' ? expandRevisions(suite) : suite);
+  const wholes = suites.map(expand);
+  const selected = selectCases(wholes, selection, (suite) => {
+    const before = policy.findBaseSuite(suite);
+    return before === null ? null : expand(before);
+  });
   appendAll(issues, selected.issues);
+  policy.base?.noteAdded(selected.added);
   const planned = selected.suites.map((suite) => {
     const whole = wholes.find(({ id }) => id === suite.id) ?? suite;
     return { suite: planStepServers(suite, serverNames), whole: planStepServers(whole, serverNames).suite };

@@ -18,7 +18,7 @@ import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
 import { type PlannedCollector, planTraces } from './otel-variables.ts';
-import { planMerge, type PlannedMerge } from './plan-merge.ts';
+import { listRanCases, planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
@@ -138,6 +138,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const suiteNames = merge === null ? all.map(nameSuite) : joined;
   if (policy.file !== null) appendAll(issues, findAmbiguousNames(policy.file, joined));
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
+  if (merge?.selection !== undefined) await policy.base?.compareShards(listRanCases(merge), merge.selection);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
@@ -258,7 +259,9 @@ function planPart(
 ): Pick<GatePlan, 'suites' | 'shard'> {
   if (options.shard === null) return { suites, shard: null };
   const files = suites.filter((planned) => planned.kind === 'file');
-  return planShard(files, options.shard, { records: history?.records ?? [], issues });
+  const { suites: own, shard } = planShard(files, options.shard, { records: history?.records ?? [], issues });
+  const { evals, cases, tags } = options;
+  return { suites: own, shard: { ...shard, selection: { evals, cases, tags } } };
 }
 
 function nameSuite(planned: PlannedSuite): { id: string; name: string } {

@@ -1,11 +1,12 @@
 import { formatCount } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
+import { anyProtocol } from '../../model/protocol.ts';
 import { describeSource } from '../../model/source.ts';
-import type { PolicyFile, PolicyLayer, Protection } from '../../model/policy.ts';
+import type { PolicyFile, PolicyLayer, Protection, QuarantineEntry } from '../../model/policy.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
-import { hashDefinition } from '../../suite/definition-hash.ts';
-import { nameCase } from '../../suite/select.ts';
+import { hashMovedDefinition } from '../../suite/definition-hash.ts';
+import { findNamed, nameCase } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered, type Lowered } from '../../verdict/lowered.ts';
 import { resolveCaseNames } from './resolve-names.ts';
@@ -22,6 +23,8 @@ export interface Weakening {
   remedy: string;
   /** Of the change where it has the suite; null where the finding is about none. */
   suiteId: string | null;
+  /** Another protection under which a finding includes this one; it is listed where the base leaves that one out. */
+  includedIn?: Protection;
 }
 
 /** The base and the change, as sentences call them. */
@@ -37,19 +40,19 @@ export function listWeakenings(
   after: readonly SuiteBar[],
   names: ChangeNames,
 ): Weakening[] {
-  return before.flatMap((was) => {
-    const { id, location } = was.suite;
-    const file = stripBase(location.file, names);
-    const is = findSameSuite(after, { id, file });
-    if (is === null || is.suite.id !== id) return [describeRemoved(was.suite, is?.suite ?? null, names)];
+  const lowered = before.flatMap((was) => {
+    const is = after.find(({ suite }) => suite.id === was.suite.id);
+    if (is === undefined) return [];
     return [
-      ...listRemovedCases(was, is, names),
+      ...listReusedQuarantine(was, is, names),
       ...listLostTags(was, is, names),
       ...listLostModels(was, is, names),
       ...listLimits(was.suite, is.suite, names),
+      ...listLostRevisions(was.suite, is.suite, names),
       ...listLoweredPolicy(was, is, names),
     ];
   });
+  return [...listRemovals(before, after, names), ...lowered];
 }
 
 /** Says what a reviewer should look at although it is allowed, one sentence each. */
@@ -61,7 +64,7 @@ export function listChanges(before: readonly SuiteBar[], after: readonly SuiteBa
     const other = [...was.required.keys()].flatMap((id) => {
       const [one, two] = [findCase(was.suite, id), findCase(is.suite, id)];
       if (one === undefined || two === undefined) return [];
-      return hashDefinition(one, was.suite) === hashDefinition(two, is.suite) ? [] : [two];
+      return hashMovedDefinition(one, was.suite) === hashMovedDefinition(two, is.suite) ? [] : [two];
     });
     const { file } = is.suite.location;
     return [
@@ -78,7 +81,29 @@ export function listChanges(before: readonly SuiteBar[], after: readonly SuiteBa
   });
 }
 
-function describeRemoved(was: Suite, is: Suite | null, { base, noun }: ChangeNames): Weakening {
+/** A suite as far as it shows which cases it has and which of them are required. */
+export interface KnownCases {
+  suite: { id: string; location: { file: string }; cases: ReadonlyArray<Pick<SuiteCase, 'id' | 'title' | 'location'>> };
+  required: { has: (id: string) => boolean };
+}
+
+/** Lists the suites and the required cases of the base that these suites do not have. */
+export function listRemovals(
+  before: readonly SuiteBar[],
+  after: readonly KnownCases[],
+  names: ChangeNames,
+): Weakening[] {
+  return before.flatMap((was) => {
+    const file = stripBase(was.suite.location.file, names);
+    const is = findSameSuite(after, { id: was.suite.id, file });
+    if (is?.suite.id === was.suite.id) return listRemovedCases(was, is, names);
+    const gone = is ?? { suite: { ...was.suite, location: { file }, cases: [] }, required: new Set<string>() };
+    const cases = listRemovedCases(was, gone, names).map((each) => ({ ...each, includedIn: 'suites' as const }));
+    return [describeRemoved(was.suite, is?.suite ?? null, names), ...cases];
+  });
+}
+
+function describeRemoved(was: Suite, is: KnownCases['suite'] | null, { base, noun }: ChangeNames): Weakening {
   const now = is === null ? '' : `; ${is.location.file} has the id \`${is.id}\` now`;
   return {
     protection: 'suites',
@@ -91,7 +116,7 @@ function describeRemoved(was: Suite, is: Suite | null, { base, noun }: ChangeNam
 }
 
 /** Cases that the base requires, or of which it requires a pass rate. */
-function listRemovedCases(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNames): Weakening[] {
+function listRemovedCases(was: SuiteBar, is: KnownCases, { base, noun }: ChangeNames): Weakening[] {
   const named = new Map([...was.policy.cases.map(({ name, source }) => [name, source] as const), ...was.required]);
   return [...named].flatMap(([id, source]): Weakening[] => {
     const earlier = findCase(was.suite, id);
@@ -99,7 +124,7 @@ function listRemovedCases(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNam
     if (earlier === undefined) return [];
     const title = JSON.stringify(earlier.title);
     const shared = { protection: 'requiredCases', code: 'required-case-removed', suiteId: is.suite.id } as const;
-    if (findCase(is.suite, id) === undefined) {
+    if (!is.suite.cases.some((item) => item.id === id)) {
       const heir = is.suite.cases.find((item) => item.title === earlier.title);
       const now =
         heir === undefined ? '' : `; ${heir.location.file}:${heir.location.line} has the id \`${heir.id}\` now`;
@@ -110,6 +135,56 @@ function listRemovedCases(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNam
     const message = `The case ${title}, which ${base} requires (${source}), is not required in this ${noun}.`;
     return [{ ...shared, key: `optional ${is.suite.id} ${id}`, message, remedy: 'Keep it required' }];
   });
+}
+
+/** A case of the change that an entry of the base's quarantine names, and that the base defines differently or does not have. */
+export interface ReusedEntry {
+  entry: QuarantineEntry;
+  earlier: SuiteCase | null;
+  later: SuiteCase;
+  /** Equal for the same case in other commits. */
+  key: string;
+}
+
+/** Lists the entries of the base that would set aside what the base has not put into quarantine. */
+export function listReusedEntries({ suite: before, policy }: SuiteBar, suite: Suite): ReusedEntry[] {
+  const named = suite.cases.map(nameCase);
+  return policy.quarantine.flatMap((entry) => {
+    const earlier = findCase(before, entry.case) ?? null;
+    const hash = earlier === null ? null : hashMovedDefinition(earlier, before);
+    return findNamed(named, entry.case).flatMap(({ id }): ReusedEntry[] => {
+      const later = findCase(suite, id);
+      const own = later === undefined ? null : hashMovedDefinition(later, suite);
+      if (later === undefined || own === hash) return [];
+      return [{ entry, earlier, later, key: `reused ${suite.id} ${id} ${own}` }];
+    });
+  });
+}
+
+/** An entry that the change keeps would hide the other case in later gates, too. One under another id is new. */
+function listReusedQuarantine(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
+  const isKept = ({ entry, later }: ReusedEntry) =>
+    entry.case === later.id && is.policy.quarantine.some((own) => own.case === later.id);
+  return listReusedEntries(was, is.suite)
+    .filter(isKept)
+    .map((reused) => ({
+      protection: 'quarantine',
+      code: 'quarantine-widened',
+      key: reused.key,
+      message: describeReused(reused, names),
+      remedy: 'Remove the entry from the quarantine, restore the definition or give the case another id',
+      suiteId: is.suite.id,
+    }));
+}
+
+/** Says of a case why the quarantine of the base does not cover it. */
+export function describeReused({ entry, earlier, later }: ReusedEntry, { base, noun }: ChangeNames): string {
+  const title = JSON.stringify(later.title);
+  const location = `${later.location.file}:${later.location.line}`;
+  if (earlier === null) {
+    return `The quarantine of ${base} (${entry.source}) names a case that ${base} does not have, and does not cover the case ${title} (${location}) of this ${noun}. The case counts.`;
+  }
+  return `This ${noun} defines the case ${title} (${location}) differently from ${base}, whose quarantine (${entry.source}) is for the case as ${base} defines it. The case counts.`;
 }
 
 /** A case without its tag no longer counts towards what is required of the tag. */
@@ -186,6 +261,24 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   ];
 }
 
+/** A case that no longer runs in a revision of MCP is not required to work there. */
+function listLostRevisions(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
+  const before = was.protocol ?? anyProtocol;
+  const after = is.protocol ?? anyProtocol;
+  const isLost = before.value === 'both' ? after.value !== 'both' : ![before.value, 'both'].includes(after.value);
+  if (before.value === 'auto' || !isLost) return [];
+  return [
+    {
+      protection: 'minima',
+      code: 'requirement-lowered',
+      key: `protocol ${is.id} ${before.value} ${after.value}`,
+      message: `The cases of ${is.location.file} run in \`protocol: ${after.value}\` instead of \`protocol: ${before.value}\` in ${base} (${before.source}).`,
+      remedy: 'Restore it',
+      suiteId: is.id,
+    },
+  ];
+}
+
 function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
   const isThere = (id: string) => findCase(is.suite, id) !== undefined;
   const isUsed = ({ name }: { name: string }) => is.suite.cases.some(({ model }) => model === name);
@@ -229,7 +322,8 @@ function findCase({ cases }: Suite, id: string): SuiteCase | undefined {
 
 const maxTitles = 3;
 
-function listTitles(cases: readonly SuiteCase[]): string {
+/** Lists titles of cases as a sentence does, the first of them. */
+export function listTitles(cases: ReadonlyArray<Pick<SuiteCase, 'title'>>): string {
   const shown = cases.slice(0, maxTitles).map(({ title }) => JSON.stringify(title));
   const hidden = cases.length - shown.length;
   return [...shown, ...(hidden > 0 ? [`${hidden} more`] : [])].join(', ');
@@ -267,7 +361,7 @@ export function createBar(suites: readonly Suite[], file: PolicyFile | null): Su
 }
 
 /** Finds the same suite among others: by its id, else by its file, whose suite may have another id now. */
-export function findSameSuite<T extends { suite: Suite }>(
+export function findSameSuite<T extends Pick<KnownCases, 'suite'>>(
   bars: readonly T[],
   { id, file }: { id: string; file: string },
 ): T | null {
@@ -276,9 +370,13 @@ export function findSameSuite<T extends { suite: Suite }>(
 
 /**
  * Gives the layers of the base for the suite as the change has it: what they name and the change does not have is left out, since that
- * is judged by comparing the two.
+ * is judged by comparing the two. So is the quarantine of cases that the change has reused.
  */
-export function adaptLayers({ suite: before, fileLayers, ownLayer, required }: SuiteBar, suite: Suite) {
+export function adaptLayers(
+  { suite: before, fileLayers, ownLayer, required }: SuiteBar,
+  suite: Suite,
+  reused: readonly ReusedEntry[],
+) {
   const isGone = (id: string) =>
     before.cases.some((item) => item.id === id) && !suite.cases.some((item) => item.id === id);
   const knownTags = new Set(suite.cases.flatMap(({ tags }) => tags));
@@ -290,6 +388,7 @@ export function adaptLayers({ suite: before, fileLayers, ownLayer, required }: S
     required: layer.required.filter(({ name }) => !isGone(name)),
     tags: layer.tags.filter(({ name }) => knownTags.has(name) || !wasTag(name)),
     models: layer.models.filter(({ name }) => uses(suite, name) || !uses(before, name)),
+    quarantine: layer.quarantine.filter((entry) => !reused.some((each) => each.entry.case === entry.case)),
   });
   const own = adapt(ownLayer);
   const flagged = [...required].flatMap(([name, source]) =>

@@ -118,6 +118,13 @@ describe('a change that lowers what its base requires', () => {
       'The value of `deterministic` of the case "Echoes a message" (evals/a.yaml:4) is true instead of false in main.',
     ],
     [
+      'pins another revision of MCP',
+      'requirement-lowered',
+      { 'evals/a.yaml': `protocol: both\n${greenEvals}` },
+      { 'evals/a.yaml': `protocol: "2025-11-25"\n${greenEvals}` },
+      'The cases of evals/a.yaml run in `protocol: 2025-11-25` instead of `protocol: both` in main (main:evals/a.yaml:1). Restore it',
+    ],
+    [
       'lowers the minimum',
       'requirement-lowered',
       { 'evals/a.yaml': withPolicy('{ minimumPassRate: 90% }') },
@@ -184,6 +191,11 @@ describe('a change that lowers what its base requires', () => {
   it.each<[string, Files, Files]>([
     ['changes nothing', { 'evals/a.yaml': greenEvals }, {}],
     ['moves an evals file', { 'evals/a.yaml': greenEvals }, { 'evals/a.yaml': null, 'evals/z.yaml': greenEvals }],
+    [
+      'runs in a further revision of MCP',
+      { 'evals/a.yaml': `protocol: "2025-11-25"\n${greenEvals}`, 'evals/b.yaml': other },
+      { 'evals/a.yaml': `protocol: both\n${greenEvals}`, 'evals/b.yaml': `protocol: "2026-07-28"\n${other}` },
+    ],
     ['adds a suite', { 'evals/a.yaml': greenEvals }, { 'evals/b.yaml': other }],
     [
       'requires more',

@@ -36,7 +36,7 @@ describe('a change of the models of a suite', () => {
   });
 
   it('leaves the rule of the model that is gone out of what the change is judged by', () => {
-    const rulesFor = (after: SuiteBar) => adaptLayers(createModelBar('a/b'), after.suite).ownLayer.models;
+    const rulesFor = (after: SuiteBar) => adaptLayers(createModelBar('a/b'), after.suite, []).ownLayer.models;
     expect(rulesFor(createModelBar('c/d'))).toEqual([]);
     expect(rulesFor(createModelBar('a/b'))).toEqual(models);
   });

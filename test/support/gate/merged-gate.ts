@@ -7,10 +7,14 @@ import { parseGateOptions } from '../../../src/gate/options.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Joins the reports in `shards` as `mcp-eval-ci merge shards` does, in the process of the test. */
-export async function mergeShards({ path: cwd }: Workspace, inputs: Record<string, string> = {}): Promise<JobResult> {
+export async function mergeShards(
+  { path: cwd }: Workspace,
+  inputs: Record<string, string> = {},
+  environment: Record<string, string> = {},
+): Promise<JobResult> {
   const context = {
     cwd,
-    environment: {},
+    environment,
     clock: systemClock,
     logger: silentLogger,
     redactor: createRedactor(),
