@@ -27,7 +27,7 @@ import {
 } from './canary-world.ts';
 
 /** Shortens the waits before a call is repeated, and no time limit. */
-const clock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 20 });
+const clock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 20, limitsMs: [10_000] });
 
 /** Places that the gate must know as secrets by itself. */
 const known: ReadonlySet<string> = new Set([

@@ -18,7 +18,7 @@ import { converseAboutFiles, everythingConversations } from './model-conversatio
 const formats: ProviderFormat[] = ['anthropic', 'compatible'];
 
 /** Shortens the waits before a call is repeated, and no time limit. */
-const quickClock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 50 });
+const quickClock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 50, limitsMs: [10_000] });
 
 function readResult({ passed, failed, planned }: CaseReport): string {
   if (passed + failed < planned) return 'unscored';

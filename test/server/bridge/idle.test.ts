@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
+import type { Clock } from '../../../src/base/time.ts';
 import { createHurriedClock, createJumpingClock } from '../../support/clocks/bent-clock.ts';
 import { listMarkedPids } from '../../support/process/processes.ts';
 import { connectClient, openPlainServer } from '../../support/servers/running-server.ts';
 
 /** Checks sessions a hundred times as often as usual. The minutes in which they are idle pass by `jump` alone. */
 async function openIdleServer(isolation: 'iteration' | 'run') {
-  const { jump, ...clock } = createJumpingClock({ fromMs: 0, toMs: 0, instead: 0 });
-  const { sleep } = createHurriedClock({ fromMs: 4999, toMs: 5001, instead: 50 });
-  return { server: await openPlainServer({ isolation }, { clock: { ...clock, sleep } }), jump };
+  const jumping = createJumpingClock({ fromMs: 0, toMs: 0, instead: 0 });
+  const hurried = createHurriedClock({ fromMs: 4999, toMs: 5001, instead: 50 });
+  const clock: Clock = { ...jumping, sleep: (delayMs, options) => hurried.sleep(delayMs, options) };
+  return { server: await openPlainServer({ isolation }, { clock }), jump: (byMs: number) => jumping.jump(byMs) };
 }
 
 describe('an idle session', () => {
