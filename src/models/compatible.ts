@@ -1,7 +1,14 @@
 import { createOpenAICompatible, VERSION } from '@ai-sdk/openai-compatible';
-import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4FilePart,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Prompt,
+} from '@ai-sdk/provider';
+import { z } from 'zod';
 import { generator } from '../base/version.ts';
 import type { ModelName } from './language-model.ts';
+import type { AssistantMessage } from './messages.ts';
 import type { ProviderSettings } from './providers.ts';
 
 export const providerPackage = { name: '@ai-sdk/openai-compatible', version: VERSION };
@@ -25,7 +32,8 @@ export function createModel(
     provider: chat.provider,
     modelId: chat.modelId,
     supportedUrls: chat.supportedUrls,
-    doGenerate: (options) => chat.doGenerate({ ...options, prompt: adaptPrompt(options.prompt, name) }),
+    doGenerate: async (options) =>
+      keepReasoning(await chat.doGenerate({ ...options, prompt: adaptPrompt(options.prompt, name) })),
     doStream: (options) => chat.doStream({ ...options, prompt: adaptPrompt(options.prompt, name) }),
   };
 }
@@ -33,6 +41,36 @@ export function createModel(
 /** OpenAI's models that reason refuse `max_tokens`; the other providers know no other name. */
 function renameOutputLimit({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
   return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
+}
+
+/** Under this name a part of an answer keeps what its provider wants back with the message. */
+const keptName = 'message';
+
+const reasoningSchema = z.object({
+  choices: z
+    .tuple([z.object({ message: z.object({ reasoning_details: z.array(z.json()).min(1) }) })])
+    .rest(z.unknown()),
+});
+
+/**
+ * Keeps the `reasoning_details` of OpenRouter, which the package drops, with the first part of the answer. Models that reason refuse or
+ * repeat a turn with tools whose message lacks them.
+ */
+function keepReasoning(result: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult {
+  const [choice] = reasoningSchema.safeParse(result.response?.body).data?.choices ?? [];
+  const [first, ...others] = result.content;
+  if (choice === undefined || first === undefined) return result;
+  const { reasoning_details } = choice.message;
+  const providerMetadata = { ...first.providerMetadata, [keptName]: { reasoning_details } };
+  return { ...result, content: [{ ...first, providerMetadata }, ...others] };
+}
+
+/** Gives a message what its parts kept; the package writes what stands under its own name into the message. */
+function restoreReasoning(message: AssistantMessage): AssistantMessage {
+  const kept = message.content
+    .map(({ providerOptions }) => providerOptions?.[keptName])
+    .find((part) => part !== undefined);
+  return kept === undefined ? message : { ...message, providerOptions: { openaiCompatible: kept } };
 }
 
 /**
@@ -44,6 +82,7 @@ function adaptPrompt(prompt: LanguageModelV4Prompt, provider: string): LanguageM
     if (message.role === 'assistant' && provider === 'mistral') {
       return [{ ...message, content: message.content.filter(({ type }) => type !== 'reasoning') }];
     }
+    if (message.role === 'assistant') return [restoreReasoning(message)];
     return message.role === 'tool' ? splitImages(message) : [message];
   });
 }

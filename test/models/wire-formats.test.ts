@@ -255,6 +255,53 @@ it('sends the signature of a thought back to Google', async () => {
   ]);
 });
 
+it('sends the reasoning details of OpenRouter back with the message', async () => {
+  const details = [
+    { type: 'reasoning.encrypted', data: 'b3BhcXVl', id: 'rs_1', format: 'openai-responses-v1', index: 0 },
+  ];
+  const withDetails = {
+    id: 'chatcmpl_1',
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'tool_calls',
+        message: { role: 'assistant', content: null, reasoning_details: details, tool_calls: [toolCalls[0]] },
+      },
+    ],
+  };
+  await using provider = await openScriptedProvider({
+    format: 'compatible',
+    answers: [{ status: 200, body: withDetails }, { text: 'Milk.' }, { text: 'Bread.' }],
+  });
+  const environment = { OPENROUTER_API_KEY: testProviderKey, OPENROUTER_BASE_URL: provider.baseUrl };
+  await using source = openTestSource(
+    { format: 'compatible', baseUrl: provider.baseUrl },
+    { providers: readProviders({ environment }) },
+  );
+  const model = { provider: 'openrouter', name: 'openai/gpt-5-mini' };
+  const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
+  const first = await session.answer(call, openEnd);
+  const result = { toolCallId: 'call_a', toolName: 'read_note', content: [], isError: false };
+  const prompt = [...call.prompt, toAssistantMessage(first), toToolMessage([result])];
+  const second = await session.answer({ ...call, prompt }, openEnd);
+  await session.answer({ ...call, prompt: [...prompt, toAssistantMessage(second)] }, openEnd);
+  expect(provider.requests[1]?.body['messages']).toEqual([
+    expect.anything(),
+    expect.anything(),
+    { role: 'assistant', content: null, reasoning_details: details, tool_calls: [toolCalls[0]] },
+    { role: 'tool', tool_call_id: 'call_a', content: '' },
+  ]);
+  // An answer without any sends none.
+  expect(provider.requests[2]?.body['messages']).toMatchObject([
+    {},
+    {},
+    {},
+    {},
+    { role: 'assistant', content: 'Milk.' },
+  ]);
+  expect(JSON.stringify(provider.requests[2]?.body['messages']).match(/reasoning_details/g)).toHaveLength(1);
+});
+
 it.each<ProviderFormat>(['anthropic', 'compatible'])(
   'lets a model see arguments that were no object, in the %s format',
   async (format) => {
