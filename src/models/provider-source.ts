@@ -24,6 +24,8 @@ export interface ProviderSourceOptions {
   redactor: Redactor;
   /** Replaces single limits of a call. */
   limits?: Partial<CallLimits>;
+  /** How many calls begin in a second with one key; 5 unless given. */
+  callsPerSecond?: number;
 }
 
 /** Models of providers, over the network. */
@@ -57,7 +59,7 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
     if (existing !== undefined) return existing;
     const connection = {
       route: openRoute(baseUrl, { proxy, signal: closing.signal }),
-      pacer: createProviderPacer(clock, random),
+      pacer: createProviderPacer(clock, random, options.callsPerSecond),
       quota: createRetryQuota(retriesPerKey),
     };
     connections.set(id, connection);

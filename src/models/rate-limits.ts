@@ -84,28 +84,33 @@ export interface ProviderPacer extends Pacer {
 /** A daily limit is reset in hours, for which a run does not wait: the next call finds out. */
 const longestPauseMs = 60_000;
 
-/** In calls per second; `first` is half of what the smallest paid accounts allow at once. */
-const pace = { first: 5, slowest: 0.5, step: 0.25 };
+/** In calls per second: half of what the smallest paid accounts allow at once. */
+const defaultPerSecond = 5;
 
-/** Calls that begin at once, as long as none was refused. */
-const firstBurst = 10;
+/** As shares of the first pace: how slow refusals make it at most, and what each answer adds. */
+const shares = { slowest: 0.1, step: 0.05 };
+
+/** Calls that begin at once, as long as none was refused: those of two seconds, and at least one. */
+const burstSeconds = 2;
 
 /** Calls that were under way together are refused together. */
 const sameRefusalMs = 1000;
 
 /**
  * Spreads the calls of one key: additive increase with every answer, multiplicative decrease with every refusal (AIMD; D. Chiu and
- * R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks", 1989).
+ * R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks", 1989). `first` is the pace
+ * while none was refused, in calls per second.
  */
-export function createProviderPacer(clock: Clock, random: () => number): ProviderPacer {
-  let perSecond = pace.first;
+export function createProviderPacer(clock: Clock, random: () => number, first = defaultPerSecond): ProviderPacer {
+  const firstBurst = Math.max(1, burstSeconds * first);
+  let perSecond = first;
   let tokens = firstBurst;
   let countedAtMs = clock.monotonicMs();
   let slowedAtMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = 0;
   const drawTurnMs = (nowMs: number): number => {
     const startMs = Math.max(nowMs, countedAtMs);
-    const size = perSecond < pace.first ? 1 : firstBurst;
+    const size = perSecond < first ? 1 : firstBurst;
     const saved = Math.min(size, tokens + ((startMs - countedAtMs) / 1000) * perSecond);
     tokens = Math.max(0, saved - 1);
     countedAtMs = startMs + (Math.max(0, 1 - saved) * 1000) / perSecond;
@@ -124,12 +129,12 @@ export function createProviderPacer(clock: Clock, random: () => number): Provide
       const nowMs = clock.monotonicMs();
       if (nowMs - slowedAtMs < sameRefusalMs) return;
       slowedAtMs = nowMs;
-      perSecond = Math.max(pace.slowest, perSecond / 2);
+      perSecond = Math.max(shares.slowest * first, perSecond / 2);
       tokens = 0;
       countedAtMs = Math.max(countedAtMs, nowMs);
     },
     speedUp: () => {
-      perSecond = Math.min(pace.first, perSecond + pace.step);
+      perSecond = Math.min(first, perSecond + shares.step * first);
     },
     pause: (delayMs) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + Math.min(delayMs, longestPauseMs));

@@ -172,6 +172,14 @@ describe('a gate with prompts', () => {
     });
   });
 
+  it('gives up a call of a model after the time that it is given', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals.replace('runs: 2', 'runs: 1') });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: { fault: 'hang' } });
+    const { exitCode, report } = await runModelGate(workspace, { provider, inputs: { 'model-timeout': '300ms' } });
+    expect(exitCode).toBe(3);
+    expect(JSON.stringify(report.cases[0]?.failures)).toContain('300 ms');
+  });
+
   it('replays what it recorded without a key and without a call', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });

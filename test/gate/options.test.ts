@@ -96,6 +96,8 @@ describe('parseGateOptions', () => {
       project: null,
       environment: null,
       modelApiKeys: new Map(),
+      modelTimeout: 45_000,
+      modelCallsPerSecond: 5,
       queueTimeout: 600_000,
       tunnel: 'auto',
       serverName: null,

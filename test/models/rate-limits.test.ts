@@ -95,6 +95,22 @@ describe('createProviderPacer', () => {
     expect(waits).toEqual([400, 364, 333, 308, 286, 267, 250, 235, 222, 211, 200, 200]);
   });
 
+  it('keeps the pace that it is given, of which twice as many begin at once', async () => {
+    const clock = new VirtualClock();
+    const pacer = createProviderPacer(clock, () => 0, 2);
+    expect(await measureWaits(clock, pacer, 6)).toEqual([0, 0, 0, 0, 500, 500]);
+    pacer.slowDown();
+    expect((await measureWaits(clock, pacer, 1))[0]).toBe(1000);
+    const slow = new VirtualClock();
+    expect(
+      await measureWaits(
+        slow,
+        createProviderPacer(slow, () => 0, 0.5),
+        3,
+      ),
+    ).toEqual([0, 2000, 2000]);
+  });
+
   it('counts refusals of calls that were under way together once, and never stops', async () => {
     const clock = new VirtualClock();
     const pacer = createProviderPacer(clock, () => 0);

@@ -1,4 +1,4 @@
-import { choice, duration, option, optionalSecret, optionalText, secrets } from './values.ts';
+import { choice, duration, option, optionalSecret, optionalText, positiveNumber, secrets } from './values.ts';
 
 const group = 'The eval service';
 
@@ -67,6 +67,22 @@ export const evalServiceOptions = {
     description:
       'Where answers of models come from: `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
     default: 'auto',
+  }),
+  modelTimeout: option(duration, {
+    group,
+    hint: '<duration>',
+    brief: 'How long one call of a model may take, retries included.',
+    description:
+      'How long one call of a model may take with all its attempts, such as `2m`. Models that reason for long need more than the default.',
+    default: '45s',
+  }),
+  modelCallsPerSecond: option(positiveNumber, {
+    group,
+    hint: '<n>',
+    brief: 'How many calls a second may begin with one key of a provider.',
+    description:
+      'How many calls of models may begin in a second with one key, such as `20` or `0.5`; twice as many may begin at once. A refusal halves the pace.',
+    default: '5',
   }),
   queueTimeout: option(duration, {
     group,

@@ -92,6 +92,14 @@ export const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** A decimal number above 0. */
+export const positiveNumber = z.string().transform((text, context) => {
+  const value = Number(text);
+  if (/^\s*\d+(?:\.\d+)?\s*$/.test(text) && value > 0 && Number.isFinite(value)) return value;
+  context.addIssue(issue(`${JSON.stringify(text)} is not a number above 0; write one such as 5 or 0.5`));
+  return z.NEVER;
+});
+
 /** The spellings of YAML 1.2's core schema, which are those the runner's own boolean inputs accept. */
 export const flag = z.string().transform((text, context) => {
   if (/^(?:true|True|TRUE)$/.test(text.trim())) return true;

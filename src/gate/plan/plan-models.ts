@@ -44,11 +44,16 @@ export interface PlannedModels {
   formats: readonly WireFormat[];
   /** The keys of all providers. */
   secrets: readonly Secret[];
+  /** What one call of a provider may take, and how many begin in a second with one key. */
+  calls: { timeoutMs: number; perSecond: number };
 }
+
+/** What the options say about models. */
+export type ModelOptions = Pick<GateOptions, 'recordings' | 'modelApiKeys' | 'modelTimeout' | 'modelCallsPerSecond'>;
 
 /** Finds the models that cases ask in prompts and as judges, and reads their recordings. What is wrong goes to `issues`. */
 export async function planModels(
-  { recordings: mode, modelApiKeys }: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
+  { recordings: mode, modelApiKeys, modelTimeout, modelCallsPerSecond }: ModelOptions,
   {
     suites,
     pricing: { prices, currency },
@@ -96,6 +101,7 @@ export async function planModels(
     pricing: { prices, currency: currency.value },
     formats: listFormats(providers, mode === 'replay' ? [] : cases),
     secrets: [...providers.secrets, ...listProxySecrets(proxy)],
+    calls: { timeoutMs: modelTimeout, perSecond: modelCallsPerSecond },
   };
 }
 

@@ -1,8 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Pricing } from '../../model/policy.ts';
 import { asksModel, type Suite } from '../../model/suite.ts';
-import type { GateOptions } from '../options/schema.ts';
-import type { PlannedModels } from './plan-models.ts';
+import type { ModelOptions, PlannedModels } from './plan-models.ts';
 import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
@@ -11,7 +10,7 @@ import type { PlannedSuite } from './plan-suites.ts';
  * where a case needs it.
  */
 export async function planPrompts(
-  options: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
+  options: ModelOptions,
   {
     suites,
     service,

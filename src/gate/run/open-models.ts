@@ -54,9 +54,17 @@ export function openModels(
   plan: PlannedModels,
   { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },
 ): JobModels {
-  const { mode, providers, proxy } = plan;
+  const { mode, providers, proxy, calls } = plan;
   const shared = { clock, logger, redactor };
-  const live = createProviderSource({ providers, proxy, random: Math.random, ...shared });
+  const limits = { attemptTimeoutMs: calls.timeoutMs, callTimeoutMs: calls.timeoutMs };
+  const live = createProviderSource({
+    providers,
+    proxy,
+    random: Math.random,
+    limits,
+    callsPerSecond: calls.perSecond,
+    ...shared,
+  });
   const recorder = createRecorder({ redactor });
   const planned = new Map<string, PlannedModelCase>();
   const recorded = new Map<string, RecordedCase>();
