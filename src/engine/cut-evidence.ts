@@ -7,6 +7,7 @@ import type {
   ClientType,
   JudgedType,
   ObservationType,
+  ProviderType,
   ReplyType,
   ReportedType,
   ToolResultType,
@@ -93,6 +94,9 @@ const ofReplies: Finalities<ReplyType> = {
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
 const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
+/** The latest answer may be another one in the end. */
+const ofProvider: Finalities<ProviderType> = { modelRefused: 'none' };
+
 /** It asks the server itself, whatever a model would have done. */
 const ofApps: Finalities<AppType> = { appResourceValid: 'both' };
 
@@ -108,6 +112,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofReports,
   ...ofApps,
   ...ofClient,
+  ...ofProvider,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',

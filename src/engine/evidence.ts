@@ -25,6 +25,8 @@ export interface Evidence {
   widgets: readonly WidgetObservation[] | null;
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
+  /** How the provider says that the model refused its latest answer; null where it does not say so. */
+  refusal: string | null;
   /** Messages of the user; a case that only calls tools has none. */
   userMessages: number;
   /**
@@ -49,6 +51,7 @@ export const emptyEvidence: Evidence = {
   tools: null,
   messages: [],
   finalAssistantMessage: '',
+  refusal: null,
   userMessages: 0,
   clientRequests: null,
   tokensUsed: null,

@@ -70,7 +70,7 @@ export function openFixtures(
         // Apps are shown for the assertions of the case, which count nothing of this.
         recording: { ...recording, schemas, widgets: null },
         aids: { ...scope.aids, limit: own, widgets: null },
-        excused: { errors: pick(errors), missing: pick(missing), prompts: new Map() },
+        excused: { errors: pick(errors), missing: pick(missing), prompts: new Map(), refusals: new Set() },
         anyError: false,
       });
     } catch (error) {

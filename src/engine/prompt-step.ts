@@ -20,12 +20,14 @@ export interface PromptPartner extends Omit<ToolOffer, 'list'> {
   settings: ConversationSettings;
 }
 
-/** Which errors of tools that the model called the case does not count. */
+/** Which errors of tools that the model called the case does not count, and whether it judges a refusal. */
 export interface PromptAllowance {
   /** Any error of any tool. */
   anyError: boolean;
   /** Tools whose latest error in this turn an assertion expects; null in it for the latest call, whatever its tool. */
   expected: ReadonlySet<string | null>;
+  /** Whether a check asks if the model refused. Else a refusal is no answer. */
+  refusal: boolean;
 }
 
 /**
@@ -83,9 +85,13 @@ export async function runPromptStep(
         return await makeModelCall(call, owner, { offer, origin: { ...origin, toolCallId }, recording });
       },
     },
-    { signal: connection.signal },
+    { signal: connection.signal, acceptsRefusal: allowance.refusal },
   );
   const end = await asking.catch((error: unknown) => {
+    if (allowance.refusal && error instanceof ModelError && error.kind === 'filtered') {
+      transcript.refusal = error.message;
+      return { kind: 'answered' } as const;
+    }
     const reason = explainTooLong(error, transcript.toolResults.slice(firstResult));
     if (reason === null) throw error;
     return { kind: 'cut-off', reason } as const;

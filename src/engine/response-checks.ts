@@ -1,3 +1,4 @@
+import { endSentence } from '../base/text.ts';
 import type { CheckByType } from '../model/assertion.ts';
 import {
   decide,
@@ -27,6 +28,7 @@ export const responseJudgements: Judgements<
   | 'responseMatches'
   | 'responseCloseTo'
   | 'finalAssistantMessageNonEmpty'
+  | 'modelRefused'
   | 'tokenBudgetUnder'
   | 'turnCountUnder'
   | 'noEndingQuestion'
@@ -43,6 +45,11 @@ export const responseJudgements: Judgements<
   responseCloseTo: judgeCloseTo,
   finalAssistantMessageNonEmpty: (_, { finalAssistantMessage: message }) =>
     decide(message.trim() !== '', `${describeMessage(message)}.`),
+  modelRefused: (_, { refusal }) =>
+    decide(
+      refusal !== null,
+      refusal === null ? 'the provider reports no refusal of the latest answer.' : endSentence(refusal),
+    ),
   tokenBudgetUnder: ({ tokens }, { tokensUsed }) =>
     tokensUsed === null
       ? failUnmeasured(`no tokens were measured, so nothing is known to be under ${tokens}.`)

@@ -45,7 +45,8 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
   },
   prompt: async (step, stepIndex, { connection, recording, talk, excused, anyError }) => {
     const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
-    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
+    const allowance = { anyError, expected, refusal: excused.refusals.has(stepIndex) };
+    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance });
   },
   interact: async (step, _, { recording: { widgets = null } }) =>
     (await widgets?.interact(step)) ?? { status: 'fail', reason: noBrowserReason, effect: 'unmeasured' },
@@ -82,7 +83,12 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
       clock,
       transcript: recording.transcript,
       runStep: async (inner, index) => {
-        const excused = { errors: pick(errors, index), missing: pick(missing, index), prompts: new Map() };
+        const excused = {
+          errors: pick(errors, index),
+          missing: pick(missing, index),
+          prompts: new Map(),
+          refusals: new Set<number>(),
+        };
         return await runStep(inner, stepIndex, { ...scope, excused });
       },
     });

@@ -11,7 +11,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import type { SamplingAnswer } from '../model/client-abilities.ts';
-import type { ModelAnswer, ModelCall, ModelSession } from '../models/language-model.ts';
+import { isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from '../models/language-model.ts';
 import { toAssistantMessage, toToolMessage, type ToolResult } from '../models/messages.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { Transcript } from './transcript.ts';
@@ -134,12 +134,12 @@ function toUserPart(block: Block): UserPart[] {
 
 const stopReasons: { readonly [Reason in LanguageModelV4FinishReason['unified']]?: string } = {
   stop: 'endTurn',
-  length: 'maxTokens',
   'tool-calls': 'toolUse',
 };
 
-function toResult({ content, finishReason }: ModelAnswer, model: string): SamplingResult {
-  const stopReason = stopReasons[finishReason.unified] ?? finishReason.unified;
+function toResult(answer: ModelAnswer, model: string): SamplingResult {
+  const { content, finishReason } = answer;
+  const stopReason = isCutOff(answer) ? 'maxTokens' : (stopReasons[finishReason.unified] ?? finishReason.unified);
   const blocks = content.flatMap((part): Block[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
     if (part.type !== 'tool-call') return [];

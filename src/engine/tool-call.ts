@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { type Check, type JsonObject, listExpectedErrors } from '../model/assertion.ts';
+import { type Check, type JsonObject, asksForRefusal, listExpectedErrors } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
 import { isRequestStep, type Step } from '../model/step.ts';
@@ -246,18 +246,29 @@ export interface ExcusedSteps {
   missing: ReadonlySet<number>;
   /** Prompts, with the tools whose latest error in the turn is expected; null stands for the latest call of all. */
   prompts: ReadonlyMap<number, ReadonlySet<string | null>>;
+  /** Prompts that the model may refuse, since a check judges whether it does. */
+  refusals: ReadonlySet<number>;
 }
 
 /**
  * Lists the steps whose calls may fail because the case expects their error: of each assertion that expects one, the call that it
  * judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest call of all. Whether a
- * model makes such a call is not known before, so that prompts on the way are excused as well. The errors of all other calls count.
+ * model makes such a call is not known before, so that prompts on the way are excused as well. The errors of all other calls count. A
+ * check of a refusal judges the latest prompt before it.
  */
 export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
-  const expectations = [
+  const assertions = [
     ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
     ...checks.map((assertion) => ({ assertion, position: steps.length })),
-  ].flatMap(({ assertion, position }) => listExpectedErrors(assertion).map((error) => ({ ...error, position })));
+  ];
+  const expectations = assertions.flatMap(({ assertion, position }) =>
+    listExpectedErrors(assertion).map((error) => ({ ...error, position })),
+  );
+  const refusals = new Set(
+    assertions
+      .filter(({ assertion }) => asksForRefusal(assertion))
+      .map(({ position }) => steps.slice(0, position).findLastIndex(({ kind }) => kind === 'prompt')),
+  );
   const errors = new Set<number>();
   const missing = new Set<number>();
   const prompts = new Map<number, Set<string | null>>();
@@ -276,5 +287,5 @@ export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[
       prompts.set(at, new Set([...(prompts.get(at) ?? []), toolName ?? null]));
     }
   }
-  return { errors, missing, prompts };
+  return { errors, missing, prompts, refusals };
 }

@@ -60,6 +60,8 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   logged: 'other',
   listChanged: 'other',
   appResourceValid: 'other',
+  // Services do not keep what a provider says of a refusal in one form.
+  modelRefused: 'other',
 };
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };

@@ -35,6 +35,7 @@ export class Transcript implements Evidence {
   readonly replies: Reply[] = [];
   readonly notifications: NotificationLog;
   widgets: WidgetObservation[] | null = null;
+  refusal: string | null = null;
   /** By the abilities that the case offers. */
   readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};
   /** Tools that steps or a model called and that the server does not list, with the steps. */
@@ -138,6 +139,7 @@ export class Transcript implements Evidence {
     if (this.turns.length === 0 && system !== null) this.messages.push({ role: 'system', content: system });
     this.messages.push({ role: 'user', content: prompt });
     this.turns.push({ prompt, actualToolCalls: [], isCut: false });
+    this.refusal = null;
     this.#askedAtMs = this.elapsedMs();
   }
 

@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reply, reported, app, client, judged } = createCheckSchemas({
+const { api, observations, toolResult, reply, reported, app, client, provider, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -41,7 +41,7 @@ const { api, observations, toolResult, reply, reported, app, client, judged } = 
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client };
+const gating = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client, ...provider };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -117,6 +117,7 @@ export type ReplyType = keyof typeof reply;
 export type ReportedType = keyof typeof reported;
 export type AppType = keyof typeof app;
 export type ClientType = keyof typeof client;
+export type ProviderType = keyof typeof provider;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -212,6 +213,14 @@ export function listExpectedErrors(assertion: Assertion, isNegated = false): Exp
     default:
       return [];
   }
+}
+
+/** Whether an assertion, or a part of it, asks if the model refused. Advice does not. */
+export function asksForRefusal(assertion: Assertion): boolean {
+  if (!('type' in assertion) || isAdvisory(assertion)) return false;
+  if (assertion.type === 'not') return asksForRefusal(assertion.assertion);
+  if (isCombination(assertion)) return assertion.assertions.some(asksForRefusal);
+  return assertion.type === 'modelRefused';
 }
 
 export function expectsToolError(assertion: Assertion): boolean {

@@ -142,6 +142,9 @@ export function createCheckSchemas(values: CheckValues) {
     samplingRequested: object({ type: z.literal('samplingRequested'), message, minCount: count.exactOptional() }),
   };
 
+  /** Checks of what the provider of a model says. A hosted service does not know them. */
+  const provider = { modelRefused: object({ type: z.literal('modelRefused') }) };
+
   /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
   const judged = {
     judge: object({
@@ -156,7 +159,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, reply, reported, app, client, judged };
+  return { api, observations, toolResult, reply, reported, app, client, provider, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

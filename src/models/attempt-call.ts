@@ -7,6 +7,7 @@ import { attemptRequest, parseJsonAnswer } from '../http/attempt.ts';
 import type { Route } from '../http/dispatcher.ts';
 import type { FailedAnswer } from '../http/failed-answer.ts';
 import type { AttemptFailure, AttemptOutcome, RetryQuota } from '../http/retry.ts';
+import { FilteredError } from './filtered-error.ts';
 import type { ModelCall } from './language-model.ts';
 import { formatModelName } from './model-name.ts';
 import type { CreateModel, ProviderFetch } from './open-provider.ts';
@@ -149,8 +150,9 @@ function judgeResult(
   const { unified, raw } = result.finishReason;
   const reason = redactor.redact(raw ?? unified).slice(0, 100);
   if (unified === 'content-filter') {
-    const message = `The provider of ${formatModelName(model)} withheld the answer because of its content (${reason}).`;
-    return { ok: false, error: new ModelError(message, { kind: 'filtered' }), repeat: 'never' };
+    const { content, usage } = result;
+    const answer = { content, usage, finishReason: { unified, raw: reason }, isReplayed: false };
+    return { ok: false, error: new FilteredError(model, answer), repeat: 'never' };
   }
   if (unified === 'error' || unified === 'interrupted' || brokenOff.has(raw ?? '')) {
     const message = `The provider of ${formatModelName(model)} broke off the answer (${reason}).`;

@@ -1,6 +1,7 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolCall, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
 import { ModelError } from '../base/errors.ts';
-import type { ModelAnswer, ModelCall, ModelSession } from './language-model.ts';
+import { FilteredError } from './filtered-error.ts';
+import { type AnswerOptions, isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from './language-model.ts';
 import { toAssistantMessage, type ToolResult, toToolMessage } from './messages.ts';
 import { appendAll } from '../base/lists.ts';
 
@@ -38,10 +39,10 @@ export interface Conversation {
   /**
    * Says something to the model and calls the tools that it asks for, until it answers without asking for one.
    *
-   * @throws {ModelError} where the model gives no answer
+   * @throws {ModelError} where the model gives no answer; of a {FilteredError}, `onAnswer` hears before
    * @throws the signal's reason once it aborts
    */
-  ask<Stop>(prompt: string, partner: TurnPartner<Stop>, options: { signal: AbortSignal }): Promise<TurnEnd<Stop>>;
+  ask<Stop>(prompt: string, partner: TurnPartner<Stop>, options: AnswerOptions): Promise<TurnEnd<Stop>>;
 }
 
 /** Starts a conversation, or goes on with one of which the messages so far are `history`. */
@@ -54,7 +55,7 @@ export function startConversation(
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
   appendAll(messages, history);
   return {
-    ask: async (prompt, { tools: firstTools, refreshTools, onAnswer, callTool }, { signal }) => {
+    ask: async (prompt, { tools: firstTools, refreshTools, onAnswer, callTool }, options) => {
       let tools = firstTools;
       messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });
       for (let step = 1; step <= maxSteps; step += 1) {
@@ -65,9 +66,15 @@ export function startConversation(
           ...(step === 1 && toolChoice !== null && { toolChoice }),
           ...(temperature !== null && { temperature }),
         };
-        const answer = await session.answer(call, { signal });
+        const { answer, filtered } = await askOnce(session, call, options);
         onAnswer(answer);
-        messages.push(toAssistantMessage(answer));
+        const message = toAssistantMessage(answer);
+        if (filtered !== null) {
+          // Providers refuse a message without content.
+          if (message.content.length > 0) messages.push(message);
+          throw filtered;
+        }
+        messages.push(message);
         const reason = explainCutOff(answer);
         if (reason !== null) return { kind: 'cut-off', reason };
         const calls = answer.content.filter((part) => part.type === 'tool-call');
@@ -93,19 +100,26 @@ export function startConversation(
   };
 }
 
-/** Why an answer is not whole; null for one that is. */
-function explainCutOff({ finishReason }: ModelAnswer): string | null {
-  switch (finishReason.unified) {
-    case 'length':
-      return 'The model reached its output limit before it was done.';
-    case 'content-filter':
-      throw new ModelError('The provider withheld the answer of the model because of its content.', {
-        kind: 'filtered',
-      });
-    case 'error':
-    case 'interrupted':
-      throw new ModelError('The provider ended the answer of the model with an error.', { kind: 'unavailable' });
-    default:
-      return null;
+/** An answer that the provider withholds has been paid for, and may say why. */
+async function askOnce(
+  session: ModelSession,
+  call: ModelCall,
+  options: AnswerOptions,
+): Promise<{ answer: ModelAnswer; filtered: FilteredError | null }> {
+  try {
+    return { answer: await session.answer(call, options), filtered: null };
+  } catch (error) {
+    if (!(error instanceof FilteredError)) throw error;
+    return { answer: error.answer, filtered: error };
   }
+}
+
+/** Why an answer is not whole; null for one that is. */
+function explainCutOff(answer: ModelAnswer): string | null {
+  if (isCutOff(answer)) return 'The model reached its output limit before it was done.';
+  const { unified } = answer.finishReason;
+  if (unified === 'error' || unified === 'interrupted') {
+    throw new ModelError('The provider ended the answer of the model with an error.', { kind: 'unavailable' });
+  }
+  return null;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ModelError } from '../base/errors.ts';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
-import type { ModelAnswer, ModelCall } from './language-model.ts';
+import { isCutOff, type ModelAnswer, type ModelCall } from './language-model.ts';
 
 /** One part of a conversation that is judged, in the form in which the judge reads it. */
 export type JudgedPart =
@@ -116,7 +116,9 @@ function printData(value: unknown): string {
  * @throws {ModelError} where there is none, since what the judge thinks is then unknown
  */
 export function readOpinion(answer: ModelAnswer): Opinion {
-  const { finishReason } = answer;
+  if (isCutOff(answer)) {
+    throw new ModelError('The judge reached its output limit before it was done.', { kind: 'unavailable' });
+  }
   const opinion = opinionSchema.safeParse(readWritten(answer)).data;
   if (opinion !== undefined) {
     if (!contradictsItself(opinion)) return opinion;
@@ -128,9 +130,6 @@ export function readOpinion(answer: ModelAnswer): Opinion {
         hint: 'Make the rubric say when a conversation passes, or use another judge.',
       },
     );
-  }
-  if (finishReason.unified === 'content-filter') {
-    throw new ModelError('The provider withheld the judgement because of its content.', { kind: 'filtered' });
   }
   throw new ModelError('The judge gave no judgement that the gate can read.', {
     kind: 'unavailable',

@@ -33,16 +33,22 @@ export interface ModelAnswer {
   isReplayed: boolean;
 }
 
+export interface AnswerOptions {
+  signal: AbortSignal;
+  /** Whether an answer that the provider withholds is a result: it is then recorded, and replayed as the same error. */
+  acceptsRefusal?: boolean;
+}
+
 /** A model for one iteration of one case. Its calls are made one after the other. */
 export interface ModelSession {
   readonly model: ModelName;
   /**
    * Makes one call of the model, with its retries, or reads the answer from a recording.
    *
-   * @throws {ModelError} where there is no answer, and why
+   * @throws {ModelError} where there is no answer, and why; {FilteredError} where the provider withholds it
    * @throws the signal's reason once it aborts
    */
-  answer(call: ModelCall, options: { signal: AbortSignal }): Promise<ModelAnswer>;
+  answer(call: ModelCall, options: AnswerOptions): Promise<ModelAnswer>;
   /** Of a session that may replay: where its answers came from so far. */
   report?(): ReplayReport;
 }
@@ -55,6 +61,14 @@ export interface ReplayReport {
   live: number;
   /** Why the recording was not used any further, or not at all; null where it was, and where none was to be read. */
   stale: string | null;
+}
+
+/** Finish reasons of answers that are cut at a limit, and that the packages do not know: of Mistral, and of proxies. */
+const cutReasons: ReadonlySet<string> = new Set(['model_length', 'max_tokens', 'max_output_tokens']);
+
+/** Whether the model reached its output limit before it was done. */
+export function isCutOff({ finishReason: { unified, raw = '' } }: Pick<ModelAnswer, 'finishReason'>): boolean {
+  return unified === 'length' || (unified === 'other' && cutReasons.has(raw.toLowerCase()));
 }
 
 /** Which iteration wants to talk to which model. */

@@ -18,8 +18,8 @@ import { combinationTypes, createCombinationSchema, createNotSchema } from '../m
 import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reply, reported, app, client, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client };
+const { api, observations, toolResult, reply, reported, app, client, provider, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client, ...provider };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

@@ -68,6 +68,17 @@ describe('the opinions of a judge', () => {
   });
 });
 
+describe('a judge whose answer is cut at its output limit', () => {
+  it('has judged nothing, even if a judgement can be read in it', async () => {
+    const cut = { text: `${JSON.stringify(yes)} But if`, finish: 'length' as const };
+    const { askJudge } = openJudge(cut);
+    expect(await judgePredicate(judge, createEvidence(), aidsOf({ askJudge }))).toMatchObject({
+      state: 'unmeasured',
+      reason: expect.stringContaining('The judge reached its output limit before it was done.'),
+    });
+  });
+});
+
 describe('the text of a judge that calls no tool', () => {
   const json = JSON.stringify({ ...yes, reason: 'It names "Paris" {the capital}.' });
 

@@ -112,6 +112,7 @@ describe('judgePredicate', () => {
     toolResults: fc.array(results),
     replies: fc.constant([]),
     finalAssistantMessage: fc.string(),
+    refusal: fc.option(fc.string()),
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),
     tools: fc.constant(null),

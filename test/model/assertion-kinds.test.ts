@@ -20,6 +20,7 @@ const samples: readonly Assertion[] = [
   { type: 'responseMatches', pattern: 'a' },
   { type: 'noToolErrors' },
   { type: 'finalAssistantMessageNonEmpty' },
+  { type: 'modelRefused' },
   { type: 'tokenBudgetUnder', tokens: 1 },
   { type: 'turnCountUnder', turns: 1 },
   { type: 'widgetRendered', toolName: 'a' },

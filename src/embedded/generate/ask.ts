@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRecord, isTooDeep, tryParseJson } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
 import { startConversation } from '../../models/conversation.ts';
-import type { ModelAnswer, ModelCall, ModelSession } from '../../models/language-model.ts';
+import { isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from '../../models/language-model.ts';
 import { ApiError } from '../envelope.ts';
 import type { ServerTools } from '../server-tools.ts';
 import { draftSchema } from './draft.ts';
@@ -66,15 +66,15 @@ export async function askForCases(
 type ReadAnswer = { cases: unknown[] } | { problem: string };
 
 /** Models that cannot be made to call a tool write the same JSON as text. */
-function readAnswer({ content, finishReason }: ModelAnswer): ReadAnswer {
+function readAnswer(answer: ModelAnswer): ReadAnswer {
+  // What can be read of it may lack cases.
+  if (isCutOff(answer)) return { problem: 'It was cut at the output limit of the model.' };
+  const { content } = answer;
   const call = content.find((part) => part.type === 'tool-call');
   const text = call?.input ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   if (text.length > longestAnswer) return { problem: `It has more than ${longestAnswer} characters.` };
   const value = tryParseJson(call === undefined ? text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1) : text);
-  if (!isRecord(value)) {
-    const isCut = finishReason.unified === 'length';
-    return { problem: isCut ? 'It was cut at the output limit of the model.' : 'It is not a JSON object.' };
-  }
+  if (!isRecord(value)) return { problem: 'It is not a JSON object.' };
   const { cases } = value;
   return Array.isArray(cases) ? { cases } : { problem: 'It has no list `cases`.' };
 }

@@ -4,6 +4,7 @@ import type { Budgets, NamedRule } from '../../model/policy.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../../model/usage.ts';
 import { formatModelName } from '../../models/model-name.ts';
+import { FilteredError } from '../../models/filtered-error.ts';
 import type { ModelAnswer, ModelSource } from '../../models/language-model.ts';
 import { measureUsage } from '../../models/usage.ts';
 
@@ -68,9 +69,15 @@ export function limitSpending(source: ModelSource, currentBudget: () => ModelBud
         answer: async (call, options) => {
           const budget = currentBudget();
           budget.begin();
-          const answer = await session.answer(call, options);
-          budget.add(formatModelName(request.model), answer);
-          return answer;
+          const add = (answer: ModelAnswer) => budget.add(formatModelName(request.model), answer);
+          try {
+            const answer = await session.answer(call, options);
+            add(answer);
+            return answer;
+          } catch (error) {
+            if (error instanceof FilteredError) add(error.answer);
+            throw error;
+          }
         },
       };
     },

@@ -1,5 +1,6 @@
 import { describeError, ModelError } from '../../base/errors.ts';
 import { extendFirstLine } from '../../base/text.ts';
+import { FilteredError } from '../filtered-error.ts';
 import type { ModelRequest, ModelSession, ModelSource, ReplayReport } from '../language-model.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
@@ -110,14 +111,16 @@ function createRecordedSession({
   return {
     model: request.model,
     report: () => ({ ...report }),
-    answer: async (call, { signal }) => {
+    answer: async (call, options) => {
+      const { signal, acceptsRefusal = false } = options;
       signal.throwIfAborted();
       const sent = fingerprinter.readCall(call);
       const replayed = replay?.read(sent);
       if (replayed?.kind === 'fresh') {
         report.replayed += 1;
         iteration.add(sent.stored, replayed.answer, replayed.recordedAt);
-        return replayed.answer;
+        if (replayed.answer.finishReason.unified !== 'content-filter') return replayed.answer;
+        throw new FilteredError(request.model, replayed.answer);
       }
       report.stale ??= replayed?.reason ?? null;
       if (live === null) {
@@ -130,12 +133,17 @@ function createRecordedSession({
       }
       try {
         session ??= await live.openSession(request);
-        const answer = await session.answer(call, { signal });
+        const answer = await session.answer(call, options);
         report.live += 1;
         iteration.add(sent.stored, answer, new Date(now()).toISOString());
         return answer;
       } catch (error) {
-        iteration.discard(describeError(error));
+        if (acceptsRefusal && error instanceof FilteredError) {
+          report.live += 1;
+          iteration.add(sent.stored, error.answer, new Date(now()).toISOString());
+        } else {
+          iteration.discard(describeError(error));
+        }
         throw error;
       }
     },

@@ -207,6 +207,11 @@ describe('the generation of cases', () => {
       { text: '{"cases":[', finish: 'length' },
       'It was cut at the output limit of the model.',
     ],
+    [
+      'what can be read of an answer that its output limit cut',
+      { text: JSON.stringify({ cases: [normal] }), finish: 'length' },
+      'It was cut at the output limit of the model.',
+    ],
   ] as const)('fails on a model that answers with %s, and creates nothing', async (_what, answer, problem) => {
     const { generate, listTitles } = await script([answer, answer]);
     const { status, body } = await generate();

@@ -8,6 +8,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     replies: [],
     tools: null,
     finalAssistantMessage: '',
+    refusal: null,
     userMessages: 0,
     clientRequests: null,
     tokensUsed: null,
