@@ -35,7 +35,7 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
   const { suiteId } = await saveSuite(service, await saveServer(service, { url: mcp.url }), tests);
   const { body } = await service.project.post('/eval-runs', { suiteId });
   const runId = String(body.runId);
-  expect(await waitForEnd(service, runId, { seconds: 110 })).toMatchObject({ status: 'completed' });
+  expect(await waitForEnd(service, runId)).toMatchObject({ status: 'completed' });
   const { body: page } = await service.project.get(`/eval-runs/${runId}/iterations?limit=200`);
   const iterations: Array<{ title: string; status: string; result: string | null; error: string | null }> = page.items;
   const unchecked = (tool: string, reason: string) =>

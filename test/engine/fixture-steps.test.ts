@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/time.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { CommandEnd } from '../../src/model/process-end.ts';
 import type { Step } from '../../src/model/step.ts';
+import { createEventClock } from '../support/clocks/bent-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 
@@ -45,12 +46,12 @@ const command = (exitCode = 0): Step => ({ id: 'seed', kind: 'command', command:
 async function run(
   steps: Step[],
   advancedConfig: NonNullable<TestCase['advancedConfig']>,
-  { signal, end = ended }: { signal?: AbortSignal; end?: Partial<CommandEnd> } = {},
+  { signal, end = ended, clock = systemClock }: { signal?: AbortSignal; end?: Partial<CommandEnd>; clock?: Clock } = {},
 ): Promise<CaseOutcome> {
   notes = [];
   const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
   return await runCase(createCase(steps, { advancedConfig }), target, {
-    clock: systemClock,
+    clock,
     timeoutMs: 10_000,
     signal,
     runCommand: async () => ({ ...ended, ...end }),
@@ -58,6 +59,11 @@ async function run(
 }
 
 const add = callStep('add', { note: 'milk' });
+
+/** A clock on which a limit of 200 ms lasts at least until the tool `hang` is called, however long what stands before it takes. */
+const untilHang = createEventClock((delayMs) =>
+  delayMs > 200 ? undefined : Promise.all([systemClock.sleep(delayMs), server.waitFor('call hang')]),
+);
 const clear = callStep('clear');
 const lists = [callStep('list'), assertStep({ type: 'toolResultContains', needle: 'milk' })];
 
@@ -110,7 +116,11 @@ describe('the setup and the teardown of a case', () => {
     const wrong = assertStep({ type: 'toolResultContains', needle: 'eggs' });
     const failed = await run([callStep('list'), wrong], { setup: [add], teardown: [clear] });
     expect([failed.result, notes]).toEqual(['failed', []]);
-    const late = await run([callStep('hang')], { setup: [add], teardown: [clear], timeoutMs: 200 });
+    const late = await run(
+      [callStep('hang')],
+      { setup: [add], teardown: [clear], timeoutMs: 200 },
+      { clock: untilHang },
+    );
     expect([late.status, notes]).toEqual(['timed_out', []]);
   });
 

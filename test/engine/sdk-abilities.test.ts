@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/time.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Assertion } from '../../src/model/assertion.ts';
 import type { ClientOffer } from '../../src/model/client-abilities.ts';
 import type { Step } from '../../src/model/step.ts';
+import { createEventClock } from '../support/clocks/bent-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { createAbilityServer } from '../support/servers/ability-server.ts';
 import {
@@ -159,7 +160,7 @@ describe('a session whose stream the server answers late or never', () => {
 
   const runWith = async (
     guard: NonNullable<FixtureServerOptions['guard']>,
-    { asks }: { asks: boolean },
+    { asks, clock = systemClock, timeoutMs = 5000 }: { asks: boolean; clock?: Clock; timeoutMs?: number },
   ): Promise<CaseOutcome> => {
     await using server = await startFixtureMcpServer(
       { silent: { call: () => text('nothing to ask') } },
@@ -172,7 +173,7 @@ describe('a session whose stream the server answers late or never', () => {
     const own = asks ? [...steps, ...green.map(assertStep)] : [callStep('silent')];
     const target = { url: server.url, serverName: 'abilities', protocol: 'legacy' as const };
     const testCase = createCase(own, { advancedConfig: { client: client! } });
-    return await runCase(testCase, target, { clock: systemClock, timeoutMs: 5000 });
+    return await runCase(testCase, target, { clock, timeoutMs });
   };
 
   // The SDK asks over that stream, and drops what it asks before there is one.
@@ -181,7 +182,12 @@ describe('a session whose stream the server answers late or never', () => {
       if (method === 'GET') await systemClock.sleep(200);
       return null;
     };
-    expect(await runWith(guard, { asks: true })).toMatchObject({ error: null, result: 'passed' });
+    // The client waits 500 ms for it, which do not pass here.
+    const clock = createEventClock((delayMs) => (delayMs === 500 ? new Promise(() => {}) : undefined));
+    expect(await runWith(guard, { asks: true, clock, timeoutMs: 60_000 })).toMatchObject({
+      error: null,
+      result: 'passed',
+    });
   });
 
   it('runs the case without the stream, which fails only if the server asks', async () => {
