@@ -58,7 +58,7 @@ export interface Runner extends AsyncDisposable {
    * that ends without a result is recorded as such, and the others go on.
    */
   start(runId: string, batches: ReadonlyArray<Batch<PlannedIteration>>): void;
-  /** Ends a run as cancelled, at once; what is still executing is aborted and its outcome dropped. */
+  /** Ends a run as cancelled, at once; what is still executing is aborted, and only what its models used is kept. */
   cancel(runId: string): void;
   /** Whether a run has not settled yet. */
   isActive(runId: string): boolean;

@@ -2,7 +2,9 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import { groupFailures } from '../../src/report/failures.ts';
+import { createEventClock } from '../support/clocks/bent-clock.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import {
   openScriptedProvider,
@@ -37,13 +39,17 @@ function addWithTool({ turn }: ProviderRequest): ScriptedReply {
 
 async function runModelGate(
   workspace: Workspace,
-  { provider, inputs = {} }: { provider?: ScriptedProvider; inputs?: Record<string, string> },
+  {
+    provider,
+    inputs = {},
+    clock = systemClock,
+  }: { provider?: ScriptedProvider; inputs?: Record<string, string>; clock?: Clock },
 ) {
   const environment =
     provider === undefined ? {} : { ANTHROPIC_API_KEY: 'sk-canary-anthropic', ANTHROPIC_BASE_URL: provider.baseUrl };
   await using server = 'server-command' in inputs ? null : await startSumsServer();
   const gate = { ...(server && { 'server-url': server.url }), 'report-dir': 'report' };
-  return await runEmbeddedGate(workspace, { ...gate, ...inputs }, { environment });
+  return await runEmbeddedGate(workspace, { ...gate, ...inputs }, { environment, clock });
 }
 
 const recordingPath = 'recordings/sums/adds.anthropic-claude-test.jsonl';
@@ -114,6 +120,28 @@ describe('a gate with prompts', () => {
     const input = provider.requests.reduce((sum, { turn }) => sum + (turn === 1 ? 100 : 150), 0);
     expect(report.models?.models[0]?.usage).toMatchObject({ modelCalls: 3, inputTokens: input });
     expect(report.models?.cost).toBeGreaterThan(0);
+  });
+
+  it('reports what iterations used that a budget of time cancelled', async () => {
+    await using workspace = await createWorkspace({
+      'a.evals.yaml': evals.replace('runs: 2', 'runs: 1'),
+      'policy.yaml': writePolicy('{ wallTime: 77s }'),
+    });
+    const asked = Promise.withResolvers<void>();
+    await using provider = await openScriptedProvider({
+      format: 'anthropic',
+      answers: (request) => {
+        if (request.turn === 1) return addWithTool(request);
+        asked.resolve();
+        return { fault: 'hang' };
+      },
+    });
+    // The time is up when the model is asked for the second time.
+    const clock = createEventClock((delayMs) => (delayMs === 77_000 ? asked.promise : undefined));
+    const { exitCode, report } = await runModelGate(workspace, { provider, inputs: { policy: 'policy.yaml' }, clock });
+    expect(exitCode).toBe(3);
+    expect(report.models?.models[0]?.usage).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 10 });
+    expect(report.verdict.reasons[0]?.message).toMatch(/its budget wallTime .* Spent by then: .*, 110 tokens\./);
   });
 
   it('ends at a budget of cost that is used up exactly', async () => {

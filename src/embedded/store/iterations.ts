@@ -117,6 +117,9 @@ export function createIterationStore(database: DatabaseSync) {
       error = :error, tool_calls = :toolCalls, steps = :steps, tokens_used = :tokensUsed, usage = :usage,
       judges = :judges
     where id = :id and status = 'running'`);
+  const keepUsage = database.prepare(`
+    update iterations set tokens_used = :tokensUsed, usage = :usage, judges = :judges
+    where id = :id and status = 'cancelled'`);
   const insertTrace = database.prepare('insert into traces values (?, ?)');
   const cancel = database.prepare(`
     update iterations set status = 'cancelled' where run_id = ? and status in ('pending', 'running')`);
@@ -154,12 +157,18 @@ export function createIterationStore(database: DatabaseSync) {
     start: (id: string, now: number): void => {
       start.run(now, id);
     },
-    /** Returns whether this call ended it: one that was cancelled meanwhile stays so. */
+    /** Returns whether this call ended it: one that was cancelled meanwhile stays so, and only keeps what its calls of models used. */
     end: (id: string, outcome: CaseOutcome): boolean => {
       const { status, result, error, startedAtMs, durationMs, trace, usage, judges } = outcome;
       const toolCalls = JSON.stringify({ actual: outcome.actualToolCalls, expected: outcome.expectedToolCalls });
-      const ended = {
+      const used = {
         id,
+        tokensUsed: usage === null ? null : usage.inputTokens + usage.outputTokens,
+        usage: usage === null ? null : JSON.stringify(usage),
+        judges: JSON.stringify(judges),
+      };
+      const ended = {
+        ...used,
         status,
         result,
         error,
@@ -167,11 +176,11 @@ export function createIterationStore(database: DatabaseSync) {
         durationMs,
         toolCalls,
         steps: JSON.stringify(joinSteps(outcome)),
-        tokensUsed: usage === null ? null : usage.inputTokens + usage.outputTokens,
-        usage: usage === null ? null : JSON.stringify(usage),
-        judges: JSON.stringify(judges),
       };
-      if (end.run(ended).changes === 0) return false;
+      if (end.run(ended).changes === 0) {
+        keepUsage.run(used);
+        return false;
+      }
       insertTrace.run(id, JSON.stringify(trace));
       return true;
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, startTimeLimit } from '../../base/time.ts';
-import { describeError, ServerStartError } from '../../base/errors.ts';
+import { type Clock, race, startTimeLimit } from '../../base/time.ts';
+import { BudgetError, describeError, ServerStartError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -157,14 +157,17 @@ export async function startRun(
         });
       let interruption: VerdictReason | null = null;
       let last = current;
+      const ended = service.waitForRuns?.(runId);
       try {
-        const ended = service.waitForRuns?.(runId);
         last = await waitForRun(client, { ...request, ended, onProgress: reportProgress, signal: lifetime.cancelRun });
       } catch (error) {
         if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
         interruption = explainInterruption(lifetime.cancelRun.reason);
         if (lifetime.cancelRun.reason instanceof ServerStartError) last = await waitForLastWords(last);
         if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
+        // What was used is known once the iterations under way have ended. A job that is cancelled has no time to wait for that.
+        const isWaiting = ended !== undefined && lifetime.cancelRun.reason instanceof BudgetError;
+        if (isWaiting) await race(ended, { signals: [lifetime.abort] });
       }
       run = dropMarker(last, marker);
       onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
