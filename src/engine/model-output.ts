@@ -1,21 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { isRecord, tryParseJson } from '../base/json.ts';
 import type { ToolOutput } from '../models/conversation.ts';
-import { type CallOutput, readText } from './call-output.ts';
+import type { CallOutput } from './call-output.ts';
+
+/** What a server says of its own use; null where it says nothing. */
+export interface InstructingServer {
+  name: string;
+  instructions: string | null;
+}
 
 /**
- * Renders what came back from a tool as a model is shown it: text as text, images as images, links and other blocks as JSON. A result
- * without blocks is its structured content.
+ * Writes the system prompt: that of the case, then the whole instructions of each server, under its name where there are several. Null
+ * where there is nothing to say.
+ */
+export function renderSystemPrompt(system: string | null, servers: readonly InstructingServer[]): string | null {
+  const parts = servers.flatMap(({ name, instructions }) => {
+    if (instructions === null || instructions.trim() === '') return [];
+    const owner = servers.length > 1 ? `the server ${JSON.stringify(name)}` : 'the server';
+    return [`Instructions of ${owner}:\n${instructions}`];
+  });
+  const all = system === null ? parts : [system, ...parts];
+  return all.length === 0 ? null : all.join('\n\n');
+}
+
+/**
+ * Renders what came back from a tool as a model is shown it: text as text, images as images, links and other blocks as JSON. Structured
+ * content follows as JSON on one line, unless a text says the same.
  */
 export function renderForModel(output: CallOutput): ToolOutput {
   if (output.kind === 'error') return renderError(output.message);
-  const { result } = output;
-  if (result.isError === true) return renderError(readText(result));
-  if (result.content.length > 0) return { content: result.content.map(renderBlock), isError: false };
-  return { content: [{ type: 'text', text: JSON.stringify(result.structuredContent ?? {}) }], isError: false };
+  const { content, structuredContent, isError = false } = output.result;
+  const shown = content.map(renderBlock);
+  const isRepeated = content.some((block) => block.type === 'text' && saysSame(block.text, structuredContent));
+  if (structuredContent !== undefined && !isRepeated) {
+    shown.push({ type: 'text', text: JSON.stringify(structuredContent) });
+  }
+  if (shown.length === 0 && !isError) shown.push({ type: 'text', text: '{}' });
+  return { content: shown, isError };
 }
 
 export function renderError(text: string): ToolOutput {
   return { content: [{ type: 'text', text }], isError: true };
+}
+
+/**
+ * Whether a text is structured content as JSON, which MCP asks servers to send, or the only value in it, as SDKs wrap what is no object.
+ * Twice the same costs tokens twice.
+ */
+function saysSame(text: string, structured: unknown): boolean {
+  if (structured === undefined) return false;
+  const [only, ...others] = isRecord(structured) ? Object.values(structured) : [];
+  const json = tryParseJson(text);
+  if (isDeepStrictEqual(json, structured)) return true;
+  return only !== undefined && others.length === 0 && (text === only || isDeepStrictEqual(json, only));
 }
 
 function renderBlock(block: CallToolResult['content'][number]): ToolOutput['content'][number] {

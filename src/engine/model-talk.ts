@@ -4,6 +4,7 @@ import type { Step } from '../model/step.ts';
 import { startConversation } from '../models/conversation.ts';
 import type { ModelSession } from '../models/language-model.ts';
 import type { IterationLimit } from './iteration-limit.ts';
+import { renderSystemPrompt } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, clipReasonBefore } from './reasons.ts';
 import { type PromptAllowance, type PromptPartner, runPromptStep } from './prompt-step.ts';
@@ -34,7 +35,7 @@ export function createModelTalk(testCase: TestCase, openModel: OpenModel | null)
         return { status: 'fail', reason, effect: 'give-up' };
       }
       try {
-        partner ??= describePartner(testCase, await openModel());
+        partner ??= describePartner(testCase, await openModel(), connection);
         return await runPromptStep(step, connection, { ...recording, partner });
       } catch (error) {
         connection.signal.throwIfAborted();
@@ -45,7 +46,11 @@ export function createModelTalk(testCase: TestCase, openModel: OpenModel | null)
   };
 }
 
-function describePartner({ advancedConfig = {} }: TestCase, session: ModelSession): PromptPartner {
+function describePartner(
+  { advancedConfig = {} }: TestCase,
+  session: ModelSession,
+  { all }: Pick<Connection, 'all'>,
+): PromptPartner {
   const {
     system = null,
     temperature = null,
@@ -54,8 +59,9 @@ function describePartner({ advancedConfig = {} }: TestCase, session: ModelSessio
     decoys = [],
   } = advancedConfig;
   const { toolChoice = null } = advancedConfig;
+  const servers = all.map(({ target, session: { instructions } }) => ({ name: target.serverName, instructions }));
   const settings = {
-    system,
+    system: renderSystemPrompt(system, servers),
     temperature,
     toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
     maxSteps,

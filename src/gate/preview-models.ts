@@ -90,9 +90,10 @@ function countRecorded(
   cases: readonly PlannedModelCase[],
   { byId, oldestMs }: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
 ): { all: number; recorded: number; old: number } {
-  const dates = cases.flatMap(({ caseId, recording }) =>
+  const dates = cases.flatMap(({ caseId, recording, purpose }) =>
     Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
-      const iteration = recording?.iterations.get(index + 1);
+      const isUsable = recording?.showedLess === false || purpose === 'judge';
+      const iteration = isUsable ? recording?.iterations.get(index + 1) : undefined;
       return iteration === undefined ? null : Date.parse(iteration.recordedAt);
     }),
   );

@@ -8,9 +8,10 @@ import { fingerprintJson, printCanonicalJson } from './plain-json.ts';
 /**
  * A recording is a file of JSON lines: a header, then the calls of the model by iteration and turn. A tool is written once, before the
  * first call that offers it. A call says which messages were added since the call before it. Everything is redacted, and what a pattern
- * of `ignore` excludes is replaced.
+ * of `ignore` excludes is replaced. In format 1, models were shown neither the instructions of servers nor structured content next to
+ * other content.
  */
-const formatVersion = 1;
+const formatVersion = 2;
 
 const fingerprint = z.string().regex(/^[\da-f]{32}$/);
 
@@ -48,7 +49,7 @@ export type StoredMessage = z.infer<typeof storedMessageSchema>;
 
 const headerSchema = z.strictObject({
   format: z.literal(
-    formatVersion,
+    [1, formatVersion],
     'This format of recordings is not known; use the version of mcp-eval-ci that wrote it',
   ),
   recordedAt: z.iso.datetime(),
@@ -96,6 +97,8 @@ export interface RecordedIteration {
 
 /** The recording of one case and model. */
 export interface Recording {
+  /** Whether the model was shown less than it is now, so that no answer to a prompt still counts. */
+  showedLess: boolean;
   model: ModelName;
   /** The package that spoke to the provider. */
   package: { name: string; version: string };
@@ -105,8 +108,12 @@ export interface Recording {
 
 const damagedHint = 'Restore the file from git, or delete it and record it again with `mcp-eval-ci record`.';
 
-/** Prints a recording: iterations and turns in their order, a line for each tool, and every key at the same position each time. */
-export function printRecording({ model, package: { name, version }, iterations }: Recording): string {
+/** Prints a recording in the format of today: iterations and turns in their order, a line for each tool, and every key at the same position each time. */
+export function printRecording({
+  model,
+  package: { name, version },
+  iterations,
+}: Omit<Recording, 'showedLess'>): string {
   const ordered = [...iterations].toSorted(([one], [other]) => one - other);
   const lines: string[] = [];
   const printed = new Set<string>();
@@ -225,5 +232,6 @@ export function parseRecording(text: string, file: string): Recording {
       iteration.calls.push({ sent, answer: call.answer });
     }
   }
-  return { model: { provider: header.provider, name: header.model }, package: header.package, iterations };
+  const model = { provider: header.provider, name: header.model };
+  return { showedLess: header.format < formatVersion, model, package: header.package, iterations };
 }

@@ -107,15 +107,15 @@ function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redac
   return recordedAnswerSchema.safeParse(plain).data ?? null;
 }
 
-/** Adds new iterations to those of an earlier recording, which they replace by their number. Null starts anew. */
+/**
+ * Adds new iterations to those of an earlier recording, which they replace by their number. Null starts anew, and so does a recording
+ * of which nothing counts any more.
+ */
 export function mergeRecording(
   earlier: Recording | null,
-  collected: Pick<CollectedIterations, 'model' | 'iterations'>,
+  { model, purpose, iterations }: Pick<CollectedIterations, 'model' | 'purpose' | 'iterations'>,
   providerPackage: Recording['package'],
 ): Recording {
-  return {
-    model: collected.model,
-    package: providerPackage,
-    iterations: new Map([...(earlier?.iterations ?? []), ...collected.iterations]),
-  };
+  const kept = earlier?.showedLess === true && purpose === null ? [] : (earlier?.iterations ?? []);
+  return { showedLess: false, model, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
 }

@@ -1,5 +1,5 @@
 import { clipText } from '../../base/text.ts';
-import type { ModelAnswer, ModelName } from '../language-model.ts';
+import type { ModelAnswer, ModelName, ModelRequest } from '../language-model.ts';
 import { explainDifferences } from './explain.ts';
 import type { Fingerprinter, SentCall } from './fingerprint.ts';
 import type { RecordedIteration, Recording } from './format.ts';
@@ -17,6 +17,8 @@ export interface ReplayOptions {
   /** Null where there is none for the case and the model. */
   recording: Recording | null;
   model: ModelName;
+  /** A judge is shown the conversation and nothing else, as ever. */
+  purpose?: ModelRequest['purpose'];
   iterationNumber: number;
   fingerprinter: Fingerprinter;
   /** What is recorded longer ago is stale. */
@@ -32,10 +34,11 @@ export interface Replay {
 }
 
 /** An answer is only read for a call that is the recorded one in every part, at the position where it was recorded. */
-export function openReplay({ recording, model, iterationNumber, fingerprinter, ...limits }: ReplayOptions): Replay {
+export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay {
+  const { recording, iterationNumber } = options;
   const iteration = recording?.iterations.get(iterationNumber);
   let turn = 0;
-  let failure = findObstacle({ recording, model, iterationNumber, ...limits });
+  let failure = findObstacle(options);
   const readNext = (call: SentCall): ReplayedCall => {
     const recorded = iteration?.calls[turn];
     if (iteration === undefined || recorded === undefined) {
@@ -71,7 +74,7 @@ function listDifferences(sentence: string, differences: readonly string[]): stri
 
 /** Why a recording cannot be used for an iteration, whatever its calls are. */
 function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<ReplayedCall, { kind: 'fresh' }> | null {
-  const { recording, model, iterationNumber } = options;
+  const { recording, model, purpose, iterationNumber } = options;
   const asked = `${model.provider}/${model.name}`;
   if (recording === null) return { kind: 'missing', reason: `There is no recording of this case with ${asked}.` };
   const recorded = `${recording.model.provider}/${recording.model.name}`;
@@ -80,6 +83,11 @@ function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<Re
       kind: 'stale',
       reason: `The recording is stale. It was made with ${recorded}, and the case asks for ${asked}.`,
     };
+  }
+  if (recording.showedLess && purpose !== 'judge') {
+    const why =
+      'It was made by a version that showed models neither the instructions of servers nor structured content';
+    return { kind: 'stale', reason: `The recording is stale. ${why} next to other content.` };
   }
   const iteration = recording.iterations.get(iterationNumber);
   const age = iteration === undefined ? null : explainAge(iteration, options);

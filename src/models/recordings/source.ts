@@ -56,7 +56,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
     // Without a key, a recording may still have the answers.
     findProblem: (request) => (isReading ? null : (live?.findProblem(request) ?? null)),
     openSession: async (request) => {
-      const { model } = request;
+      const { model, purpose } = request;
       const { provider } = model;
       const { recording, fingerprinter } = findCase(request);
       const iterationNumber = repeatsRecordings
@@ -68,7 +68,15 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
         request,
         fingerprinter,
         replay: isReading
-          ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs: maximumAgeMs(), nowMs: now() })
+          ? openReplay({
+              recording,
+              model,
+              ...(purpose !== undefined && { purpose }),
+              iterationNumber,
+              fingerprinter,
+              maximumAgeMs: maximumAgeMs(),
+              nowMs: now(),
+            })
           : null,
         live: mayCall ? live : null,
         problem,

@@ -47,7 +47,7 @@ describe('the file of a recording', () => {
   it('has a line for each call, and one for each tool however many calls offer it', async () => {
     const recording = await record(createScenario(), { iterations: 2 });
     expect(printRecording(recording)).toMatchInlineSnapshot(`
-      "{"format":1,"recordedAt":"2026-03-01T10:00:00.000Z","provider":"anthropic","model":"claude-haiku-4.5","package":{"name":"@ai-sdk/anthropic","version":"4.0.105"},"surface":"4e8024bd54e473372085fc096027f2c8"}
+      "{"format":2,"recordedAt":"2026-03-01T10:00:00.000Z","provider":"anthropic","model":"claude-haiku-4.5","package":{"name":"@ai-sdk/anthropic","version":"4.0.105"},"surface":"4e8024bd54e473372085fc096027f2c8"}
       {"tool":"c5da9123ade70702af49e824619eb52d","definition":{"members":{"description":{"value":"Reads a note."},"inputSchema":{"value":{"properties":{"id":{"type":"integer"}},"required":["id"],"type":"object"}},"type":{"value":"function"}},"name":"read_note"}}
       {"tool":"46c303fb3bcd53337f35ba7a0268279b","definition":{"members":{"description":{"value":"Lists all notes."},"inputSchema":{"value":{"type":"object"}},"type":{"value":"function"}},"name":"list_notes"}}
       {"tools":"4e8024bd54e473372085fc096027f2c8","list":["c5da9123ade70702af49e824619eb52d","46c303fb3bcd53337f35ba7a0268279b"]}
@@ -82,7 +82,7 @@ describe('the file of a recording', () => {
       empty: [],
       'no JSON': [...lines.slice(0, 3), '<<<<<<< HEAD', ...lines.slice(3)],
       'cut short': [text.slice(0, -100)],
-      'unknown format': [lines[0]!.replace('"format":1', '"format":2'), ...lines.slice(1)],
+      'unknown format': [lines[0]!.replace('"format":2', '"format":3'), ...lines.slice(1)],
       'no header': lines.slice(1),
       'turn missing': lines.filter((line) => !line.includes('"turn":0')),
       'call twice': [...lines, lines.at(-1)!],

@@ -57,6 +57,18 @@ describe('a replay', () => {
     expect(report).toEqual({ replayed: 4, live: 0, stale: null });
   });
 
+  it('is stale where the model was shown less, except for a judge', async () => {
+    const scenario = createScenario();
+    const recording = { ...(await record(scenario)), showedLess: true };
+    const { error } = await replay(recording, scenario);
+    expect(error?.kind).toBe('stale');
+    expect(error?.message).toContain('neither the instructions of servers nor structured content');
+    const { source } = createSource({ recording, mode: 'replay' });
+    const session = await source.openSession({ ...createRequest(scenario.model), purpose: 'judge' });
+    await converse(session, scenario);
+    expect(session.report?.()).toMatchObject({ stale: null, live: 0 });
+  });
+
   it('says that the system prompt changed', async () => {
     expect(await explain({ system: 'You help people lose their notes.' })).toMatchInlineSnapshot(
       `"The recording of call 1 of iteration 1 is stale. The system prompt changed: recorded "You help people find their notes.", now "You help people lose their notes.""`,

@@ -69,6 +69,8 @@ export function refuse(code: number, message: string, data?: unknown): never {
 export interface FixtureServerOptions {
   era?: 'legacy' | 'modern' | 'both';
   name?: string;
+  /** How the server says that it is used. */
+  instructions?: string;
   /** Answers `tools/list` in its own way; all tools on one page unless given. */
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
@@ -166,8 +168,9 @@ function createMcpServer(
   tools: Record<string, FixtureTool>,
   context: FixtureServerOptions & { log: EventLog; dropConnections: () => void; listed: 'legacy' | 'modern' },
 ): Server {
-  const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
-  const server = new Server({ name, version: '1.2.3' }, { capabilities });
+  const { name = 'fixture', instructions, capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
+  const options = { capabilities, ...(instructions !== undefined && { instructions }) };
+  const server = new Server({ name, version: '1.2.3' }, options);
   const { prepare = () => {} } = context;
   if (capabilities.tools === undefined) {
     prepare(server);
