@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { formatCount } from '../base/text.ts';
 import { ConfigurationError } from '../base/errors.ts';
+import { readSurfaceFile } from '../gate/plan/surface-part.ts';
+import { describeOffer } from '../gate/preview-models.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { findCasesWithoutModel } from '../suite/model-settings.ts';
 import { loadSuites } from '../suite/load.ts';
@@ -12,6 +14,7 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
     .command('validate')
     .description('Check evals files and report every finding with its file, line and column.')
     .argument('<files...>', 'paths or glob patterns of evals files')
+    .option('--surface <file>', 'A surface file, for warnings about the tools that it offers to models.')
     .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')
     .configureOutput({
       // The flag of `run`.
@@ -20,8 +23,13 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
         write(isEvals ? `${text}Give the files without a flag: mcp-eval-ci validate evals/*.evals.yaml\n` : text);
       },
     })
-    .action(async (patterns: string[]) => {
+    .action(async (patterns: string[], { surface }: { surface?: string }) => {
       const { suites, findings } = await loadSuites(patterns, { cwd: process.cwd() });
+      const known = surface === undefined ? null : await readSurfaceFile(surface, process.cwd());
+      if (surface !== undefined && known === null) {
+        const message = `${JSON.stringify(surface)} does not exist; write it with \`mcp-eval-ci surface --update\``;
+        throw new ConfigurationError([{ input: 'surface', code: 'missing-surface-file', message }, ...findings]);
+      }
       const snapshots = await loadSnapshots(suites, process.cwd());
       const all = [...findings, ...snapshots.issues, ...snapshots.missing];
       if (all.length > 0) throw new ConfigurationError(all);
@@ -33,6 +41,12 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
       for (const { file, line, column, message } of suites.flatMap(findCasesWithoutModel)) {
         const what = `${file}:${line}:${column}: ${message}. Only a hosted service with a model of its own can run it.`;
         process.stderr.write(`Warning: ${escapeTerminalText(what)}\n`);
+      }
+      for (const change of describeOffer(
+        suites.map((suite) => ({ suite })),
+        known?.file.configurations ?? {},
+      )) {
+        process.stderr.write(`Warning: ${escapeTerminalText(change)}\n`);
       }
       process.stdout.write(`${suites.length} ${suites.length === 1 ? 'file is' : 'files are'} valid.\n`);
       setExitCode(0);

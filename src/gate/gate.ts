@@ -60,9 +60,8 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, otherServers, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } =
-    ran;
-  const { snapshots, measured } = ran;
+  const { server, otherServers, suites, baseline, evidence, tracePath, kept, recordings, snapshots, measured } = ran;
+  const { serverNotes, answerNotes, modelNotes } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
@@ -70,7 +69,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
     measured,
   );
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
-  const runNotes = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
+  const runNotes = [...serverNotes, ...differences, ...modelNotes, ...answerNotes, ...noteSnapshots(snapshots)];
   const notes = [...plan.policyNotes, ...runNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const { revision, shard } = plan;

@@ -2,7 +2,9 @@ import { describeError, ModelError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
 import { defaultMaxSteps } from '../model/case.ts';
 import { describeSource } from '../model/source.ts';
-import type { SuiteCase } from '../model/suite.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { SurfaceFile } from '../model/surface.ts';
+import { describeToolChanges } from '../models/provider-tools.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
 
@@ -43,6 +45,25 @@ export function describeModels(
     `${suite.name}: ${ceiling}${cut}; recordings: ${models.mode}${recorded}.`,
     ...(models.mode === 'replay' ? [] : [...providers.values()].map(({ line }) => line)),
   ];
+}
+
+/**
+ * Says which tools models are offered in another form than their own, as far as that is known before a server runs: the tools of a surface
+ * file, and decoys. Nothing where no case has a prompt.
+ */
+export function describeOffer(
+  suites: ReadonlyArray<{ suite: Pick<Suite, 'cases'> }>,
+  configurations: SurfaceFile['configurations'],
+): string[] {
+  const prompted = suites
+    .flatMap(({ suite }) => suite.cases)
+    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
+  if (prompted.length === 0) return [];
+  const tools = [
+    ...Object.values(configurations).flatMap((surface) => surface.tools),
+    ...prompted.flatMap(({ modelSettings }) => modelSettings.decoys),
+  ];
+  return describeToolChanges([...new Map(tools.map((tool) => [tool.name, tool])).values()]);
 }
 
 function countCalls({ caseId, model, purpose }: PlannedModelCase, byId: ReadonlyMap<string, SuiteCase>): number {

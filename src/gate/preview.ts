@@ -10,7 +10,7 @@ import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';
-import { describeModels } from './preview-models.ts';
+import { describeModels, describeOffer } from './preview-models.ts';
 import { describeRuns } from './preview-runs.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
@@ -34,6 +34,7 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
       ...describeRuns(planned, { ...plan, nowMs: context.clock.now() }),
       ...(planned.kind === 'file' ? describeModels(planned, { models: plan.models, nowMs: context.clock.now() }) : []),
     ]),
+    ...(plan.models === null ? [] : describeOffer(plan.suites.filter(isFile), plan.surface?.configurations ?? {})),
     ...describePublishing(plan),
     ...plan.notes,
     ...plan.remarks,
@@ -46,6 +47,10 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
     else await findStoredSuite(planned, { service, signal: context.signal });
   }
   return lines;
+}
+
+function isFile(planned: PlannedSuite): planned is FileSuite {
+  return planned.kind === 'file';
 }
 
 async function previewChanges(planned: FileSuite, service: ConnectedService, signal: AbortSignal): Promise<string[]> {

@@ -33,8 +33,8 @@ export interface ProviderCaller extends FailureContext {
   random: () => number;
   logger: Logger;
   redactor: Redactor;
-  /** The warnings about settings that models ignore, which were given already. */
-  ignoredSettings: Set<string>;
+  /** The warnings about calls that were given already, such as of settings that models ignore. */
+  warned: Set<string>;
 }
 
 /** What one call may cost. */

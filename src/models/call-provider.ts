@@ -4,6 +4,7 @@ import { retryRequest } from '../http/retry.ts';
 import { attemptCall, type CallLimits, type ProviderCaller } from './attempt-call.ts';
 import type { ModelAnswer, ModelCall } from './language-model.ts';
 import { formatModelName } from './model-name.ts';
+import { translateCall } from './provider-tools.ts';
 
 export const defaultCallLimits: CallLimits = {
   attemptTimeoutMs: 45_000,
@@ -26,8 +27,10 @@ export async function callProvider(
   { signal }: { signal: AbortSignal },
 ): Promise<ModelAnswer> {
   const { clock, pacer, quota, random, logger, limits } = caller;
+  const translated = translateCall(call);
+  for (const change of translated.changes) warnOnce(caller, change);
   const deadline = startDeadlineLater(clock, limits.callTimeoutMs, `The call of ${formatModelName(caller.model)}`);
-  const result = await retryRequest((remainingMs) => attemptCall(caller, call, { remainingMs, signal }), {
+  const result = await retryRequest((remainingMs) => attemptCall(caller, translated.call, { remainingMs, signal }), {
     isSafe: true,
     maxAttempts,
     priority: 'normal',
@@ -40,14 +43,16 @@ export async function callProvider(
     deadlines: [deadline],
   });
   const { content, finishReason, usage, warnings } = result;
-  for (const warning of warnings) if (warning.type === 'unsupported') warnOnce(caller, warning.feature);
-  return { content, finishReason, usage, isReplayed: false };
+  for (const warning of warnings) {
+    if (warning.type !== 'unsupported') continue;
+    warnOnce(caller, `${formatModelName(caller.model)} ignores \`${warning.feature}\`, which it does not support.`);
+  }
+  return { content: translated.readContent(content), finishReason, usage, isReplayed: false };
 }
 
-function warnOnce({ model, logger, ignoredSettings }: ProviderCaller, feature: string): void {
-  const message = `${formatModelName(model)} ignores \`${feature}\`, which it does not support.`;
-  if (ignoredSettings.has(message)) return;
-  ignoredSettings.add(message);
+function warnOnce({ logger, warned }: ProviderCaller, message: string): void {
+  if (warned.has(message)) return;
+  warned.add(message);
   logger.warning(message);
 }
 

@@ -29,7 +29,10 @@ export interface ProviderSourceOptions {
 }
 
 /** Models of providers, over the network. */
-export interface ProviderSource extends ModelSource, AsyncDisposable {}
+export interface ProviderSource extends ModelSource, AsyncDisposable {
+  /** What was warned of so far: tools in another form than their server's, and settings that models ignore. */
+  listWarnings(): string[];
+}
 
 /** What the calls with one key share. */
 interface Connection {
@@ -50,7 +53,7 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
   const limits = { ...defaultCallLimits, ...options.limits };
   const closing = new AbortController();
   const connections = new Map<string, Connection>();
-  const ignoredSettings = new Set<string>();
+  const warned = new Set<string>();
   for (const secret of providers.secrets) redactor.add(secret);
 
   const connect = ({ provider, baseUrl, apiKey }: ProviderSettings): Connection => {
@@ -87,7 +90,7 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
       const { model } = request;
       const settings = findSettings(request);
       const createModel = await loadModel(settings, model);
-      const shared = { limits, clock, random, logger, redactor, ignoredSettings, ...connect(settings) };
+      const shared = { limits, clock, random, logger, redactor, warned, ...connect(settings) };
       const caller = { settings, model, createModel, ...shared };
       return {
         model,
@@ -95,6 +98,7 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
           await callProvider(caller, call, { signal: AbortSignal.any([closing.signal, signal]) }),
       };
     },
+    listWarnings: () => [...warned],
     [Symbol.asyncDispose]: async () => {
       closing.abort(new CancelledError('The connections to the providers of models were closed.'));
       await Promise.all([...connections.values()].map(({ route }) => route.dispatcher.destroy()));

@@ -27,6 +27,38 @@ describe('mcp-eval-ci validate', () => {
     expect((await runProgramInTest(['validate', 'a.evals.yaml'], { cwd: workspace.path })).stderr).toBe('');
   });
 
+  it('warns of tools that providers refuse, of decoys and of a surface file', async () => {
+    const decoys = "decoys: [{ name: 'mail.send', inputSchema: { oneOf: [{ type: 'object' }] } }]";
+    const evals = `suite: A\nmodel: anthropic/claude-haiku-4-5\n${decoys}\ncases:\n  - title: Asks\n    steps:\n      - prompt: Hello\n`;
+    const surface = {
+      version: 1,
+      configurations: {
+        default: {
+          capabilities: {},
+          tools: [{ name: 'notes.read', inputSchema: { type: 'object' } }],
+          prompts: [],
+          resources: [],
+          resourceTemplates: [],
+        },
+      },
+    };
+    await using workspace = await createWorkspace({
+      'a.evals.yaml': evals,
+      'surface.json': JSON.stringify(surface),
+    });
+    const validate = async (...flags: string[]) =>
+      await runProgramInTest(['validate', 'a.evals.yaml', ...flags], { cwd: workspace.path });
+    const [names, schemas] = [
+      'Warning: Models are offered tools under names that all providers take: "mail.send" as "mail_send".',
+      'Warning: Models pass the arguments of tools in one parameter `input`, because providers refuse the top of their input schemas: "mail.send" (`oneOf`).',
+    ];
+    expect(await validate()).toMatchObject({ exitCode: 0, stderr: `${names}\n${schemas}\n` });
+    const { stderr } = await validate('--surface', 'surface.json');
+    expect(stderr).toContain('"mail.send" as "mail_send", "notes.read" as "notes_read".');
+    const missing = await validate('--surface', 'other.json');
+    expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"other.json" does not exist') });
+  });
+
   it('exits 2 with file, line, column and code of every finding in every file', async () => {
     await using workspace = await createWorkspace({
       'a.evals.yaml': greenEvals.replace('required:', 'requierd:').replace('runs: 2', 'runs: 200'),

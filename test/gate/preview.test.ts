@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/base/redaction.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
 import { printRecording } from '../../src/models/recordings/format.ts';
+import { renderSurfaceFile } from '../../src/surface/file.ts';
 import { createScenario, day, record, recordedOn } from '../models/recordings/conversation.ts';
 import { testProviderKey } from '../support/models/model-source.ts';
 import {
@@ -50,6 +51,18 @@ const testRecording = printRecording({
   ...(await record(createScenario())),
   model: { provider: 'anthropic', name: 'claude-test' },
 });
+const dottedSurface = renderSurfaceFile({
+  version: 1,
+  configurations: {
+    default: {
+      capabilities: {},
+      tools: [{ name: 'notes.read', inputSchema: { type: 'object' } }],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
+    },
+  },
+});
 const stored = tests('kept', 'gone', 'changed');
 
 let service: ContractService;
@@ -77,9 +90,14 @@ async function preview(inputs: GateInputs, environment: Record<string, string> =
 /** Gives what a dry run says of the models of a suite of which one iteration of one case is recorded. */
 async function previewPrompts(
   inputs: GateInputs,
-  { environment = {}, nowMs = recordedOn }: { environment?: Record<string, string>; nowMs?: number } = {},
+  {
+    environment = {},
+    nowMs = recordedOn,
+    files = {},
+  }: { environment?: Record<string, string>; nowMs?: number; files?: Record<string, string> } = {},
 ): Promise<string[]> {
   await using workspace = await createWorkspace({
+    ...files,
     'notes.evals.yaml': promptEvals,
     'recordings/notes/reads.anthropic-claude-test.jsonl': testRecording,
   });
@@ -195,6 +213,21 @@ describe('previewGate', () => {
     expect(await previewPrompts({ recordings: 'replay' }, { environment: anthropic })).toEqual([
       'Notes: no model calls; recordings: replay, 1 of 3 iterations recorded.',
     ]);
+  });
+
+  it('warns of tools that models are offered in another form, where a surface file has them', async () => {
+    const [, ...warnings] = await previewPrompts(
+      { recordings: 'replay', surface: 'surface.json', cases: 'reads' },
+      { files: { 'surface.json': dottedSurface } },
+    );
+    expect(warnings).toEqual([
+      'Models are offered tools under names that all providers take: "notes.read" as "notes_read".',
+    ]);
+    const [, ...others] = await previewPrompts(
+      { recordings: 'replay', surface: 'surface.json', cases: 'reads' },
+      { files: { 'surface.json': dottedSurface.replace('notes.read', 'notes-read') } },
+    );
+    expect(others).toEqual([]);
   });
 
   it('cuts the model calls at the budget, counts the rounds of retries, and knows old recordings', async () => {

@@ -5,7 +5,7 @@ import type { SuiteRequirements } from '../../model/policy.ts';
 import type { ModelName, ModelRequest, ModelSource } from '../../models/language-model.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { describePackage } from '../../models/open-provider.ts';
-import { createProviderSource } from '../../models/provider-source.ts';
+import { createProviderSource, type ProviderSource } from '../../models/provider-source.ts';
 import { compileIgnore } from '../../models/recordings/ignore.ts';
 import { createFingerprinter } from '../../models/recordings/fingerprint.ts';
 import type { Recording } from '../../models/recordings/format.ts';
@@ -24,7 +24,7 @@ export interface MadeRecording {
 }
 
 /** The models of one gate: providers, recordings, and the limit on calls. */
-export interface JobModels extends ModelSource, AsyncDisposable {
+export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, ModelSource, AsyncDisposable {
   /**
    * Says which suite runs next, which cases of the service inside this process are which of the plan, and what the policy requires.
    * Suites run one after another; the rounds of one share its budgets.
@@ -89,6 +89,7 @@ export function openModels(
   let isOfBase = false;
   return {
     ...source,
+    listWarnings: () => live.listWarnings(),
     openSession: async (request) => {
       const { caseId, iterationNumber } = request;
       const number = numbersByCase.get(caseId)?.[iterationNumber - 1] ?? iterationNumber;

@@ -30,6 +30,7 @@ export interface SuiteRuns {
   otherServers: ServerReport[];
   serverNotes: string[];
   answerNotes: string[];
+  modelNotes: string[];
   suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
@@ -60,6 +61,7 @@ export async function runSuites(
   const surfaces = await openJobSurface(plan);
   let isOver = false;
   let answerNotes: string[] = [];
+  let modelNotes: string[] = [];
   let findings: string[] = [];
   try {
     let scope: { service: ConnectedService; teardown: Teardown } | null = null;
@@ -71,6 +73,7 @@ export async function runSuites(
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
         recordings = (await service.models?.collect()) ?? [];
+        modelNotes = service.models?.listWarnings() ?? [];
         snapshots = service.snapshots?.listChanged() ?? [];
       },
     };
@@ -140,6 +143,7 @@ export async function runSuites(
     otherServers,
     serverNotes,
     answerNotes,
+    modelNotes,
     suites,
     baseline,
     evidence: evidence.collect(),
