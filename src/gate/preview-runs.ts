@@ -6,7 +6,8 @@ import type { CaseResults } from '../model/results.ts';
 import type { RunRange } from '../model/rounds.ts';
 import { countLeastRounds, estimateIterations, followRounds } from '../verdict/follow-rounds.ts';
 import { listRateScopes, type RateScope } from '../verdict/plan-rounds.ts';
-import { computeWilsonInterval } from '../verdict/statistics/wilson.ts';
+import { splitConfidence } from '../verdict/statistics/errors.ts';
+import { isSurelyAtLeast } from '../verdict/statistics/exact.ts';
 import type { GatePlan } from './plan/plan.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from './plan/plan-suites.ts';
 import { describeUnrun } from './run/planned-results.ts';
@@ -112,7 +113,8 @@ function describeLack(needed: number | null, most: number, what: string): string
 /** Over tasks, the number of cases decides what can be shown at all. */
 function describeFixed({ cases, minimum }: RateScope, { value }: Sourced<number>): string {
   const total = cases.length === 1 ? (cases[0]?.planned ?? 1) : cases.length;
-  const isReachable = (count: number) => computeWilsonInterval(count, count, value).lower >= minimum;
+  const { passing } = splitConfidence(value);
+  const isReachable = (count: number) => isSurelyAtLeast(minimum, { passed: count, total: count }, passing);
   const what = cases.length === 1 ? 'iteration' : 'case';
   if (isReachable(total)) return `${formatCount(total, what)} that pass can show it; repetition alone cannot decide`;
   let needed = total;

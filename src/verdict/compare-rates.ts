@@ -3,7 +3,7 @@ import type { Counts } from '../model/quantities.ts';
 import { rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
-import { computeClusteredInterval } from './statistics/clustered.ts';
+import { computeClusteredWilsonInterval } from './statistics/clustered.ts';
 import { computeDifferenceInterval, testFall, testPairs, testSignFlips } from './statistics/differences.ts';
 
 /** A case that did the same both times and has results of both. */
@@ -27,8 +27,8 @@ export function compareRates(
   return [...Map.groupBy(pairs, ({ suiteId }) => suiteId)].flatMap(([suiteId, members]) => {
     const then = members.map(({ baseline }) => baseline);
     const now = members.map(({ current }) => current);
-    const before = computeClusteredInterval(then, rateConfidence);
-    const after = computeClusteredInterval(now, rateConfidence);
+    const before = computeClusteredWilsonInterval(then, rateConfidence);
+    const after = computeClusteredWilsonInterval(now, rateConfidence);
     if (before === null || after === null) return [];
     const { difference, lower, upper } = computeDifferenceInterval(after, before);
     const signs = members.map(({ baseline, current }) =>

@@ -1,5 +1,6 @@
 import type { CaseResults } from '../model/results.ts';
 import type { RoundPoint, RoundsRequirement } from '../model/rounds.ts';
+import { splitConfidence } from './statistics/errors.ts';
 import {
   computeLogEvidenceAbove,
   computeLogEvidenceBelow,
@@ -30,7 +31,7 @@ export interface FollowedRounds extends Pick<RoundsRequirement, 'state' | 'decid
 
 /**
  * Follows a requirement through the rounds of its cases: after each round in which all of them have a result it is passed, failed or
- * open, and stays as it was first decided. The chance that a decision is wrong is at most 1 − `confidence` (see `decideRate`).
+ * open, and stays as it was first decided. The chance that a decision is wrong is at most half of 1 − `confidence` (see `decideRate`).
  *
  * Deterministic cases are known after one iteration. Recorded answers are the same every time and show nothing about a rate, so that only
  * live results count; where there are none, the count decides.
@@ -82,10 +83,10 @@ function decideRemaining(counts: Counts, remaining: number, confidence: number):
 function measureEvidence(counts: Counts, remaining: number, confidence: number): number {
   if (remaining > 1) return -1;
   if (remaining <= 0) return 1;
-  const needed = -Math.log1p(-confidence);
-  const above = Math.max(0, computeLogEvidenceAbove(counts, remaining, standardWeights.above));
-  const below = Math.max(0, computeLogEvidenceBelow(counts, remaining, standardWeights.below));
-  const share = Math.max(-1, Math.min(1, (above > below ? above : -below) / needed));
+  const { passing, failing } = splitConfidence(confidence);
+  const above = Math.max(0, computeLogEvidenceAbove(counts, remaining, standardWeights.above) / -Math.log(passing));
+  const below = Math.max(0, computeLogEvidenceBelow(counts, remaining, standardWeights.below) / -Math.log(failing));
+  const share = Math.max(-1, Math.min(1, above > below ? above : -below));
   // Without the noise of binary fractions.
   return Math.round(share * 1e6) / 1e6 + 0;
 }

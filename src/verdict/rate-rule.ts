@@ -1,3 +1,4 @@
+import { findGreatest } from '../base/lists.ts';
 import { formatCount } from '../base/text.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import {
@@ -11,7 +12,8 @@ import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
 import { countScored, sum } from './count.ts';
 import { type Cluster, computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
-import { computeWilsonInterval } from './statistics/wilson.ts';
+import { type ErrorRates, splitConfidence } from './statistics/errors.ts';
+import { computeExactInterval, isSurelyAtLeast, isSurelyBelow } from './statistics/exact.ts';
 
 /** More than any gate runs; beyond it a rate is as good as at its minimum. */
 const mostIterations = 100_000;
@@ -35,8 +37,9 @@ export function assessRate(
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
   const counted = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
   const demand = `at least ${formatMinimumPassRate(minimum.value)} pass`;
+  const errors = splitConfidence(confidence?.value ?? 0);
   const interval =
-    confidence === null || minimum.value >= 1 ? null : computeClusteredInterval(cases.map(countLive), confidence.value);
+    confidence === null || minimum.value >= 1 ? null : computeClusteredInterval(cases.map(countLive), errors);
   const replayed = sum(cases, (testCase) => testCase.replayed.total);
   if (confidence === null || interval === null) {
     const why =
@@ -68,7 +71,7 @@ export function assessRate(
       : 'unknown';
   const advice =
     state === 'unknown'
-      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, { minimum: minimum.value, confidence: confidence.value }), cases)}`
+      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, { minimum: minimum.value, errors }), cases)}`
       : '';
   return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
 }
@@ -77,9 +80,12 @@ export function assessRate(
  * Judges the pass rate of cases of which iterations have no result, as the best that these can come to: `not-met` only where the
  * minimum stays out of reach whatever they are, else `unknown`. `best` are the same cases with every such iteration passed.
  *
- * With a confidence, the upper bound of Wilson's interval grows with the rate and as the number of independent iterations
+ * With a confidence, the upper bound of Clopper and Pearson's interval grows with the rate r and as the number n of independent iterations
  * falls. So the best rate over the smallest number that the clustered interval can take (n² / Σnᵢ²; n for a single case) bounds the
- * interval of every way in which the results can turn out.
+ * interval of every way in which the results can turn out. Why it falls with n: it is a quantile of the beta distribution with rn + 1 and
+ * (1−r)n, and the densities for two such n have a ratio that is a power of xʳ(1−x)¹⁻ʳ, which rises to its peak at r and then falls. So the
+ * distribution functions cross once, and above that point the one for the larger n has its quantiles further below. They cross under the
+ * median, since P(x ≤ r) rises to a half with n.
  */
 export function boundRate(
   cases: readonly CaseResults[],
@@ -92,10 +98,10 @@ export function boundRate(
   const isCountOut = !meetsMinimumPassRate(most.passed, most.scored, minimum.value);
   const upper = isCounted
     ? (computePassRate(most.passed, most.scored) ?? 1)
-    : computeGreatestBound(best.map(countLive), {
-        confidence: confidence.value,
-        hasReplayed: best.some(({ replayed }) => replayed.total > 0),
-      });
+    : computeGreatestBound(
+        { read: cases.map(countLive), best: best.map(countLive) },
+        { errors: splitConfidence(confidence.value), hasReplayed: best.some(({ replayed }) => replayed.total > 0) },
+      );
   const isOut = isCounted ? isCountOut : isCountOut && upper < minimum.value;
   const rate = scored === 0 ? '' : ` (${formatPassRate(computePassRate(passed, scored))})`;
   const outstanding = formatCount(most.scored - scored, 'iteration');
@@ -109,17 +115,22 @@ export function boundRate(
   };
 }
 
-/** Of live iterations at their best. With recordings, it is open which of the missing ones will be live. */
+/**
+ * Of live iterations at their best. With recordings, it is open which of the missing ones will be live, so that at least those read count:
+ * (Σnᵢ)² / Σnᵢ² is at least Σnᵢ divided by the greatest nᵢ.
+ */
 function computeGreatestBound(
-  clusters: readonly Cluster[],
-  { confidence, hasReplayed }: { confidence: number; hasReplayed: boolean },
+  { read, best }: Record<'read' | 'best', readonly Cluster[]>,
+  { errors, hasReplayed }: { errors: ErrorRates; hasReplayed: boolean },
 ): number {
-  const totals = clusters.map(({ total }) => total).filter((total) => total > 0);
+  const totals = best.map(({ total }) => total).filter((total) => total > 0);
   const total = sum(totals, (each) => each);
   if (total === 0) return 1;
   const several = total ** 2 / sum(totals, (each) => each ** 2);
-  const fewest = hasReplayed ? 1 : totals.length === 1 ? total : several;
-  return computeWilsonInterval((sum(clusters, ({ passed }) => passed) / total) * fewest, fewest, confidence).upper;
+  const least = Math.max(1, sum(read, (each) => each.total) / findGreatest(totals));
+  const fewest = hasReplayed ? least : totals.length === 1 ? total : several;
+  const rate = sum(best, ({ passed }) => passed) / total;
+  return computeExactInterval({ passed: rate * fewest, total: fewest }, errors).upper;
 }
 
 /**
@@ -127,13 +138,15 @@ function computeGreatestBound(
  * one iteration each of further cases, which says as much as an independent one. Null where more than a hundred thousand would be needed.
  */
 export function countFurtherIterations(
-  { rate, effectiveTotal }: Pick<ClusteredInterval, 'rate' | 'effectiveTotal'>,
-  { minimum, confidence }: { minimum: number; confidence: number },
+  { rate, effective }: Pick<ClusteredInterval, 'rate' | 'effective'>,
+  { minimum, errors }: { minimum: number; errors: ErrorRates },
 ): number | null {
   const isSettledBy = (further: number): boolean => {
-    const effective = effectiveTotal + further;
-    const { lower, upper } = computeWilsonInterval(rate * effective, effective, confidence);
-    return lower >= minimum || upper < minimum;
+    const [passing, failing] = [effective.passing + further, effective.failing + further];
+    return (
+      isSurelyAtLeast(minimum, { passed: rate * passing, total: passing }, errors.passing) ||
+      isSurelyBelow(minimum, { passed: rate * failing, total: failing }, errors.failing)
+    );
   };
   if (!isSettledBy(mostIterations)) return null;
   let low = 0;

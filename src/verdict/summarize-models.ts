@@ -8,8 +8,9 @@ import { countFlaky } from './flaky.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { countLive } from './rate-rule.ts';
 import { computeClusteredInterval } from './statistics/clustered.ts';
+import { splitConfidence } from './statistics/errors.ts';
 
-const rangeConfidence = 0.95;
+const rangeErrors = splitConfidence(0.95);
 
 /**
  * Sums up how the models of a gate fared over the cases that count, and what they used and cost over all cases; null where no model
@@ -41,13 +42,12 @@ export function summarizeModels(
 
 function countModel(cases: readonly CaseResults[]): Pick<ModelSummary, 'passed' | 'total' | 'replayed' | 'range'> {
   const { passed, scored } = countScored(cases);
-  const interval = computeClusteredInterval(cases.map(countLive), rangeConfidence);
+  const interval = computeClusteredInterval(cases.map(countLive), rangeErrors);
   return {
     passed,
     total: scored,
     replayed: sum(cases, ({ replayed }) => replayed.total),
-    // Sums of roots end a last digit beyond what a rate can be.
-    range: interval === null ? null : { lower: Math.max(0, interval.lower), upper: Math.min(1, interval.upper) },
+    range: interval === null ? null : { lower: interval.lower, upper: interval.upper },
   };
 }
 

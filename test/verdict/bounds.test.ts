@@ -13,17 +13,30 @@ import { countDraws } from '../support/property-runs.ts';
 const lost = (passed: number, failed: number, unscored: number) =>
   createSuiteResults({ cases: [createCaseResults({ passed, failed, unscored })] });
 
-/** As many ways as the outstanding iterations can turn out, counted per case. */
+/** As many ways as the outstanding iterations can turn out, counted per case; each may be replayed where the case has a recording. */
 function listCompletions(cases: readonly CaseResults[]): CaseResults[][] {
   return cases.reduce<CaseResults[][]>(
     (lists, member) => {
       const outstanding = countOutstanding(member);
-      const ways = Array.from({ length: outstanding + 1 }, (_, further) => ({
-        ...member,
-        unscored: 0,
-        passed: member.passed + further,
-        failed: member.failed + outstanding - further,
-      }));
+      const upTo = (most: number) => Array.from({ length: most + 1 }, (_, count) => count);
+      const { replayed } = member;
+      const ways = upTo(outstanding).flatMap((passed) => {
+        const failed = outstanding - passed;
+        const ofRecordings =
+          replayed.total === 0
+            ? [[0, 0] as const]
+            : upTo(passed).flatMap((one) => upTo(failed).map((other) => [one, other] as const));
+        return ofRecordings.map(([replayedPassed, replayedFailed]) => ({
+          ...member,
+          unscored: 0,
+          passed: member.passed + passed,
+          failed: member.failed + failed,
+          replayed: {
+            passed: replayed.passed + replayedPassed,
+            total: replayed.total + replayedPassed + replayedFailed,
+          },
+        }));
+      });
       return lists.flatMap((list) => ways.map((way) => [...list, way]));
     },
     [[]],
@@ -94,19 +107,30 @@ describe('results with gaps', () => {
   it('fail under a confidence only if every outcome of the missing iterations fails', () => {
     let decided = 0;
     fc.assert(
-      fc.property(members, fc.constantFrom(0.5, 0.8, 0.95), fc.constantFrom(0.8, 0.95), (cases, minimum, sure) => {
-        const policy = createPolicy({
-          ...atLeast(minimum),
-          confidence: demanded(sure),
-          cases: [{ name: 'case-0', ...demanded(minimum) }],
-        });
-        const results = createSuiteResults({ cases, run: createRun() });
-        if (judgeSuite(results, { policy }).outcome !== 'failed') return;
-        const ways = listCompletions(cases).map((way) => judgeComplete(way, { policy }));
-        expect(new Set(ways)).toEqual(new Set(['failed']));
-        if (cases.some((member) => countOutstanding(member) > 0)) decided += 1;
-      }),
-      { numRuns: countDraws(3000) },
+      fc.property(
+        members,
+        fc.constantFrom(0.5, 0.8, 0.95),
+        fc.constantFrom(0.8, 0.95),
+        fc.boolean(),
+        (drawn, minimum, sure, isRecorded) => {
+          // As many failures of each case from a recording as there can be, but one of each kind live.
+          const cases = drawn.map((member) => {
+            const failed = Math.max(0, member.failed - 1);
+            return isRecorded ? { ...member, replayed: { passed: 0, total: Math.min(2, failed) } } : member;
+          });
+          const policy = createPolicy({
+            ...atLeast(minimum),
+            confidence: demanded(sure),
+            cases: [{ name: 'case-0', ...demanded(minimum) }],
+          });
+          const results = createSuiteResults({ cases, run: createRun() });
+          if (judgeSuite(results, { policy }).outcome !== 'failed') return;
+          const ways = listCompletions(cases).map((way) => judgeComplete(way, { policy }));
+          expect(new Set(ways)).toEqual(new Set(['failed']));
+          if (cases.some((member) => countOutstanding(member) > 0)) decided += 1;
+        },
+      ),
+      { numRuns: countDraws(1000) },
     );
     expect(decided).toBeGreaterThan(5);
   });
@@ -148,7 +172,7 @@ describe('results with gaps', () => {
   it('with a confidence report the bound that holds for every outcome of the missing iterations', () => {
     const policy = createPolicy({ confidence: demanded(0.95) });
     expect(judgeSuite(lost(0, 9, 1), { policy }).reasons[0]?.message).toBe(
-      '0 of 9 iterations passed (0%), the minimum is 90% (from evals/math.evals.yaml:4); 1 iteration has no result, and if all passed, the rate would be at most 40.5% with 95% confidence',
+      '0 of 9 iterations passed (0%), the minimum is 90% (from evals/math.evals.yaml:4); 1 iteration has no result, and if all passed, the rate would be at most 44.6% with 95% confidence',
     );
     expect(judgeSuite(lost(5, 4, 1), { policy }).outcome).toBe('failed');
     expect(judgeSuite(lost(7, 2, 1), { policy }).outcome).toBe('inconclusive');

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
-import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
+import { splitConfidence } from '../../src/verdict/statistics/errors.ts';
+import { computeExactInterval } from '../../src/verdict/statistics/exact.ts';
 import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
+const errors = splitConfidence(0.95);
 const surelyAtLeast = (minimum: number) => ({
   policy: createPolicy({ ...atLeast(minimum), confidence: demanded(0.95) }),
 });
@@ -23,9 +25,14 @@ describe('a minimum with confidence', () => {
     [99, 1, 0.95, 'inconclusive'],
     [95, 5, 0.95, 'inconclusive'],
     [91, 9, 0.95, 'inconclusive'],
-    [90, 10, 0.95, 'failed'],
+    [90, 10, 0.95, 'inconclusive'],
+    [89, 11, 0.95, 'failed'],
     [20, 0, 0.9, 'inconclusive'],
-    [35, 0, 0.9, 'passed'],
+    [35, 0, 0.9, 'inconclusive'],
+    [36, 0, 0.9, 'passed'],
+    // At a rate of 99%, as few pass with a chance of 6.1%, and one fewer with one of 0.7% (scipy 1.17.1, binom.cdf).
+    [38, 2, 0.99, 'inconclusive'],
+    [37, 3, 0.99, 'failed'],
     [0, 5, 0, 'passed'],
   ])('judges %i passed and %i failed against %d: %s', (passed, failed, minimum, outcome) => {
     expect(judgeSingles(passed, failed, minimum).outcome).toBe(outcome);
@@ -36,12 +43,13 @@ describe('a minimum with confidence', () => {
       {
         code: 'minimum-unsettled',
         message:
-          '9 of 10 iterations passed (90%), the minimum is 80% (from evals/math.evals.yaml:4); with 95% confidence the rate is from 59.5% to 98.3%, which leaves it open; about 52 further cases with one iteration each would settle it at this rate, and repeating these says less',
+          '9 of 10 iterations passed (90%), the minimum is 80% (from evals/math.evals.yaml:4); with 95% confidence the rate is from 55.4% to 99.8%, which leaves it open; about 55 further cases with one iteration each would settle it at this rate, and repeating these says less',
         suiteId: 'math',
       },
     ]);
-    expect(computeWilsonInterval(62 * 0.9, 62, 0.95).lower).toBeGreaterThanOrEqual(0.8);
-    expect(computeWilsonInterval(61 * 0.9, 61, 0.95).lower).toBeLessThan(0.8);
+    const lower = (total: number) => computeExactInterval({ passed: total * 0.9, total }, errors).lower;
+    expect(lower(65)).toBeGreaterThanOrEqual(0.8);
+    expect(lower(64)).toBeLessThan(0.8);
   });
 
   it('asks for further cases where repeats are alike', () => {
@@ -50,8 +58,8 @@ describe('a minimum with confidence', () => {
     );
     const { outcome, reasons } = judgeSuite(createSuiteResults({ cases }), surelyAtLeast(0.8));
     expect(outcome).toBe('inconclusive');
-    // The ten cases count as ten independent iterations; 52 more make 62, as in the test above.
-    expect(reasons[0]?.message).toContain('about 52 further cases with one iteration each');
+    // The ten cases count as ten independent iterations; 55 more make 65, as in the test above.
+    expect(reasons[0]?.message).toContain('about 55 further cases with one iteration each');
   });
 
   it.each([
@@ -80,7 +88,8 @@ describe('a minimum with confidence', () => {
     expect(judgeSingles(9, 1, 0.9).reasons[0]?.message).toContain(
       'so close to the minimum that no reasonable number of iterations settles it',
     );
-    expect(countFurtherIterations({ rate: 0.9, effectiveTotal: 10 }, { minimum: 0.9, confidence: 0.95 })).toBeNull();
+    const effective = { passing: 10, failing: 10 };
+    expect(countFurtherIterations({ rate: 0.9, effective }, { minimum: 0.9, errors })).toBeNull();
   });
 
   it('counts where everything must pass, since no number of iterations shows that', () => {

@@ -1,4 +1,6 @@
-import { computeCriticalValue } from './normal.ts';
+import type { ErrorRates } from './errors.ts';
+import { computeExactInterval } from './exact.ts';
+import { computeNormalQuantile } from './normal.ts';
 import { computeWilsonInterval, type RateInterval } from './wilson.ts';
 
 /** The iterations of one case that carry a result. */
@@ -8,43 +10,71 @@ export interface Cluster {
 }
 
 export interface ClusteredInterval extends RateInterval {
-  /** As many independent iterations would say as much as these do; at most as many as there are. */
-  effectiveTotal: number;
+  /**
+   * As many independent iterations would say as much as these do, at most as many as there are: for each error, since a rarer one needs a
+   * variance that is known better.
+   */
+  effective: ErrorRates;
 }
 
 /**
  * Computes the interval of the pass rate of cases like these, two-sided, for iterations that are alike within a case;
- * null where there is none. It is Wilson's interval for the number of independent iterations that would have the same
+ * null where there is none. It is Clopper and Pearson's interval for the number of independent iterations that would have the same
  * variance, which is estimated from how far the cases lie apart (the linearised variance of a ratio, as in survey
  * sampling), with Student's t for a variance estimated from few cases.
  *
  * That number stays between n² / Σnᵢ², where each case counts once, and n, where every iteration does. Where all passed or
  * all failed, nothing shows how alike the iterations of a case are, and each case counts once. With one iteration per
- * case it is Wilson's interval; so it is for a single case, which shows nothing but its own rate.
+ * case it is Clopper and Pearson's interval; so it is for a single case, which shows nothing but its own rate.
  *
  * Cluster-robust rather than a bootstrap of cases: it needs no random numbers, and a bootstrap of cases that all
  * passed gives an interval without length. Sources: L. Kish, Survey Sampling (1965), §5.4 and §11.7 (design effect,
  * effective size); E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of
- * positive counts estimated from survey data", Survey Methodology 24 (1998) 193-201 (degrees of freedom); C. Franco,
- * R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
- * sample surveys", Journal of Survey Statistics and Methodology 7 (2019) 334-364 (Wilson's interval on an effective size).
+ * positive counts estimated from survey data", Survey Methodology 24 (1998) 193-201 (Clopper and Pearson's interval on an effective size,
+ * and its degrees of freedom).
  */
-export function computeClusteredInterval(clusters: readonly Cluster[], confidence: number): ClusteredInterval | null {
-  // In one order, since the sums of fractions depend on the order in the last digit.
-  const members = clusters
-    .filter(({ total }) => total > 0)
-    .toSorted((a, b) => a.total - b.total || a.passed - b.passed);
-  const total = members.reduce((sum, testCase) => sum + testCase.total, 0);
-  if (total === 0) return null;
-  const rate = members.reduce((sum, testCase) => sum + testCase.passed, 0) / total;
-  const effectiveTotal = computeEffectiveTotal(members, { rate, total, confidence });
-  return { ...computeWilsonInterval(rate * effectiveTotal, effectiveTotal, confidence), rate, effectiveTotal };
+export function computeClusteredInterval(
+  clusters: readonly Cluster[],
+  { passing, failing }: ErrorRates,
+): ClusteredInterval | null {
+  const sample = sampleClusters(clusters);
+  if (sample === null) return null;
+  const { rate } = sample;
+  const effective = {
+    passing: computeEffectiveTotal(sample, passing),
+    failing: computeEffectiveTotal(sample, failing),
+  };
+  const bound = (total: number) => computeExactInterval({ passed: rate * total, total }, { passing, failing });
+  return { rate, lower: bound(effective.passing).lower, upper: bound(effective.failing).upper, effective };
 }
 
-function computeEffectiveTotal(
-  clusters: readonly Cluster[],
-  { rate, total, confidence }: { rate: number; total: number; confidence: number },
-): number {
+/**
+ * The same by Wilson's interval, as differences of two rates need it. Source: C. Franco, R. J. A. Little, T. A. Louis and E. V. Slud,
+ * "Comparative study of confidence intervals for proportions in complex sample surveys", Journal of Survey Statistics and Methodology 7
+ * (2019) 334-364.
+ */
+export function computeClusteredWilsonInterval(clusters: readonly Cluster[], confidence: number): RateInterval | null {
+  const sample = sampleClusters(clusters);
+  if (sample === null) return null;
+  const total = computeEffectiveTotal(sample, (1 - confidence) / 2);
+  return { ...computeWilsonInterval(sample.rate * total, total, confidence), rate: sample.rate };
+}
+
+interface Sample {
+  clusters: readonly Cluster[];
+  total: number;
+  rate: number;
+}
+
+function sampleClusters(all: readonly Cluster[]): Sample | null {
+  // In one order, since the sums of fractions depend on the order in the last digit.
+  const clusters = all.filter(({ total }) => total > 0).toSorted((a, b) => a.total - b.total || a.passed - b.passed);
+  const total = clusters.reduce((sum, testCase) => sum + testCase.total, 0);
+  if (total === 0) return null;
+  return { clusters, total, rate: clusters.reduce((sum, testCase) => sum + testCase.passed, 0) / total };
+}
+
+function computeEffectiveTotal({ clusters, rate, total }: Sample, error: number): number {
   const count = clusters.length;
   if (count === 1) return total;
   const fewest = total ** 2 / clusters.reduce((sum, cluster) => sum + cluster.total ** 2, 0);
@@ -52,7 +82,7 @@ function computeEffectiveTotal(
   if (binomialVariance === 0) return fewest;
   const variance = estimateVariance(clusters, rate);
   if (variance === 0) return total;
-  const shrinkage = (computeCriticalValue(confidence) / computeStudentCriticalValue(confidence, count - 1)) ** 2;
+  const shrinkage = (computeNormalQuantile(error) / computeStudentCriticalValue(1 - 2 * error, count - 1)) ** 2;
   return Math.min(total, Math.max(fewest, ((total * binomialVariance) / variance) * shrinkage));
 }
 

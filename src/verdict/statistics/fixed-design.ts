@@ -1,4 +1,5 @@
-import { computeLogUpperBeta } from './incomplete-beta.ts';
+import { splitConfidence } from './errors.ts';
+import { computeTail } from './exact.ts';
 
 /** How far from the minimum the yardstick has to find a rate, and how often. */
 const distance = 0.05;
@@ -9,8 +10,7 @@ const mostIterations = 5000;
 /**
  * Counts the iterations that a fixed design takes to decide what a sequential one has decided: the smallest exact one-sided binomial
  * test with this confidence that finds a rate five points above the `minimum` (0..1), or below it where it `failed`, nine times in ten.
- * In steps of five; null where it takes more than 5,000. Source: the binomial tail as an incomplete beta function, NIST Digital
- * Library of Mathematical Functions, 8.17.5.
+ * In steps of five; null where it takes more than 5,000.
  */
 export function countFixedDesign(
   decision: 'passed' | 'failed',
@@ -19,9 +19,10 @@ export function countFixedDesign(
   // A minimum that is missed is the same question about failures.
   const none = decision === 'passed' ? minimum : 1 - minimum;
   const some = Math.min(1, none + distance);
+  const error = splitConfidence(confidence)[decision === 'passed' ? 'passing' : 'failing'];
   for (let total = 2 * step; total <= mostIterations; total += step) {
-    const critical = findCritical(total, none, 1 - confidence);
-    if (critical <= total && computeTail(total, critical, some) >= power) return total;
+    const critical = findCritical(total, none, error);
+    if (critical <= total && computeTail(critical, total, some) >= power) return total;
   }
   return null;
 }
@@ -32,17 +33,8 @@ function findCritical(total: number, rate: number, error: number): number {
   let high = total + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (computeTail(total, middle, rate) <= error) high = middle;
+    if (computeTail(middle, total, rate) <= error) high = middle;
     else low = middle + 1;
   }
   return low;
-}
-
-/** The chance of at least `least` passes. */
-function computeTail(total: number, least: number, rate: number): number {
-  if (least <= 0) return 1;
-  if (least > total) return 0;
-  if (rate >= 1) return 1;
-  const [a, b] = [least, total - least + 1];
-  return 1 - Math.exp(computeLogUpperBeta(a, b, rate) - computeLogUpperBeta(a, b, 0));
 }

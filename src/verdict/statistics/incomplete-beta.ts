@@ -1,5 +1,5 @@
 /**
- * Computes the natural logarithm of the upper incomplete beta function, ∫ₓ¹ tᵃ⁻¹ (1−t)ᵇ⁻¹ dt, for whole or fractional a, b ≥ 1 and x in
+ * Computes the natural logarithm of the upper incomplete beta function, ∫ₓ¹ tᵃ⁻¹ (1−t)ᵇ⁻¹ dt, for whole or fractional a, b > 0 and x in
  * 0..1; −Infinity where x is 1. In logarithms, since the integral of a thousand iterations is no number any more. Relative error of the
  * integral below 1e-10 up to a + b of a million. Source: NIST Digital Library of Mathematical Functions, §8.17, the continued fraction
  * 8.17.22, which converges fast on one side of the mean; on the other side, the whole minus the rest.

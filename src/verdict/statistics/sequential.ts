@@ -1,3 +1,4 @@
+import { splitConfidence } from './errors.ts';
 import { computeLogUpperBeta } from './incomplete-beta.ts';
 
 /** What the iterations of whole rounds counted: in a round, every open case runs once. */
@@ -26,7 +27,7 @@ export const standardWeights: EvidenceWeights = { above: 1, below: 4 };
 
 /**
  * Decides whether the mean pass rate of the cases is at least `minimum` (0..1), after as many rounds as one likes: the chance that any
- * of the decisions along the way is wrong is at most 1 − `confidence` for each direction. Counts must be those of whole rounds, since
+ * of the decisions along the way is wrong is at most half of 1 − `confidence` for each direction. Counts must be those of whole rounds, since
  * the cases that run first may be the good ones. A minimum of 0 is met by definition; one of 1 is refuted by one failure and never
  * established. The evidence is a mixture of likelihood ratios, a supermartingale at the ends of rounds although the cases differ: by
  * the inequality of the means and Ville's inequality. Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins,
@@ -42,9 +43,9 @@ export function decideRate(
   }: { minimum: number; confidence: number; weights?: EvidenceWeights },
 ): SequentialDecision {
   if (minimum <= 0) return 'passed';
-  const needed = -Math.log1p(-confidence);
-  if (computeLogEvidenceAbove(counts, minimum, weights.above) >= needed) return 'passed';
-  return computeLogEvidenceBelow(counts, minimum, weights.below) >= needed ? 'failed' : 'open';
+  const { passing, failing } = splitConfidence(confidence);
+  if (computeLogEvidenceAbove(counts, minimum, weights.above) >= -Math.log(passing)) return 'passed';
+  return computeLogEvidenceBelow(counts, minimum, weights.below) >= -Math.log(failing) ? 'failed' : 'open';
 }
 
 /**

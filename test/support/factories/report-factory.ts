@@ -243,7 +243,7 @@ export function createPolicyReport(): Report {
     notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
     policy: createPolicy({
       ...atLeast(0.5),
-      confidence: demanded(0.95),
+      confidence: demanded(0.8),
       tags: [{ name: 'smoke', ...demanded(1) }],
       required: [{ name: 'echoes', ...demanded(true) }],
       quarantine: [createQuarantineEntry(), createQuarantineEntry({ case: 'echoes', expires: '2026-09-01' })],

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Cluster, computeClusteredInterval, estimateVariance } from '../../../src/verdict/statistics/clustered.ts';
+import {
+  type Cluster,
+  computeClusteredInterval,
+  computeClusteredWilsonInterval,
+  estimateVariance,
+} from '../../../src/verdict/statistics/clustered.ts';
+import { type ErrorRates, splitConfidence } from '../../../src/verdict/statistics/errors.ts';
+import { computeExactInterval } from '../../../src/verdict/statistics/exact.ts';
 import { computeWilsonInterval } from '../../../src/verdict/statistics/wilson.ts';
 
 const toClusters = (pairs: ReadonlyArray<readonly [number, number]>): Cluster[] =>
@@ -11,9 +18,11 @@ const cluster = fc
   .map(([passed, failed]) => ({ passed, total: passed + failed }));
 
 describe('computeClusteredInterval', () => {
-  // Variance: statsmodels 0.15.0, OLS of the results on a constant, cov_type='cluster' by case. Effective total: that
-  // variance with scipy 1.17.1's norm.ppf and t.ppf, kept within its bounds. Interval: statsmodels' 'wilson' of it.
-  it.each<{ pairs: Array<[number, number]>; confidence: number; reference: [number, number, number, number] }>([
+  const errors = splitConfidence(0.95);
+
+  // Variance: statsmodels 0.15.0, OLS of the results on a constant, cov_type='cluster' by case. Effective totals: that
+  // variance with scipy 1.17.1's norm.ppf and t.ppf, kept within its bounds. Interval: beta.ppf for these totals.
+  it.each<{ pairs: Array<[number, number]>; rates: ErrorRates; reference: number[] }>([
     {
       pairs: [
         [5, 5],
@@ -25,8 +34,8 @@ describe('computeClusteredInterval', () => {
         [3, 5],
         [5, 5],
       ],
-      confidence: 0.95,
-      reference: [0.015714285714285722, 8, 0.45493424522135517, 0.9504212158483167],
+      rates: errors,
+      reference: [0.015714285714285722, 8, 8, 0.3960987245503285, 0.983104214668033],
     },
     {
       pairs: [
@@ -41,8 +50,8 @@ describe('computeClusteredInterval', () => {
         [9, 10],
         [9, 10],
       ],
-      confidence: 0.95,
-      reference: [0.0008444444444444448, 93.87359913254478, 0.7989202855185711, 0.9312019375565599],
+      rates: errors,
+      reference: [0.0008444444444444448, 93.87359913254478, 93.87359913254478, 0.7966356174378197, 0.9379638705818777],
     },
     {
       pairs: [
@@ -53,8 +62,10 @@ describe('computeClusteredInterval', () => {
         [6, 6],
         [1, 1],
       ],
-      confidence: 0.9,
-      reference: [0.021163865564040305, 5.1662052620960965, 0.43439586554773246, 0.9503299765530508],
+      rates: splitConfidence(0.9),
+      reference: [
+        0.021163865564040305, 5.1662052620960965, 5.1662052620960965, 0.34447830949584063, 0.9875319672207316,
+      ],
     },
     {
       pairs: [
@@ -63,21 +74,38 @@ describe('computeClusteredInterval', () => {
         [5, 5],
         [5, 5],
       ],
-      confidence: 0.95,
-      reference: [0.06249999999999997, 4, 0.30064184258240184, 0.9544127391902995],
+      rates: errors,
+      reference: [0.06249999999999997, 4, 4, 0.19412044968324338, 0.9936905367902902],
     },
-  ])('agrees with other software on $pairs', ({ pairs, confidence, reference }) => {
+    {
+      pairs: [
+        [9, 10],
+        [8, 10],
+        [10, 10],
+        [9, 10],
+        [6, 10],
+        [9, 10],
+        [10, 10],
+        [8, 10],
+        [9, 10],
+        [10, 10],
+      ],
+      rates: { passing: 0.025, failing: 0.00125 },
+      reference: [0.0015111111111111109, 52.458775985833874, 37.16443707861775, 0.7605670513092596, 0.9833133694498384],
+    },
+  ])('agrees with other software on $pairs', ({ pairs, rates, reference }) => {
     const clusters = toClusters(pairs);
-    const interval = computeClusteredInterval(clusters, confidence);
+    const interval = computeClusteredInterval(clusters, rates);
     const variance = estimateVariance(clusters, interval?.rate ?? NaN);
-    const figures = [variance, interval?.effectiveTotal, interval?.lower, interval?.upper];
+    const { passing, failing } = interval?.effective ?? {};
+    const figures = [variance, passing, failing, interval?.lower, interval?.upper];
     for (const [index, expected] of reference.entries()) expect(figures[index]).toBeCloseTo(expected, 8);
   });
 
   it('counts each case once where all passed, since nothing shows that its repeats tell more', () => {
-    const interval = computeClusteredInterval(toClusters(Array.from({ length: 20 }, () => [5, 5] as const)), 0.95);
-    expect(interval?.effectiveTotal).toBe(20);
-    expect(interval?.lower).toBeCloseTo(computeWilsonInterval(20, 20, 0.95).lower, 12);
+    const interval = computeClusteredInterval(toClusters(Array.from({ length: 20 }, () => [5, 5] as const)), errors);
+    expect(interval?.effective).toEqual({ passing: 20, failing: 20 });
+    expect(interval?.lower).toBeCloseTo(computeExactInterval({ passed: 20, total: 20 }, errors).lower, 12);
   });
 
   it('is the interval of the iterations for a single case, and null without iterations', () => {
@@ -87,23 +115,25 @@ describe('computeClusteredInterval', () => {
           [28, 30],
           [0, 0],
         ]),
-        0.95,
+        errors,
       ),
-    ).toMatchObject(computeWilsonInterval(28, 30, 0.95));
-    expect(computeClusteredInterval([], 0.95)).toBeNull();
-    expect(computeClusteredInterval(toClusters([[0, 0]]), 0.95)).toBeNull();
+    ).toMatchObject(computeExactInterval({ passed: 28, total: 30 }, errors));
+    expect(computeClusteredInterval([], errors)).toBeNull();
+    expect(computeClusteredInterval(toClusters([[0, 0]]), errors)).toBeNull();
   });
 
-  it('is Wilson’s interval where every case ran once', () => {
+  it('is the interval of independent iterations where every case ran once', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 200 }), (results) => {
-        const interval = computeClusteredInterval(
-          results.map((hasPassed) => ({ passed: Number(hasPassed), total: 1 })),
-          0.95,
-        );
-        const wilson = computeWilsonInterval(results.filter(Boolean).length, results.length, 0.95);
-        expect(interval?.lower).toBeCloseTo(wilson.lower, 10);
-        expect(interval?.upper).toBeCloseTo(wilson.upper, 10);
+        const clusters = results.map((hasPassed) => ({ passed: Number(hasPassed), total: 1 }));
+        const [passed, total] = [results.filter(Boolean).length, results.length];
+        for (const [clustered, plain] of [
+          [computeClusteredInterval(clusters, errors), computeExactInterval({ passed, total }, errors)],
+          [computeClusteredWilsonInterval(clusters, 0.95), computeWilsonInterval(passed, total, 0.95)],
+        ] as const) {
+          expect(clustered?.lower).toBeCloseTo(plain.lower, 10);
+          expect(clustered?.upper).toBeCloseTo(plain.upper, 10);
+        }
       }),
     );
   });
@@ -113,14 +143,14 @@ describe('computeClusteredInterval', () => {
       fc.property(fc.array(cluster, { minLength: 1, maxLength: 12 }), (clusters) => {
         const total = clusters.reduce((sum, member) => sum + member.total, 0);
         fc.pre(total > 0);
-        const interval = computeClusteredInterval(clusters, 0.95);
+        const interval = computeClusteredInterval(clusters, errors);
         if (interval === null) throw new Error('There are iterations, so there is an interval.');
-        const wilson = computeWilsonInterval(interval.rate * total, total, 0.95);
+        const plain = computeExactInterval({ passed: interval.rate * total, total }, errors);
         expect(interval.lower).toBeLessThanOrEqual(interval.rate);
         expect(interval.upper).toBeGreaterThanOrEqual(interval.rate);
-        expect(interval.lower).toBeLessThanOrEqual(wilson.lower + 1e-9);
-        expect(interval.upper).toBeGreaterThanOrEqual(wilson.upper - 1e-9);
-        const reversed = computeClusteredInterval(clusters.toReversed(), 0.95);
+        expect(interval.lower).toBeLessThanOrEqual(plain.lower + 1e-9);
+        expect(interval.upper).toBeGreaterThanOrEqual(plain.upper - 1e-9);
+        const reversed = computeClusteredInterval(clusters.toReversed(), errors);
         expect(reversed?.lower).toBeCloseTo(interval.lower, 10);
       }),
       { numRuns: 2000 },

@@ -40,18 +40,18 @@ describe('decideRate', () => {
   const rule = { minimum: 0.8, confidence: 0.95 };
 
   it.each([
-    [{ passed: 20, failed: 0 }, 'passed'],
-    [{ passed: 19, failed: 0 }, 'open'],
+    [{ passed: 24, failed: 0 }, 'passed'],
+    [{ passed: 23, failed: 0 }, 'open'],
     [{ passed: 16, failed: 4 }, 'open'],
-    [{ passed: 5, failed: 7 }, 'failed'],
+    [{ passed: 5, failed: 8 }, 'failed'],
     [{ passed: 0, failed: 0 }, 'open'],
   ] as const)('says of %o', (counts, expected) => {
     expect(decideRate(counts, rule)).toBe(expected);
   });
 
   it('needs more for a higher confidence', () => {
-    expect(decideRate({ passed: 20, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('open');
-    expect(decideRate({ passed: 29, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('passed');
+    expect(decideRate({ passed: 32, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('open');
+    expect(decideRate({ passed: 33, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('passed');
   });
 
   it('never establishes a minimum of 1, and refutes it by one failure', () => {

@@ -1,0 +1,14 @@
+/** The chances that a decision about one minimum is wrong, 0..1: it passes and is not met, or it fails and is met. */
+export interface ErrorRates {
+  passing: number;
+  failing: number;
+}
+
+/**
+ * Splits what a `confidence` (0..1) leaves: half of it for each direction, whether the number of iterations is fixed or a range. At 95 %,
+ * either error has a chance of at most 2.5 %.
+ */
+export function splitConfidence(confidence: number): ErrorRates {
+  const each = (1 - confidence) / 2;
+  return { passing: each, failing: each };
+}
