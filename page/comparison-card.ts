@@ -6,6 +6,7 @@ import {
   describeChanges,
   describeRateChanges,
   describeRates,
+  describeSmallestFalls,
   formatCounts,
 } from '../src/report/comparison.ts';
 import { create, createSvg, quote, createRows } from './dom.ts';
@@ -27,6 +28,7 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
   if (comparison === null) return null;
   const { source, rest } = describeBaseline(comparison);
   const names = new Map(suites.map(({ id, name }) => [id, name]));
+  const nameSuite = (id: string) => names.get(id) ?? id;
   const rates = describeRates(comparison);
   const { body, more } = createRows(comparison.cases.map(createRow), maxRows);
   const head = ['Change', 'Case', 'Then', 'Now'].map((text) => create('th', { scope: 'col' }, text));
@@ -37,7 +39,8 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
     create('p', { class: 'fine' }, quote(source), quote(rest)),
     create('p', {}, `${describeChanges(comparison)}.`),
     rates === null ? null : create('p', {}, rates),
-    ...describeRateChanges(comparison, (id) => names.get(id) ?? id).map((text) => create('p', {}, quote(text))),
+    ...describeRateChanges(comparison, nameSuite).map((text) => create('p', {}, quote(text))),
+    ...describeSmallestFalls(comparison, nameSuite).map((text) => create('p', {}, quote(text))),
     ...comparison.rates.filter(({ worse, better }) => worse + better > 0).map(createRange),
     comparison.cases.length === 0
       ? null

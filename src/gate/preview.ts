@@ -1,9 +1,12 @@
 import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { appendAll } from '../base/lists.ts';
-import { formatMinimumPassRate } from '../model/rate.ts';
+import { describeSmallestFall, formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
+import { outlineSuite } from '../suite/manifest.ts';
+import { listExpected } from '../verdict/compare.ts';
+import { computeSmallestFall } from '../verdict/smallest-fall.ts';
 import { type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
 import type { GateContext } from './run/context.ts';
 import type { GatePlan } from './plan/plan.ts';
@@ -32,6 +35,7 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
       ...describeSuite(planned),
       ...describeRetries(planned),
       ...describeRuns(planned, { ...plan, nowMs: context.clock.now() }),
+      ...describeFall(planned, plan),
       ...(planned.kind === 'file' ? describeModels(planned, { models: plan.models, nowMs: context.clock.now() }) : []),
     ]),
     ...(plan.models === null ? [] : describeOffer(plan.suites.filter(isFile), plan.surface?.configurations ?? {})),
@@ -115,6 +119,16 @@ function describeRetries(planned: PlannedSuite): string[] {
   if (value === 0) return [];
   const name = planned.kind === 'file' ? planned.suite.name : planned.suite;
   return [`${name}: cases that fail would be run again, in up to ${formatCount(value, 'round')} (${source}).`];
+}
+
+/** Says how small a fall below the baseline the gate would find. A baseline that the service keeps is read only when the gate runs. */
+function describeFall(planned: PlannedSuite, { baseline, limits: { maximumRateDrop } }: GatePlan): string[] {
+  if (planned.kind === 'stored' || maximumRateDrop === null || baseline?.baseline == null) return [];
+  const expected = listExpected(baseline.baseline, outlineSuite(planned.suite, planned.whole));
+  const isOverTasks = planned.requirements.confidenceOver?.value === 'tasks';
+  const fall = computeSmallestFall(expected, { maximumRateDrop: maximumRateDrop.value, isOverTasks });
+  const compared = `${formatCount(expected.length, 'case')} of the baseline ${baseline.source}`;
+  return [`${planned.suite.name}, over ${compared}: ${describeSmallestFall(fall, maximumRateDrop.value)}.`];
 }
 
 function describeSuite(planned: PlannedSuite): string[] {

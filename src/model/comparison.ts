@@ -68,6 +68,12 @@ export const rateChangeSchema = z.object({
     })
     .exactOptional()
     .describe('Where the policy asks for a confidence over tasks: then this decides whether a fall is shown.'),
+  smallestFall: fraction
+    .nullable()
+    .exactOptional()
+    .describe(
+      'The smallest fall that `maximumRateDrop` finds with a power of 90% if all cases fall alike; null where it finds none; absent without a limit.',
+    ),
 });
 
 /** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */

@@ -59,3 +59,10 @@ export function formatMinimumPassRate(minimumPassRate: number): string {
 export function toPercent(passRate: number): number {
   return Math.round(passRate * scale) / 10_000;
 }
+
+/** Says what a limit on the fall of a rate finds with a power of 90 %; `fall` is a fraction, null where it finds none. */
+export function describeSmallestFall(fall: number | null, maximumRateDrop: number): string {
+  const limit = `the limit of ${formatMinimumPassRate(maximumRateDrop)}`;
+  if (fall === null) return `${limit} finds no fall nine times in ten; more cases or iterations would`;
+  return `${limit} finds a fall of ${Math.ceil(fall * 100)} points nine times in ten, if all cases fall alike`;
+}

@@ -2,7 +2,7 @@ import { formatCount } from '../base/text.ts';
 import { type CaseChange, caseChanges, rateConfidence } from '../model/case-change.ts';
 import { type CaseComparison, type Comparison, isFallShown, type RateChange } from '../model/comparison.ts';
 import type { Counts } from '../model/quantities.ts';
-import { computePassRate, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
+import { computePassRate, describeSmallestFall, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
@@ -64,6 +64,15 @@ export function describeRateChanges({ rates }: Comparison, name: (suiteId: strin
     });
 }
 
+/** Says of every suite with a limit on its rate how small a fall it finds; `name` renders its id. */
+export function describeSmallestFalls(comparison: Comparison, name: (suiteId: string) => string): string[] {
+  const { rates, maximumRateDrop } = comparison;
+  return rates.flatMap(({ suiteId, smallestFall }) => {
+    if (smallestFall === undefined || maximumRateDrop === null) return [];
+    return [`Pass rate of ${name(suiteId)}: ${describeSmallestFall(smallestFall, maximumRateDrop)}.`];
+  });
+}
+
 /** Says what the sign-flip test is over where the policy asks for tasks, or why there is none. */
 function describeTasks(tasks: RateChange['tasks']): string {
   if (tasks === undefined) return '';
@@ -100,6 +109,7 @@ export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxR
     '### Against the baseline',
     `${renderCodeSpan(source)}${rest}: ${describeChanges(comparison)}.${rates === null ? '' : ` ${rates}`}`,
     ...describeRateChanges(comparison, renderCodeSpan).slice(0, maxRows),
+    ...describeSmallestFalls(comparison, renderCodeSpan).slice(0, maxRows),
     ...(rows.length === 0 ? [] : [['| Change | Case | Then | Now |', '|---|---|---|---|', ...rows].join('\n')]),
     ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} changed; the report lists them.`] : []),
   ];

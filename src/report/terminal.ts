@@ -6,7 +6,14 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBase, describeChange, describePairs, listDifferent } from './base-comparison.ts';
-import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
+import {
+  describeBaseline,
+  describeChanges,
+  describeRateChanges,
+  describeRates,
+  describeSmallestFalls,
+  formatCounts,
+} from './comparison.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
 import {
@@ -233,7 +240,10 @@ function listComparison(comparison: Comparison, { paint }: Page): string[] {
   return [
     `${paint('bold', 'Against the baseline')}  ${escapeTerminalText(source)}${rest}: ${describeChanges(comparison)}`,
     ...(rates === null ? [] : [`  ${rates}`]),
-    ...describeRateChanges(comparison, escapeTerminalText)
+    ...[
+      ...describeRateChanges(comparison, escapeTerminalText),
+      ...describeSmallestFalls(comparison, escapeTerminalText),
+    ]
       .slice(0, maxDetailedCases)
       .map((line) => `  ${line}`),
     ...shown.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {

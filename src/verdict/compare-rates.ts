@@ -14,7 +14,7 @@ export interface ComparablePair {
 }
 
 /** With fewer cases no fall has a probability of at most 5 % over tasks: the lowest one is 1/2 to the power of their number. */
-const fewestTasks = 5;
+export const fewestTasks = 5;
 
 /**
  * Compares the pass rates of each suite over such cases; suites without any are left out. `overTasks` are the ids of suites with a policy

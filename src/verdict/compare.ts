@@ -1,11 +1,19 @@
-import type { Baseline, BaselineCase, CaseComparison, Comparison, RegressionLimits } from '../model/comparison.ts';
+import type {
+  Baseline,
+  BaselineCase,
+  CaseComparison,
+  Comparison,
+  RateChange,
+  RegressionLimits,
+} from '../model/comparison.ts';
 import { type CaseChange, caseChanges } from '../model/case-change.ts';
 import type { Counts } from '../model/quantities.ts';
 import type { FlakyEffect } from '../model/policy.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { CaseResults, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { type ComparablePair, compareRates, listRateDrops, sumCounts } from './compare-rates.ts';
 import { countFlaky } from './flaky.ts';
+import { computeSmallestFall, type ExpectedCase } from './smallest-fall.ts';
 
 /**
  * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
@@ -33,13 +41,41 @@ export function compareWithBaseline(
       baseline: sumCounts(comparable.map((testCase) => testCase.baseline)),
       current: sumCounts(comparable.map((testCase) => testCase.current)),
     },
-    rates: compareRates(comparable, overTasks),
+    rates: addSmallestFalls(compareRates(comparable, overTasks), comparable, limits.maximumRateDrop),
     notRun: missing.notRun,
     mixed: countMixed(baselineCases, suites),
     cases: compared
       .filter(({ change }) => change !== 'unchanged')
       .toSorted((a, b) => caseChanges.indexOf(a.change) - caseChanges.indexOf(b.change)),
   };
+}
+
+function addSmallestFalls(
+  rates: readonly RateChange[],
+  comparable: readonly ComparablePair[],
+  maximumRateDrop: number | null,
+): RateChange[] {
+  return rates.map((rate) => {
+    if (maximumRateDrop === null) return rate;
+    const cases = comparable
+      .filter(({ suiteId }) => suiteId === rate.suiteId)
+      .map(({ baseline, current }) => ({ baseline, iterations: current.total }));
+    const rule = { maximumRateDrop, isOverTasks: rate.tasks !== undefined };
+    return { ...rate, smallestFall: computeSmallestFall(cases, rule) };
+  });
+}
+
+/**
+ * Lists what the baseline has of the cases of a suite that is planned and defined as it was then, and how many iterations of each the plan
+ * asks for.
+ */
+export function listExpected({ cases }: Baseline, { id: suiteId, cases: planned }: SuiteOutline): ExpectedCase[] {
+  return planned.flatMap(({ id, definitionHash, runs }) => {
+    const earlier = cases.find((each) => each.suiteId === suiteId && each.id === id);
+    if (earlier === undefined || definitionHash === null || earlier.definitionHash !== definitionHash) return [];
+    const { passed, total } = earlier;
+    return total === 0 || runs === null ? [] : [{ baseline: { passed, total }, iterations: runs }];
+  });
 }
 
 /**

@@ -1,7 +1,12 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { systemClock } from '../../src/base/time.ts';
+import { previewGate } from '../../src/gate/preview.ts';
 import { renderReportJson } from '../../src/report/json.ts';
+import { renderSummary } from '../../src/report/summary.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createStoppedReport } from '../support/factories/report-factory.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
@@ -52,11 +57,33 @@ describe('a gate with a baseline', () => {
     ];
     const fallen = await run((index) => (index === 0 ? ['passes'] : failing(2)));
     expect(fallen).toMatchObject({ exitCode: 1, report: { comparison: { rates: [{ current: { passed: 50 } }] } } });
+    expect(renderSummary(fallen.report)).toMatch(
+      / the limit of 5% finds a fall of \d+ points nine times in ten, if all/,
+    );
     expect(fallen.report.verdict.reasons[0]?.message).toMatch(
       /100% passed .* and 83\.3% now, which chance explains with p/,
     );
     const once = await run((index) => (index === 0 ? failing(1) : ['passes']));
     expect(once).toMatchObject({ exitCode: 0, report: { comparison: { rates: [{ current: { passed: 59 } }] } } });
+  });
+
+  it('says before it runs how small a fall it finds, or that four iterations show none', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const plan = async (runs: number) => {
+      await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Says', names) });
+      if (runs > 1)
+        await writeFile(join(workspace.path, 'x.evals.yaml'), `${writeSayingCases('Says', names)}runs: ${runs}\n`);
+      const inputs = { baseline: 'mcp-eval-report', policy: { maximumRateDrop: '5%' } };
+      await runEmbeddedGate(workspace, {}, { says: names.join(' ') });
+      const { plan: planned } = await runEmbeddedGate(workspace, inputs, { says: names.join(' ') });
+      const context = { clock: systemClock, logger: silentLogger, redactor: createRedactor() };
+      return await previewGate(planned, { ...context, signal: new AbortController().signal });
+    };
+    const over = 'Says, over 4 cases of the baseline mcp-eval-report: the limit of 5% finds';
+    expect(await plan(1)).toContain(`${over} no fall nine times in ten; more cases or iterations would.`);
+    expect(await plan(5)).toContainEqual(
+      expect.stringMatching(/^Says, over 4 .* 5% finds a fall of \d+ points nine times in ten, /),
+    );
   });
 
   it('takes one broken case for no fall over tasks, and a fall in every case for one', async () => {

@@ -1,4 +1,5 @@
 import { findGreatest } from '../../base/lists.ts';
+import { createRandom } from '../../base/random.ts';
 import type { BaseResults } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import { type EvidenceCollector, extendEvidence } from './evidence.ts';
@@ -68,16 +69,8 @@ export function countTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/**
- * Opens a coin whose throws the seed decides, an integer of 32 bits: the generator mulberry32 of T. Ettinger, of which each throw is the
- * highest bit.
- */
+/** Opens a coin whose throws the seed decides, an integer of 32 bits. */
 export function openCoin(seed: number): () => boolean {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) < 0;
-  };
+  const random = createRandom(seed);
+  return () => random() >= 0.5;
 }
