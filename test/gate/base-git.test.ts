@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import { worktreePrefix } from '../../src/gate/plan/plan-base.ts';
+import { baseTreePrefix } from '../../src/gate/plan/plan-base.ts';
 import { openCheckout } from '../../src/gate/run/base-checkout.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
@@ -116,10 +117,9 @@ describe('base: git', () => {
     await using workspace = await createRepository('one');
     // Has the base say less before it starts, so that it seems no better than the change.
     const spoil = `import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 const found = [];
-const [name] = readdirSync('.git/worktrees');
-const base = dirname(readFileSync('.git/worktrees/' + name + '/gitdir', 'utf8'));
+const temporary = ${JSON.stringify(tmpdir())};
+const base = temporary + '/' + readdirSync(temporary).find((name) => name.startsWith('${baseTreePrefix}${process.pid}-'));
 mkdirSync('kept', { recursive: true });
 for (const path of [base + '/words.txt', 'kept/forged.json']) {
   try { writeFileSync(path, 'one'); found.push('written'); } catch (error) { found.push(error.code); }
@@ -173,30 +173,28 @@ writeFileSync('found.json', JSON.stringify(found));
 });
 
 describe('openCheckout', () => {
-  it('removes the worktrees of gates that were killed, and no other one', async () => {
+  it('removes the directories of gates that were killed, and no other one', async () => {
     await using workspace = await createRepository('one two');
     const { path: repository } = workspace;
-    const worktrees = join(repository, 'elsewhere');
-    await mkdir(worktrees);
+    const temporary = join(repository, 'elsewhere');
     // No process has so high an id.
-    const names = { abandoned: `${worktreePrefix}4194999-a`, used: `${worktreePrefix}${process.pid}-b`, other: 'own' };
-    for (const name of Object.values(names))
-      git(repository, 'worktree', 'add', '-q', '--detach', join(worktrees, name));
+    const names = { abandoned: `${baseTreePrefix}4194999-a`, used: `${baseTreePrefix}${process.pid}-b`, other: 'own' };
+    for (const name of Object.values(names)) await mkdir(join(temporary, name), { recursive: true });
     const commit = git(repository, 'rev-parse', 'main').trim();
-    const directory = join(worktrees, `${worktreePrefix}${process.pid}-c`);
+    const directory = join(temporary, `${baseTreePrefix}${process.pid}-c`);
     const { signal } = new AbortController();
     {
       await using _checkout = await openCheckout({ commit, repository, directory }, { logger: silentLogger, signal });
       expect(await readFile(join(directory, 'words.txt'), 'utf8')).toBe('one two');
+      expect(existsSync(join(directory, '.git'))).toBe(false);
     }
-    expect(readdirSync(worktrees).toSorted()).toEqual([names.used, names.other].toSorted());
-    expect(git(repository, 'worktree', 'list')).not.toContain(names.abandoned);
+    expect(readdirSync(temporary).toSorted()).toEqual([names.used, names.other].toSorted());
   });
 
   it('leaves nothing when it is cancelled', async () => {
     await using workspace = await createRepository('one two');
     const { path: repository } = workspace;
-    const directory = join(repository, `${worktreePrefix}${process.pid}-d`);
+    const directory = join(repository, `${baseTreePrefix}${process.pid}-d`);
     const commit = git(repository, 'rev-parse', 'main').trim();
     const signal = AbortSignal.abort(new Error('stopped'));
     await expect(openCheckout({ commit, repository, directory }, { logger: silentLogger, signal })).rejects.toThrow(

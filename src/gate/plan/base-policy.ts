@@ -16,9 +16,10 @@ import {
   createBaseTree,
   explainMissingBase,
   findBase,
+  findForkPoint,
   listCommitFiles,
 } from './base-tree.ts';
-import { runGit } from './git-checkout.ts';
+import type { CiJob } from './ci-job.ts';
 import {
   adaptLayers,
   type ChangeNames,
@@ -112,7 +113,7 @@ export async function openBasePolicy(
   const names = { base: base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base', noun: base.noun };
   const tree = createBaseTree(found.files, names.base, cwd);
   const openFork = async () => {
-    const fork = found.commit === null ? null : await findFork(found.commit, cwd);
+    const fork = found.commit === null ? null : await findFork(found.commit, ci, cwd);
     return fork === null ? null : createBaseTree(await listCommitFiles(fork, cwd), names.base, cwd);
   };
   return {
@@ -195,10 +196,10 @@ function selectRequired(bars: readonly SuiteBar[], { cases, tags }: ShardSelecti
 }
 
 /** The commit that the change began at, unless that is the base itself. */
-async function findFork(base: string, cwd: string): Promise<string | null> {
+async function findFork(base: string, ci: CiJob, cwd: string): Promise<string | null> {
   try {
-    const fork = (await runGit(['merge-base', base, 'HEAD'], cwd)).trim();
-    return fork === '' || fork === base ? null : fork;
+    const fork = await findForkPoint(base, ci, cwd);
+    return fork === base ? null : fork;
   } catch {
     // Of a shallow checkout git does not know it. Everything that differs is then the change's own.
     return null;

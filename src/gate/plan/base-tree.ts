@@ -6,8 +6,9 @@ import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
-import type { ChangeBase, CiJob } from './ci-job.ts';
-import { describeGitError, runGit } from './git-checkout.ts';
+import { type ChangeBase, type CiJob, isFullHash } from './ci-job.ts';
+import { describeGitError, findRepository, GitError, type Repository, runGit } from './git-checkout.ts';
+import { directoryMode, findMergeBase, openObjects, UnreadableObjectError, walkTree } from './git-objects.ts';
 import { locateDirectory, readGitHubAccess } from './plan-github.ts';
 
 /** The files of one commit of the repository that the working directory is in. */
@@ -37,24 +38,42 @@ export interface BaseTree {
 
 const linkMode = '120000';
 const submoduleMode = '160000';
-const maxListBytes = 256 * 1024 * 1024;
 
-/** Lists the files of a commit through git, which then reads them one by one. */
+/**
+ * Lists the files of a commit, which are then read one by one. All of it is checked by the id of the commit.
+ *
+ * @throws {GitError} where the commit or one of its directories cannot be read
+ */
 export async function listCommitFiles(commit: string, cwd: string): Promise<CommitFiles> {
-  const [prefix, listing] = await Promise.all([
-    runGit(['rev-parse', '--show-prefix'], cwd),
-    runGit(['ls-tree', '-r', '-z', '--full-tree', commit], cwd, { maxBytes: maxListBytes }),
-  ]);
-  const entries = listing.split('\0').flatMap((line) => {
-    const [, mode = '', blob = '', path = ''] = /^(\d+) \S+ (\S+)\t(.+)$/s.exec(line) ?? [];
-    return path === '' ? [] : [{ path, mode, blob }];
-  });
+  const repository = await requireRepository(cwd);
+  const modes = new Map<string, string>();
+  const blobs = new Map<string, string>();
+  {
+    await using objects = await openObjects(repository);
+    for await (const { path, mode, id } of walkTree(objects, commit)) {
+      if (mode === directoryMode) continue;
+      modes.set(path, mode);
+      blobs.set(path, id);
+    }
+  }
   return {
-    directory: prefix.trim().replace(/\/$/, ''),
-    modes: new Map(entries.map(({ path, mode }) => [path, mode])),
-    blobs: new Map(entries.map(({ path, blob }) => [path, blob])),
-    read: (path) => runGit(['cat-file', 'blob', `${commit}:${path}`], cwd),
+    directory: repository.prefix.replaceAll('\\', '/'),
+    modes,
+    blobs,
+    read: async (path) => {
+      await using objects = await openObjects(repository);
+      return (await objects.read(blobs.get(path) ?? '', 'blob', maxFileBytes)).toString('utf8');
+    },
   };
+}
+
+/** An evals file is at most 1 MiB. */
+const maxFileBytes = 2 * 1024 * 1024;
+
+async function requireRepository(cwd: string): Promise<Repository> {
+  const repository = await findRepository(cwd);
+  if (repository === null) throw new GitError('there is no git repository here');
+  return repository;
 }
 
 /** Gives the files of a commit, which messages call `name`, by paths relative to `cwd`. */
@@ -124,7 +143,7 @@ function findObstacle(wanted: string, modes: ReadonlyMap<string, string>): { pat
 }
 
 function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+  return error instanceof UnreadableObjectError && error.kind === 'too-large';
 }
 
 /** Where the base is looked for. */
@@ -146,8 +165,8 @@ export async function findBase(
 ): Promise<FoundBase | { problem: string }> {
   const [first] = revisions;
   if (first === undefined) return { problem: '' };
-  const found = await findLocalCommit(revisions, cwd);
-  if ('commit' in found) return { files: await listCommitFiles(found.commit, cwd), commit: found.commit };
+  const found = await readLocalCommit(revisions, cwd);
+  if ('files' in found) return found;
   if (ci.system !== 'github' || token === null || ci.repository === null) return found;
   const remoteRef = first.replace(/^refs\/remotes\/origin\//, 'heads/');
   const remote = await openRemoteBase(remoteRef, { cwd, environment, token });
@@ -174,6 +193,16 @@ export function explainMissingBase(
   return `${why}. Fetch it before the gate starts, with \`git fetch origin +refs/heads/${ref}:refs/remotes/origin/${ref}\`, ${checkedOut}`;
 }
 
+async function readLocalCommit(revisions: readonly string[], cwd: string): Promise<FoundBase | { problem: string }> {
+  const found = await findLocalCommit(revisions, cwd);
+  if ('problem' in found) return found;
+  try {
+    return { files: await listCommitFiles(found.commit, cwd), commit: found.commit };
+  } catch (error) {
+    return { problem: describeGitError(error) };
+  }
+}
+
 /** Finds the first of these revisions that the repository here has. */
 export async function findLocalCommit(
   candidates: readonly string[],
@@ -182,14 +211,44 @@ export async function findLocalCommit(
   let problem = '';
   for (const candidate of candidates) {
     try {
-      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`];
-      return { commit: (await runGit(args, cwd)).trim() };
+      // Git would follow a full id to another commit, if what it names were a forged tag.
+      const commit = isFullHash(candidate) ? candidate : await resolveCommit(candidate, cwd);
+      await using objects = await openObjects(await requireRepository(cwd));
+      await objects.read(commit, 'commit');
+      return { commit };
     } catch (error) {
-      problem = describeGitError(error) || `git does not know ${candidate}`;
+      const isMissing = error instanceof UnreadableObjectError && error.kind === 'missing';
+      problem = (isMissing ? '' : describeGitError(error)) || `git does not know ${candidate}`;
     }
   }
   return { problem };
 }
+
+async function resolveCommit(revision: string, cwd: string): Promise<string> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  return (await runGit(args, cwd)).trim();
+}
+
+/**
+ * Finds the commit that a change began at: what the base and the tested commit have in common. Where the CI system names tested commits, HEAD
+ * only says which of these it is.
+ *
+ * @throws {GitError} where the history here does not show it
+ */
+export async function findForkPoint(base: string, { tested }: Pick<CiJob, 'tested'>, cwd: string): Promise<string> {
+  const head = await findLocalCommit(['HEAD'], cwd);
+  const isNamed = 'commit' in head && tested.includes(head.commit);
+  const named = isNamed ? head : await findLocalCommit(tested, cwd);
+  const own = 'commit' in named ? named : head;
+  if ('problem' in own) throw new GitError(own.problem);
+  await using objects = await openObjects(await requireRepository(cwd), { timeoutMs: historyTimeoutMs });
+  const fork = await findMergeBase(objects, base, own.commit);
+  if (fork === null) throw new GitError('they have no commit in common');
+  return fork;
+}
+
+/** A history of many thousand commits takes seconds. */
+const historyTimeoutMs = 120_000;
 
 const timeoutMs = 60_000;
 

@@ -20,6 +20,8 @@ export interface CiJob {
   defaultBranch: string | null;
   /** What was checked out: of a pull request its head, since the tested merge commit cannot be looked up. */
   commit: string | null;
+  /** Full ids of the commits that the CI system says are tested: the merge of a pull request, and its head. Empty where it names none. */
+  tested: string[];
   /** What a pull or merge request goes into; null where nothing is asked to be merged. */
   base: ChangeBase | null;
   /** The event, where it gives the workflow the rights of the repository on behalf of others; null for every other event. */
@@ -128,6 +130,8 @@ function detectGitHub(overrides: Overrides, { environment, payload }: CiSources)
   const label = isPullRequest ? `PR ${number}` : null;
   const defaultBranch = payload.repository?.default_branch ?? null;
   const isKnown = repository !== null && runId !== null;
+  // On other events, it is a commit of a branch of the repository.
+  const isMerge = /^(?:pull_request|merge_group)$/.test(read('GITHUB_EVENT_NAME') ?? '');
   const random = randomUUID();
   return {
     system: 'github',
@@ -137,6 +141,7 @@ function detectGitHub(overrides: Overrides, { environment, payload }: CiSources)
     isDefaultBranch: !isPullRequest && branch !== null && branch === defaultBranch,
     defaultBranch,
     commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
+    tested: [isMerge ? read('GITHUB_SHA') : null, payload.pull_request?.head?.sha].filter(isNamedCommit),
     base: findGitHubBase(label, { environment, payload }),
     elevatedEvent: elevatedEvents.find((event) => event === read('GITHUB_EVENT_NAME')) ?? null,
     invocation: isKnown ? JSON.stringify([repository, runId, attempt, job, jobSlot ?? '', step]) : random,
@@ -178,6 +183,7 @@ function detectElsewhere({ environment, git }: CiSources): CiJob {
     isDefaultBranch: isCi && !isRequest && branch !== null && branch === defaultBranch,
     defaultBranch,
     commit: isFullHash(found.commit ?? '') ? found.commit : git.commit,
+    tested: [found.commit].filter(isNamedCommit),
     base:
       change === null
         ? null
@@ -208,11 +214,15 @@ function listRevisions({ branch, commit }: { branch: string | null; commit: stri
   const isCommit = commit !== null && /^[0-9a-f]{12,64}$/.test(commit);
   const branches = branch === null ? [] : [`refs/remotes/origin/${branch}`];
   if (!isCommit) return branches;
-  // A short hash could be a branch's name, too.
-  return isFullHash(commit) ? [commit, ...branches] : [...branches, commit];
+  // A ref here could have been moved since. A short hash could be a branch's name, too.
+  return isFullHash(commit) ? [commit] : [...branches, commit];
 }
 
-function isFullHash(text: string): boolean {
+function isNamedCommit(commit: string | null | undefined): commit is string {
+  return isFullHash(commit ?? '');
+}
+
+export function isFullHash(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 

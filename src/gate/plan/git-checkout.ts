@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { z } from 'zod';
+import { copyFile, mkdtemp, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { devNull, tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
+import { readTextFile } from '../../base/files.ts';
+import { findProgram } from '../../server/programs.ts';
+import { spawnProgram } from '../../server/spawn.ts';
 import type { GitCheckout } from './ci-systems.ts';
 
-const run = promisify(execFile);
 const shortTimeoutMs = 30_000;
 /** An evals file is at most 1 MiB. */
 const maxOutputBytes = 2 * 1024 * 1024;
@@ -16,29 +18,196 @@ interface GitLimits {
   signal?: AbortSignal | undefined;
 }
 
+/** Where the repository of a directory keeps what. */
+export interface Repository {
+  /** The directory at the top of the checkout, by the path that was asked for: links on the way to it stay. */
+  top: string;
+  /** The directory that was asked for, from the top; empty for the top itself. */
+  prefix: string;
+  /** Where git keeps what belongs to this checkout alone; `commonDirectory` has what all worktrees share. */
+  directory: string;
+  commonDirectory: string;
+}
+
+/** What git says is wrong. */
+export class GitError extends Error {
+  /** Null where git did not end by itself. */
+  readonly exitCode: number | null;
+
+  constructor(message: string, exitCode: number | null = null) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Finds the repository that a directory is in; null where there is none. Runs nothing. */
+export async function findRepository(cwd: string): Promise<Repository | null> {
+  const start = await realpath(cwd).catch(() => cwd);
+  for (let above = start; ; above = dirname(above)) {
+    const directory = await readGitDirectory(join(above, '.git'));
+    if (directory !== null) {
+      const prefix = relative(above, start);
+      const common = await readTextFile(join(directory, 'commondir')).catch(() => '.');
+      return {
+        top: resolve(cwd, relative(start, above)),
+        prefix,
+        directory,
+        commonDirectory: resolve(directory, common.trim()),
+      };
+    }
+    if (above === dirname(above)) return null;
+  }
+}
+
+/** In a worktree and in a submodule, `.git` is a file that names the directory. */
+async function readGitDirectory(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return null;
+  if (found.isDirectory()) return path;
+  const named = /^gitdir: (.+)$/m.exec(await readTextFile(path).catch(() => ''))?.[1];
+  return named === undefined ? null : resolve(dirname(path), named);
+}
+
+/** A git directory that shows the objects and the refs of a repository, and nothing else of it. */
+interface RepositoryView extends AsyncDisposable {
+  git: string;
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** What a program of git's could be named by, or change what an object is; each is off where the configuration is ours alone, too. */
+const settings = `[core]
+	repositoryformatversion = 1
+	bare = false
+	commitGraph = false
+	multiPackIndex = false
+	fsmonitor = false
+	untrackedCache = false
+	useReplaceRefs = false
+	hooksPath = ${devNull}
+	attributesFile = ${devNull}
+	excludesFile = ${devNull}
+[protocol]
+	allow = never
+[extensions]
+`;
+
 /**
- * Runs git in a directory and returns what it prints. Objects are read as they are: a `git replace` in the checkout could stand for the
- * files of any commit.
+ * Lets git see a repository without its configuration, attributes, hooks, grafts, shallow file and remotes. All of these can name programs or
+ * change what a commit is, and code of the change may have written them. Git gets an environment of its own.
+ *
+ * @throws {GitError} where git is not installed
+ */
+export async function openView({ directory, commonDirectory, top }: Repository): Promise<RepositoryView> {
+  const git = findProgram('git');
+  if (git === null) throw new GitError('git is not installed');
+  const view = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-git-'));
+  const dispose = async () => await rm(view, { recursive: true, force: true });
+  try {
+    const show = async (name: string) =>
+      await symlink(join(commonDirectory, name), join(view, name), 'junction').catch(
+        async () => await copyFile(join(commonDirectory, name), join(view, name)),
+      );
+    const has = async (name: string) => (await stat(join(commonDirectory, name)).catch(() => null)) !== null;
+    const head = await readTextFile(join(directory, 'HEAD')).catch(() => 'ref: refs/heads/none');
+    await writeFile(join(view, 'HEAD'), head);
+    const kept = ['objects', 'refs', 'packed-refs', 'reftable'];
+    const there = await Promise.all(kept.map(has));
+    for (const [index, name] of kept.entries()) if (there[index] === true) await show(name);
+    const own = await readTextFile(join(commonDirectory, 'config')).catch(() => '');
+    const formats = [
+      // How ids are made and where refs are. A lie about either leaves git with nothing to read.
+      ...(/^\s*objectformat\s*=\s*"?sha256/im.test(own) ? ['\tobjectFormat = sha256\n'] : []),
+      ...(there.at(-1) === true ? ['\trefStorage = reftable\n'] : []),
+    ];
+    await writeFile(join(view, 'config'), settings + formats.join(''));
+    return { git, cwd: view, env: createEnvironment({ git, view, top, directory }), [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+function createEnvironment({
+  git,
+  view,
+  top,
+  directory,
+}: {
+  git: string;
+  view: string;
+  top: string;
+  directory: string;
+}): Record<string, string> {
+  return {
+    PATH: dirname(git),
+    HOME: view,
+    XDG_CONFIG_HOME: view,
+    LC_ALL: 'C',
+    GIT_DIR: view,
+    GIT_WORK_TREE: top,
+    GIT_INDEX_FILE: join(directory, 'index'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_SYSTEM: devNull,
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_GRAFT_FILE: devNull,
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+  };
+}
+
+/**
+ * Runs git in a directory and returns what it prints. Git reads no configuration there: see `openView`. It checks no object by its id; what
+ * a verdict depends on is read through `git-objects.ts`.
+ *
+ * @throws {GitError} with what git says is wrong
  */
 export async function runGit(
   args: readonly string[],
   cwd: string,
   { maxBytes = maxOutputBytes, timeoutMs = shortTimeoutMs, signal }: GitLimits = {},
 ): Promise<string> {
-  const options = { cwd, timeout: timeoutMs, maxBuffer: maxBytes, encoding: 'utf8' as const, signal };
-  return (await run('git', ['--no-replace-objects', ...args], options)).stdout;
+  const repository = await findRepository(cwd);
+  if (repository === null) throw new GitError('there is no git repository here');
+  await using view = await openView(repository);
+  const child = spawnProgram(view.git, args, {
+    cwd: join(repository.top, repository.prefix),
+    env: view.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let errors = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) child.kill('SIGKILL');
+    else chunks.push(chunk);
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    errors = (errors + chunk).slice(0, maxErrorLength);
+  });
+  return await new Promise((done, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) return done(Buffer.concat(chunks).toString('utf8'));
+      const why = size > maxBytes ? 'it prints too much' : errors.trim();
+      return reject(new GitError(code === null ? why || 'git did not end in time' : why, code));
+    });
+  });
 }
+
+const maxErrorLength = 4096;
 
 /** What git says is wrong, or why it could not be run; empty where it only answers with no. */
 export function describeGitError(error: unknown): string {
-  const { stderr, code } = errorSchema.parse(error);
-  if (code === 'ENOENT') return 'git is not installed';
-  return stderr.trim() !== '' || typeof code === 'number' ? stderr.trim() : describeError(error);
+  return error instanceof GitError ? error.message : describeError(error);
 }
-
-const errorSchema = z
-  .object({ stderr: z.string().catch(''), code: z.union([z.string(), z.number()]).nullish().catch(null) })
-  .catch({ stderr: '', code: null });
 
 /** Asks git what is checked out. Knows nothing where there is no git, or no repository. */
 export async function probeGit(cwd: string): Promise<GitCheckout> {
@@ -61,5 +230,5 @@ export async function probeGit(cwd: string): Promise<GitCheckout> {
 
 /** git-symbolic-ref(1) exits with 1 where HEAD names a commit, and with 128 where there is no repository. */
 function isDetached(error: unknown): boolean {
-  return errorSchema.parse(error).code === 1;
+  return error instanceof GitError && error.exitCode === 1;
 }

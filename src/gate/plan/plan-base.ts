@@ -5,20 +5,20 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { getOwnPid } from '../../server/process-tree.ts';
 import type { ShardReport } from '../../model/report.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { findLocalCommit } from './base-tree.ts';
+import { findForkPoint, findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
-import { describeGitError, runGit } from './git-checkout.ts';
+import { describeGitError, findRepository } from './git-checkout.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
-/** The commit of the base, and where it is going to be checked out. */
+/** The commit of the base, and where its files are going to be written. */
 export interface PlannedCheckout {
   commit: string;
   /** The directory at the top of the checkout of the change. */
   repository: string;
-  /** The worktree of the base: a directory of its own, which does not exist yet. */
+  /** The files of the base: a directory of its own, which does not exist yet. */
   directory: string;
-  /** The working directory of the gate, in that worktree. */
+  /** The working directory of the gate, in that directory. */
   cwd: string;
 }
 
@@ -46,8 +46,8 @@ export interface PlannedBase {
   problem: string | null;
 }
 
-/** How the directory of a worktree begins; the id of the gate's process follows, by which a later gate knows what is left over. */
-export const worktreePrefix = 'mcp-eval-ci-base-';
+/** How the directory with the files of the base begins; the id of the gate's process follows, by which a later gate knows what is left. */
+export const baseTreePrefix = 'mcp-eval-ci-base-';
 
 interface BaseContext {
   cwd: string;
@@ -95,7 +95,7 @@ export async function planBase(
     return { ...own, servers: [], label: 'the merge base', checkout: null, cacheKey: '', problem: found.problem };
   }
   const { commit, repository, name } = found;
-  const directory = join(tmpdir(), `${worktreePrefix}${getOwnPid()}-${randomBytes(6).toString('hex')}`);
+  const directory = join(tmpdir(), `${baseTreePrefix}${getOwnPid()}-${randomBytes(6).toString('hex')}`);
   const checkout = { commit, repository, directory, cwd: join(directory, relative(repository, context.cwd)) };
   const servers =
     baseServerCommand === null && base.url === null
@@ -186,10 +186,9 @@ async function findMergeBase({
   const tip = await findLocalCommit(base.revisions, cwd);
   if ('problem' in tip) return { problem: `The commit of ${name} is not here. ${fetchIt}` };
   try {
-    const commit = (await runGit(['merge-base', tip.commit, 'HEAD'], cwd)).trim();
-    // By the path that the options are relative to: git would resolve the links in it.
-    const levels = (await runGit(['rev-parse', '--show-cdup'], cwd)).trim();
-    return { commit, repository: resolve(cwd, levels), name };
+    const commit = await findForkPoint(tip.commit, ci, cwd);
+    const repository = await findRepository(cwd);
+    return { commit, repository: repository?.top ?? cwd, name };
   } catch (error) {
     const why = describeGitError(error);
     return { problem: `Git does not know where the change left ${name}${why === '' ? '' : ` (${why})`}. ${fetchIt}` };

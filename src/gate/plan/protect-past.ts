@@ -1,7 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { BaselineCase } from '../../model/comparison.ts';
 import { parseHistory } from '../../history/record.ts';
-import { runGit } from './git-checkout.ts';
+import { findRepository, GitError, runGit } from './git-checkout.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import { parseBaselineReport } from './baseline-report.ts';
 import type { Weakening } from './weakenings.ts';
@@ -60,12 +60,14 @@ async function listForkLosses(
   return new Set(listLosses(before, file.kind === 'file' ? file.text : null).map(({ key }) => key));
 }
 
+/** An index that git cannot read says nothing: then a file counts as one of the change. */
 async function isTracked(path: string, cwd: string): Promise<boolean> {
+  if ((await findRepository(cwd)) === null) return false;
   try {
     await runGit(['ls-files', '--error-unmatch', '--', `:(literal)${path}`], cwd);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return !(error instanceof GitError && error.exitCode === 1);
   }
 }
 

@@ -1,37 +1,47 @@
-import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, rm, symlink } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isProcessAlive } from '../../server/process-tree.ts';
-import { describeGitError, runGit } from '../plan/git-checkout.ts';
-import { type PlannedCheckout, worktreePrefix } from '../plan/plan-base.ts';
-
-/** A large repository takes a while to be written to a slow disk. */
-const checkoutTimeoutMs = 10 * 60_000;
+import { describeGitError, findRepository, GitError, type Repository } from '../plan/git-checkout.ts';
+import {
+  directoryMode,
+  type ObjectReader,
+  openObjects,
+  type TreeEntry,
+  UnreadableObjectError,
+  walkTree,
+} from '../plan/git-objects.ts';
+import { baseTreePrefix, type PlannedCheckout } from '../plan/plan-base.ts';
 
 /**
- * Checks the base out into its worktree, without running a hook of the repository. Worktrees of gates that were killed are removed first.
- * Disposing of it removes the worktree.
+ * Writes the files of the base into a directory, as git stores them: no worktree, no filter, no hook, and no git afterwards. Directories of
+ * gates that were killed are removed first. Disposing of it removes the directory.
  *
  * @throws what git says is wrong, or the signal's reason; nothing is left then
  */
 export async function openCheckout(
-  { commit, repository, directory }: Pick<PlannedCheckout, 'commit' | 'repository' | 'directory'>,
+  { commit, repository: top, directory }: Pick<PlannedCheckout, 'commit' | 'repository' | 'directory'>,
   { logger, signal }: { logger: Logger; signal: AbortSignal },
 ): Promise<AsyncDisposable> {
   const remove = async () => {
-    await removeWorktree(directory, repository).catch((error: unknown) => {
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => {
       logger.warning(
-        `Could not remove the checkout of the base at ${directory}: ${describeError(error)}. The verdict stands.`,
+        `Could not remove the files of the base at ${directory}: ${describeError(error)}. The verdict stands.`,
       );
     });
   };
-  await removeAbandoned(repository);
+  await removeAbandoned(dirname(directory));
   try {
     signal.throwIfAborted();
-    const hooks = ['-c', 'core.hooksPath=/dev/null'];
-    const limits = { timeoutMs: checkoutTimeoutMs, signal };
-    await runGit([...hooks, 'worktree', 'add', '--quiet', '--detach', directory, commit], repository, limits);
+    const repository = await findRepository(top);
+    if (repository === null) throw new GitError('there is no git repository here');
+    await using objects = await openObjects(repository, { signal });
+    await mkdir(directory, { mode: 0o700 });
+    const writer = { objects, repository, directory, commit };
+    for await (const entry of walkTree(objects, commit)) await writeEntry(entry, writer);
     return { [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
@@ -40,19 +50,93 @@ export async function openCheckout(
   }
 }
 
-/** Git may know a worktree whose directory is gone, and a directory may be left that git does not know. */
-async function removeWorktree(directory: string, repository: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  await runGit(['worktree', 'prune'], repository);
+interface TreeWriter {
+  objects: ObjectReader;
+  repository: Repository;
+  directory: string;
+  commit: string;
 }
 
-/** Removes the worktrees of this repository whose gate was killed. One that cannot be removed is left for the next gate. */
-async function removeAbandoned(repository: string): Promise<void> {
-  const listing = await runGit(['worktree', 'list', '--porcelain', '-z'], repository).catch(() => '');
-  for (const entry of listing.split('\0')) {
-    const directory = /^worktree (.+)$/s.exec(entry)?.[1] ?? '';
-    const pid = new RegExp(`^${worktreePrefix}(\\d+)-`).exec(basename(directory))?.[1];
+const linkMode = '120000';
+const submoduleMode = '160000';
+const programMode = '100755';
+
+/** Every entry is new: one that is there already, such as a link of the same name, is never followed or overwritten. */
+async function writeEntry({ path, mode, id }: TreeEntry, writer: TreeWriter): Promise<void> {
+  const { objects, directory, commit } = writer;
+  const names = path.split('/');
+  if (names.some((name) => /^(?:|\.|\.\.|\.git)$/i.test(name) || (platform() === 'win32' && /[\\:]/.test(name)))) {
+    throw new GitError(`the commit ${commit} has a file of the name ${JSON.stringify(path)}`);
+  }
+  const target = join(directory, ...names);
+  // What a submodule holds is not in this repository. Git leaves an empty directory, too.
+  if (mode === directoryMode || mode === submoduleMode) {
+    await mkdir(target);
+    return;
+  }
+  const describe = (what: string) => new GitError(`${path} of the commit ${commit.slice(0, 7)} ${what}`);
+  try {
+    if (mode === linkMode) await symlink((await objects.read(id, 'blob')).toString('utf8'), target);
+    else await writeFile(target, { id, mode }, writer);
+  } catch (error) {
+    if (error instanceof MissingLfsFileError) {
+      throw describe(
+        `is a pointer of Git LFS, and the file is not here. Run \`git lfs fetch origin ${commit}\` before the gate`,
+      );
+    }
+    if (!(error instanceof UnreadableObjectError)) throw error;
+    throw describe(
+      error.kind === 'missing'
+        ? 'is not here. A partial clone leaves files out: remove `filter` from actions/checkout, or run `git fetch --refetch` before the gate'
+        : `cannot be read: ${error.message}. Check the repository out anew`,
+    );
+  }
+}
+
+class MissingLfsFileError extends Error {}
+
+/** The directory is removed where this throws. */
+async function writeFile(
+  path: string,
+  { id, mode }: Pick<TreeEntry, 'id' | 'mode'>,
+  writer: TreeWriter,
+): Promise<void> {
+  await using file = await open(path, 'wx', mode === programMode ? 0o777 : 0o666);
+  let start = Buffer.alloc(0);
+  await writer.objects.copy(id, 'blob', async (part) => {
+    if (start.length < maxPointerBytes) start = Buffer.concat([start, part.subarray(0, maxPointerBytes)]);
+    await file.writeFile(part);
+  });
+  const pointer = start.length < maxPointerBytes ? lfsPointer.exec(start.toString('latin1'))?.[1] : undefined;
+  if (pointer === undefined) return;
+  await file.truncate(0);
+  const hash = createHash('sha256');
+  const content = await open(locateLfsObject(pointer, writer.repository), 'r').catch(() => null);
+  if (content === null) throw new MissingLfsFileError();
+  // A stream closes the file at its end.
+  let position = 0;
+  for await (const part of content.createReadStream()) {
+    if (!Buffer.isBuffer(part)) continue;
+    hash.update(part);
+    position += (await file.write(part, 0, part.length, position)).bytesWritten;
+  }
+  if (hash.digest('hex') !== pointer) throw new MissingLfsFileError();
+}
+
+/** What Git LFS commits in the place of a large file, and where the file is once it was fetched; see its specification. */
+const lfsPointer = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n/;
+const maxPointerBytes = 1024;
+
+function locateLfsObject(id: string, { commonDirectory }: Repository): string {
+  return join(commonDirectory, 'lfs', 'objects', id.slice(0, 2), id.slice(2, 4), id);
+}
+
+/** Removes the directories of gates that were killed. One that cannot be removed is left for the next gate. */
+async function removeAbandoned(temporary: string): Promise<void> {
+  const pattern = new RegExp(`^${baseTreePrefix}(\\d+)-`);
+  for (const name of await readdir(temporary).catch(() => [])) {
+    const pid = pattern.exec(name)?.[1];
     if (pid === undefined || isProcessAlive(Number(pid))) continue;
-    await removeWorktree(directory, repository).catch(() => {});
+    await rm(join(temporary, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }

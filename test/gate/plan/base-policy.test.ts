@@ -97,7 +97,7 @@ describe('policy-ref: base', () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
       message:
-        'policy-ref: is base, and the commit of main is not here: git does not know refs/remotes/origin/main. Set `fetch-depth: 0` on actions/checkout, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
+        'policy-ref: is base, and the commit of main is not here: git does not know 0000000000000000000000000000000000000000. Set `fetch-depth: 0` on actions/checkout, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
     });
   });
 

@@ -84,11 +84,7 @@ describe('readCiJob', () => {
     ['a push', createPushEvent(), null],
     ['a schedule', createScheduleEvent(), null],
     ['a pull request', createPullRequestEvent(), { label: 'PR 7', branch: null, revisions: ['2'.repeat(40)] }],
-    [
-      'the merge queue',
-      createMergeGroupEvent(),
-      { label: 'PR 7', branch: 'main', revisions: ['2'.repeat(40), 'refs/remotes/origin/main'] },
-    ],
+    ['the merge queue', createMergeGroupEvent(), { label: 'PR 7', branch: 'main', revisions: ['2'.repeat(40)] }],
   ])('knows what %s goes into', async (_, event, base) => {
     expect((await read(event)).base).toEqual(base === null ? null : { noun: 'pull request', ...base });
   });
@@ -107,6 +103,7 @@ const context: CiJob = {
   isDefaultBranch: false,
   defaultBranch: 'main',
   commit: null,
+  tested: [],
   base: null,
   elevatedEvent: null,
   invocation: '["your-org/your-server","41","1","evals","",""]',

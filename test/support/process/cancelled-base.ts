@@ -37,7 +37,7 @@ export const baseEndings = ['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGKILL of the gate
 
 /**
  * Runs the command on a repository with `base: git`, ends it at the given moment of its base, and waits until its processes are gone. Lists
- * the directories and worktrees that are left. What only a killed gate itself could remove, the next gate must.
+ * the directories that are left. What only a killed gate itself could remove, the next gate must.
  */
 export async function listRemainsOfBase(
   moment: (typeof baseMoments)[number],

@@ -19,10 +19,15 @@ const targetCommit = 'c'.repeat(40);
 const onMain = { line: 'main', commit: headCommit, isDefaultBranch: true, defaultBranch: 'main', base: null };
 const onFeature = { ...onMain, line: 'feature/x', isDefaultBranch: false };
 const onTag = { ...onMain, line: null, isDefaultBranch: false };
+/** A commit that the system names is the base; only without one, a ref is looked for. */
 const request = (label: string, branch: string | null = 'main', ...commits: string[]) => ({
   ...onFeature,
   line: label,
-  base: { label, branch, revisions: [...commits, ...(branch === null ? [] : [`refs/remotes/origin/${branch}`])] },
+  base: {
+    label,
+    branch,
+    revisions: commits.length > 0 || branch === null ? commits : [`refs/remotes/origin/${branch}`],
+  },
 });
 
 const gitlab = {

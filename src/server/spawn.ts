@@ -1,0 +1,24 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { isAbsolute } from 'node:path';
+
+/** What every process is started with. Nothing is inherited from this process unless `env` has it. */
+export type ProcessOptions = Omit<SpawnOptions, 'env' | 'shell'> & { env: NodeJS.ProcessEnv };
+
+/**
+ * Starts a program of the gate, without a shell. Nothing else in the gate starts a process, but for `spawnOfChange`, which calls it.
+ *
+ * @throws {TypeError} where `file` is no absolute path: which program runs must not depend on what PATH finds at that moment
+ */
+export function spawnProgram(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
+  if (!isAbsolute(file)) throw new TypeError(`${file} is no absolute path.`);
+  return start(file, args, options);
+}
+
+/** Starts a program of the change: its server, its setup or a step of its evals. PATH of `env` finds it. */
+export function spawnOfChange(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
+  return start(file, args, options);
+}
+
+function start(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
+  return spawn(file, [...args], { windowsHide: true, ...options });
+}
