@@ -12,6 +12,9 @@ import { readModel } from '../plan-run-cases.ts';
 const catalogVersion = 2;
 const publishedAt = Date.UTC(2026, 10, 1);
 
+/** What a client of the templates waits for an answer of a server, as the rest of them a choice of this project. */
+const requestTimeoutMs = 60_000;
+
 interface CatalogParts {
   /** Whether there is an engine that could boot sandbox images. */
   hasSandboxes: boolean;
@@ -86,7 +89,8 @@ function renderCatalogHost(id: string, template: TemplateConfig) {
     id,
     label: title,
     name: title,
-    provenance: 'bundled',
+    // Nothing of the data was observed or documented by the client's vendor.
+    provenance: 'assumed',
     rendersMcpApps: apps,
     hostStyle: id,
     modelId,
@@ -97,7 +101,7 @@ function renderCatalogHost(id: string, template: TemplateConfig) {
     serverIds: [],
     optionalServerIds: [],
     builtInToolIds: (harnessTools.get(id) ?? []).map(({ name }) => name),
-    connectionDefaults: {},
+    connectionDefaults: { headers: {}, requestTimeout: requestTimeoutMs },
     clientCapabilities: Object.fromEntries(clientCapabilities),
     hostContext: {},
     capabilities,

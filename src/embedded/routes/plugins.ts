@@ -46,7 +46,7 @@ function renderVersion(version: PluginVersion) {
     status,
     componentCounts,
     servers: servers.map(renderServer),
-    skills: skills.map(renderSkill),
+    skills: skills.map((skill) => renderSkill(skill, version.pluginName)),
     createdAt,
     ...(status === 'ready' && { readyAt: createdAt }),
   };
@@ -57,21 +57,21 @@ function renderDeclared({ declaredVersion }: PluginVersion) {
 }
 
 /** What environments select is the component itself: the service makes no copy of it. */
-function renderComponent(id: string, name: string, folder: string) {
-  return { id, name, componentId: id, componentKey: `${folder}/${name}`, declaredName: name };
+function renderComponent(id: string, name: string, kind: 'server' | 'skill') {
+  return { id, name, componentId: id, componentKey: `${kind}:${name}`, declaredName: name };
 }
 
-function renderSkill({ id, name }: PluginSkill) {
-  return { ...renderComponent(id, name, 'skills'), modelRef: name, materializedSkillId: id };
+function renderSkill({ id, name }: PluginSkill, pluginName: string) {
+  return { ...renderComponent(id, name, 'skill'), modelRef: `${pluginName}/${name}`, materializedSkillId: id };
 }
 
 /** Query and user of a URL may be secrets. */
 function renderServer({ id, name, url }: PluginServer) {
   const { origin, pathname } = new URL(url);
   return {
-    ...renderComponent(id, name, 'servers'),
+    ...renderComponent(id, name, 'server'),
     placement: 'remote',
-    authenticationPolicy: 'none',
+    authenticationPolicy: 'on_use',
     materializedServerId: id,
     transportType: 'http',
     url: `${origin}${pathname}`,

@@ -28,7 +28,7 @@ describe('catalogs', () => {
 
   it.each(ways)('getHostCompatCatalog answers 200: the bundled catalog ($way)', async ({ open }) => {
     const { status, body } = await open(service)('getHostCompatCatalog');
-    expect({ status, body }).toMatchObject({ status: 200, body: { schemaVersion: 1, source: 'bundled' } });
+    expect({ status, body }).toMatchObject({ status: 200, body: { schemaVersion: 2, source: 'bundled' } });
     expect(Object.keys(body.catalog.hostsById).toSorted()).toEqual(hostTemplates.toSorted());
     expect(body.contentHash).toMatch(/^[0-9a-f]{64}$/);
   });

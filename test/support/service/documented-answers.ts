@@ -13,7 +13,7 @@ SandboxImage {id: string, projectId: string, name: string, contentHash: string, 
 BlueprintError {code?: string, message: string, line?: number, path?: string}
 Host {id: string, name: string, config: object}
 HostSummary {id: string, name: string, hostConfigId: string, modelId: string, serverCount: number, createdAt: number, updatedAt: number}
-CatalogHost {id: string, label: string, provenance: string, rendersMcpApps: boolean, hostStyle: string, modelId: string, systemPrompt: string, temperature: number, requireToolApproval: boolean, respectToolVisibility: boolean, serverIds: string[], optionalServerIds: string[], builtInToolIds: string[], connectionDefaults: object, clientCapabilities: object, hostContext: object}
+CatalogHost {id: string, label: string, provenance: string, rendersMcpApps: boolean, hostStyle: string, modelId: string, systemPrompt: string, temperature: number, requireToolApproval: boolean, respectToolVisibility: boolean, serverIds: string[], optionalServerIds: string[], builtInToolIds: string[], connectionDefaults: {headers: object, requestTimeout: number}, clientCapabilities: object, hostContext: object}
 EvalRunEnvironment {environmentId?: string, hostId?: string}
 NamedServer {id: string, name?: string}
 CaseUpsert {committed?: {id?: string, name?: string}[], failed?: {id?: string, name?: string, error?: string}[]}
