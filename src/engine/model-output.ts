@@ -25,8 +25,8 @@ export function renderSystemPrompt(system: string | null, servers: readonly Inst
 }
 
 /**
- * Renders what came back from a tool as a model is shown it: text as text, images as images, links and other blocks as JSON. Structured
- * content follows as JSON on one line, unless a text says the same.
+ * Renders what came back from a tool as a model is shown it: text as text, files as files, links as JSON. Structured content follows as
+ * JSON on one line, unless a text says the same.
  */
 export function renderForModel(output: CallOutput): ToolOutput {
   if (output.kind === 'error') return renderError(output.message);
@@ -61,10 +61,17 @@ function renderBlock(block: CallToolResult['content'][number]): ToolOutput['cont
     case 'text':
       return { type: 'text', text: block.text };
     case 'image':
-      return { type: 'image', mediaType: block.mimeType, data: block.data };
-    case 'resource':
-      return { type: 'text', text: 'text' in block.resource ? block.resource.text : JSON.stringify(block.resource) };
-    default:
-      return { type: 'text', text: JSON.stringify(block) };
+    case 'audio':
+      return { type: 'file', mediaType: block.mimeType, data: block.data };
+    case 'resource': {
+      const { resource } = block;
+      if ('text' in resource) return { type: 'text', text: resource.text };
+      return { type: 'file', mediaType: resource.mimeType ?? 'application/octet-stream', data: resource.blob };
+    }
+    case 'resource_link': {
+      // Pictures for people, which may be whole in their address.
+      const { icons: _icons, ...link } = block;
+      return { type: 'text', text: JSON.stringify(link) };
+    }
   }
 }

@@ -55,6 +55,7 @@ function describePartner(
     system = null,
     temperature = null,
     maxSteps = defaultMaxSteps,
+    maxResultTokens = null,
     toolPolicy = {},
     decoys = [],
   } = advancedConfig;
@@ -66,7 +67,8 @@ function describePartner(
     toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
     maxSteps,
   };
-  return { conversation: startConversation(session, settings), model: session.model, settings, toolPolicy, decoys };
+  const conversation = startConversation(session, settings);
+  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys };
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider';
 import { isRecord } from '../base/json.ts';
+import { formatCount } from '../base/text.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { type DecoyTool, isForbidden, type ToolPolicy } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ToolOutput } from '../models/conversation.ts';
 import type { ModelCall } from '../models/language-model.ts';
+import { measureText } from '../models/messages.ts';
 import { findNearest } from '../suite/findings.ts';
 import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
@@ -21,6 +23,8 @@ import type { CallRecord } from './transcript.ts';
 export interface ToolOffer {
   list: ToolList;
   toolPolicy: ToolPolicy;
+  /** Of each result, estimated; null for no limit. */
+  maxResultTokens: number | null;
   /** Offered to the model, and had by no server. */
   decoys: readonly DecoyTool[];
 }
@@ -98,7 +102,9 @@ export async function makeModelCall(
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
   const problem = await findArgumentProblem(declared, call, schemas);
   if (problem !== null) return refuse(problem);
-  return await sendCall(call, connection, { declared, record, recording });
+  const answer = await sendCall(call, connection, { declared, record, recording });
+  const reason = 'stop' in answer ? null : explainTooLarge(toolName, answer, offer);
+  return reason === null ? answer : { stop: { status: 'fail', reason, effect: 'stop' } };
 }
 
 async function findNewTool(
@@ -134,6 +140,22 @@ async function sendCall(
   await showResult(call, output, { connection, declaration: declared, widgets: recording.widgets });
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };
   return renderForModel(output);
+}
+
+/** English text has about four bytes a token. Only a provider knows the real number, and counts it after the call. */
+const bytesPerToken = 4;
+
+/** Why a result is more than the case allows; null where it is not. */
+function explainTooLarge(
+  toolName: string,
+  output: ToolOutput,
+  { maxResultTokens }: Pick<ToolOffer, 'maxResultTokens'>,
+): string | null {
+  const bytes = measureText(output);
+  const tokens = Math.ceil(bytes / bytesPerToken);
+  if (maxResultTokens === null || tokens <= maxResultTokens) return null;
+  const size = `about ${formatCount(tokens, 'token')} (${formatCount(bytes, 'byte')} of text)`;
+  return clipReason(`The result of ${toolName} has ${size}, and \`maxResultTokens\` allows ${maxResultTokens}.`);
 }
 
 /** Null for what is no JSON object; no text at all stands for no arguments. */

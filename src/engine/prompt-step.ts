@@ -48,13 +48,13 @@ export async function runPromptStep(
   }: CallRecording & { partner: PromptPartner; allowance: PromptAllowance },
 ): Promise<StepOutcome> {
   const { transcript } = recording;
-  const { conversation, model, settings, toolPolicy, decoys } = partner;
+  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys } = partner;
   /** Asks only for lists that servers have reported as changed since. */
   const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
     const listing = await listAllTools(connection);
     if (listing.kind !== 'list') return { stop: explainNoList(listing) };
     for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
-    return { offer: { list: listing.list, toolPolicy, decoys }, owners: listing.owners };
+    return { offer: { list: listing.list, maxResultTokens, toolPolicy, decoys }, owners: listing.owners };
   };
   const first = await readOffer();
   if ('stop' in first) return first.stop;

@@ -119,7 +119,7 @@ function toToolResult(block: Block, names: ReadonlyMap<string, string>): ToolRes
   const { toolUseId: toolCallId, content, isError = false } = block;
   const parts = content.flatMap((part): ToolResult['content'] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
-    return part.type === 'image' ? [{ type: 'image', mediaType: part.mimeType, data: part.data }] : [];
+    return part.type === 'image' ? [{ type: 'file', mediaType: part.mimeType, data: part.data }] : [];
   });
   return [{ toolCallId, toolName: names.get(toolCallId) ?? 'tool', content: parts, isError }];
 }

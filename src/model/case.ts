@@ -77,6 +77,8 @@ export const advancedConfigSchema = z.looseObject({
   timeoutMs: z.number().positive().exactOptional(),
   /** Calls of the model per prompt. */
   maxSteps: z.int().min(1).exactOptional(),
+  /** Of each result, as it is shown to the model; estimated. */
+  maxResultTokens: z.int().min(1).exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
   /** The revision of MCP that the case is run in, where the run has servers that are spoken to in different ones. */

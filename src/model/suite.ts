@@ -124,6 +124,8 @@ export interface ModelSettings {
   temperature: number | null;
   /** Calls of the model per prompt; null for the default. */
   maxSteps: number | null;
+  /** Of each result that the model gets; null for no limit. */
+  maxResultTokens: number | null;
   toolPolicy: ToolPolicy | null;
   decoys: DecoyTool[];
   /** The file that the decoys stand in, relative to the evals file; null where they stand in that itself. */

@@ -6,6 +6,7 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { isRecord, isTooDeep, tryParseJson } from '../base/json.ts';
+import { formatCount } from '../base/text.ts';
 
 type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 export type AssistantMessage = MessageOf<'assistant'>;
@@ -59,8 +60,8 @@ function readToolInput(input: string): Record<string, unknown> {
   return isRecord(value) && !isTooDeep(value) ? value : { INVALID_JSON: input };
 }
 
-/** A part of a tool's result, as MCP has it; the data of an image is Base64. */
-export type ToolResultContent = { type: 'text'; text: string } | { type: 'image'; mediaType: string; data: string };
+/** A part of a tool's result, as MCP has it; the data of a file is Base64. */
+export type ToolResultContent = { type: 'text'; text: string } | { type: 'file'; mediaType: string; data: string };
 
 /** The result of one call, as the model gets it. */
 export interface ToolResult {
@@ -83,13 +84,13 @@ function convertResult({ toolCallId, toolName, content, isError }: ToolResult): 
   return { type: 'tool-result', toolCallId, toolName, output: convertOutput(content, isError) };
 }
 
-/** The formats that all providers read. */
+/** The files that all providers read. Of any other, a model gets the type and the size. */
 const readableImages: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 type ContentOutput = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>;
 
 function convertOutput(content: readonly ToolResultContent[], isError: boolean): LanguageModelV4ToolResultOutput {
-  const isReadable = (part: ToolResultContent) => part.type === 'image' && readableImages.has(part.mediaType);
+  const isReadable = (part: ToolResultContent) => part.type === 'file' && readableImages.has(part.mediaType);
   if (isError || !content.some(isReadable)) {
     const value = content.map(describePart).join('\n');
     return isError ? { type: 'error-text', value } : { type: 'text', value };
@@ -97,7 +98,7 @@ function convertOutput(content: readonly ToolResultContent[], isError: boolean):
   return {
     type: 'content',
     value: content.flatMap((part): ContentOutput['value'] => {
-      if (part.type === 'image' && isReadable(part)) {
+      if (part.type === 'file' && isReadable(part)) {
         return [{ type: 'file', mediaType: part.mediaType, data: { type: 'data', data: part.data } }];
       }
       const text = describePart(part);
@@ -106,6 +107,19 @@ function convertOutput(content: readonly ToolResultContent[], isError: boolean):
   };
 }
 
-function describePart(part: ToolResultContent): string {
-  return part.type === 'text' ? part.text : `[${part.mediaType}, which cannot be shown here]`;
+/** A part as a text. */
+export function describePart(part: ToolResultContent): string {
+  if (part.type === 'text') return part.text;
+  const size = formatCount(Buffer.byteLength(part.data, 'base64'), 'byte');
+  return `[${part.mediaType}, ${size}, which cannot be shown here]`;
+}
+
+/**
+ * How many bytes of text a result takes in the next prompt. Images are not counted: what one costs depends on the provider.
+ */
+export function measureText({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): number {
+  const output = convertOutput(content, isError);
+  if (output.type === 'text' || output.type === 'error-text') return Buffer.byteLength(output.value);
+  if (output.type !== 'content') return 0;
+  return output.value.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0);
 }

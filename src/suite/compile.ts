@@ -76,12 +76,13 @@ function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) =>
 /** A case without prompts has no use for them. */
 function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dialect): TestCase['advancedConfig'] {
   if (!steps.some(({ step }) => step.kind === 'prompt')) return {};
-  const { system, temperature, maxSteps, toolPolicy, decoys } = modelSettings;
+  const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys } = modelSettings;
   return {
     ...(system !== null && { system }),
     ...(temperature !== null && { temperature }),
     ...(dialect === 'embedded' && {
       ...(maxSteps !== null && { maxSteps }),
+      ...(maxResultTokens !== null && { maxResultTokens }),
       ...(toolPolicy !== null && { toolPolicy }),
       ...(decoys.length > 0 && { decoys }),
     }),

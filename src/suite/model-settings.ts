@@ -3,10 +3,13 @@ import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
-type WrittenSettings = Pick<WrittenSuite, 'system' | 'temperature' | 'maxSteps' | 'toolPolicy' | 'decoys'>;
+type WrittenSettings = Pick<
+  WrittenSuite,
+  'system' | 'temperature' | 'maxSteps' | 'maxResultTokens' | 'toolPolicy' | 'decoys'
+>;
 
 /** Settings that the API has no field for, so that no hosted service keeps to them. */
-const ownKeys = ['maxSteps', 'toolPolicy', 'decoys'] as const;
+const ownKeys = ['maxSteps', 'maxResultTokens', 'toolPolicy', 'decoys'] as const;
 
 /** Layers what a case and its suite say about the model, key by key. */
 export function buildModelSettings(
@@ -15,13 +18,15 @@ export function buildModelSettings(
   locateKey: (key: keyof WrittenSettings) => SourceLocation,
 ): ModelSettings {
   const written = { ...suite, ...testCase };
-  const { system = null, temperature = null, maxSteps = null, toolPolicy = null, decoys = [] } = written;
+  const { system = null, temperature = null, maxSteps = null, maxResultTokens = null } = written;
+  const { toolPolicy = null, decoys = [] } = written;
   const ownKey = ownKeys.find((key) => written[key] !== undefined);
   const isFile = typeof decoys === 'string';
   return {
     system,
     temperature,
     maxSteps,
+    maxResultTokens,
     toolPolicy,
     decoys: isFile ? [] : decoys,
     decoyFile: isFile ? { path: decoys, location: locateKey('decoys') } : null,

@@ -62,6 +62,10 @@ const modelShape = {
     default: defaultMaxSteps,
     description: 'How often the model may be called for one prompt. A model that is not done by then fails the case.',
   }),
+  maxResultTokens: z.int().min(1).exactOptional().meta({
+    description:
+      'How many tokens a result may have for the model, estimated as one for every four bytes of its text. A larger one fails the case.',
+  }),
   toolPolicy: z
     .strictObject({ allow: z.array(text).exactOptional(), deny: z.array(text).exactOptional() })
     .exactOptional()

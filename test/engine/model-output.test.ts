@@ -46,6 +46,28 @@ describe('the result of a tool, as a model is shown it', () => {
     expect(render({}).content).toEqual([text('{}')]);
   });
 
+  it('has files as files, whether they are blocks or resources', () => {
+    const file = (mimeType: string | undefined) => ({
+      type: 'resource' as const,
+      resource: { uri: 'file:///a', blob: 'aGk=', ...(mimeType !== undefined && { mimeType }) },
+    });
+    const audio = { type: 'audio' as const, mimeType: 'audio/wav', data: 'aGk=' };
+    const mediaTypes = ['image/png', 'application/octet-stream', 'audio/wav'];
+    expect(render({ content: [file('image/png'), file(undefined), audio] }).content).toEqual(
+      mediaTypes.map((mediaType) => ({ type: 'file', mediaType, data: 'aGk=' })),
+    );
+  });
+
+  it('has the text of a resource, and a link without its icons', () => {
+    const link = { type: 'resource_link' as const, uri: 'file:///a', name: 'a' };
+    const icons = [{ src: 'data:image/png;base64,aGk=' }];
+    const resource = { type: 'resource' as const, resource: { uri: 'file:///b', text: 'B.' } };
+    expect(render({ content: [{ ...link, icons }, resource] }).content).toEqual([
+      text(JSON.stringify(link)),
+      text('B.'),
+    ]);
+  });
+
   it('has all of an error', () => {
     expect(render({ content: [text('Closed.')], structuredContent: { code: 7 }, isError: true })).toEqual({
       content: [text('Closed.'), text('{"code":7}')],

@@ -99,6 +99,46 @@ describe('the instructions of a server', () => {
   });
 });
 
+describe('a result with files', () => {
+  const bytes = (length: number) => Buffer.alloc(length, 'canary').toString('base64');
+  const resource = (mimeType: string, length: number) => ({
+    type: 'resource' as const,
+    resource: { uri: 'file:///shelf', mimeType, blob: bytes(length) },
+  });
+
+  it('is shown without a text of Base64, and with a picture as an image', async () => {
+    const { length } = provider.requests;
+    const content = [
+      resource('application/pdf', 3000),
+      { type: 'audio' as const, mimeType: 'audio/wav', data: bytes(600) },
+      resource('image/png', 90),
+    ];
+    expect((await runShop('live', { result: { content } })).exitCode).toBe(0);
+    const body = JSON.stringify(provider.requests.slice(length).at(-1)?.body);
+    expect(body).not.toContain(bytes(3000).slice(0, 200));
+    expect(body).not.toContain(bytes(600).slice(0, 200));
+    expect(body).toContain('[application/pdf, 3000 bytes, which cannot be shown here]');
+    expect(body).toContain('[audio/wav, 600 bytes, which cannot be shown here]');
+    expect(body).toContain(`{"type":"base64","media_type":"image/png","data":"${bytes(90)}"}`);
+  });
+});
+
+describe('a result with more tokens than the case allows', () => {
+  it('fails the case, and names the tool and the size', async () => {
+    await workspace.write('a.evals.yaml', evals.replace('system:', 'maxResultTokens: 250\nsystem:'));
+    const content = (length: number) => ({ content: [{ type: 'text' as const, text: 'x'.repeat(length) }] });
+    expect(await runShop('live', { result: content(1000) })).toEqual({ exitCode: 0, reasons: '' });
+    const { length } = provider.requests;
+    const { exitCode, reasons } = await runShop('live', { result: content(1001) });
+    expect(exitCode).toBe(1);
+    expect(reasons).toContain(
+      'The result of count_stock has about 251 tokens (1001 bytes of text), and `maxResultTokens` allows 250.',
+    );
+    // The provider is not asked again.
+    expect(provider.requests.length).toBe(length + 1);
+  });
+});
+
 describe('a recording of a version that showed models less', () => {
   it('is stale with that reason, and is made anew as a whole', async () => {
     await runShop('record', {});

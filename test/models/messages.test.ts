@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toAssistantMessage, toToolMessage, type ToolResultContent } from '../../src/models/messages.ts';
+import { measureText, toAssistantMessage, toToolMessage, type ToolResultContent } from '../../src/models/messages.ts';
 
 describe('toAssistantMessage', () => {
   it('keeps what a provider attached to reasoning and calls', () => {
@@ -54,7 +54,7 @@ describe('toToolMessage', () => {
     toToolMessage([{ toolCallId: 'call_1', toolName: 'read_note', content, isError }]).content.map((part) =>
       part.type === 'tool-result' ? part.output : part,
     );
-  const image = (mediaType: string): ToolResultContent => ({ type: 'image', mediaType, data: 'aGk=' });
+  const image = (mediaType: string): ToolResultContent => ({ type: 'file', mediaType, data: 'aGk=' });
 
   it('joins texts', () => {
     const texts: ToolResultContent[] = [
@@ -72,18 +72,27 @@ describe('toToolMessage', () => {
         type: 'content',
         value: [
           { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aGk=' } },
-          { type: 'text', text: '[image/svg+xml, which cannot be shown here]' },
+          { type: 'text', text: '[image/svg+xml, 2 bytes, which cannot be shown here]' },
         ],
       },
     ]);
     expect(convert([image('image/svg+xml')])).toEqual([
-      { type: 'text', value: '[image/svg+xml, which cannot be shown here]' },
+      { type: 'text', value: '[image/svg+xml, 2 bytes, which cannot be shown here]' },
     ]);
+  });
+
+  it('measures the text of a result, and no image', () => {
+    const content = [image('image/png'), image('audio/wav'), { type: 'text' as const, text: 'é' }];
+    expect(measureText({ content, isError: false })).toBe(
+      '[audio/wav, 2 bytes, which cannot be shown here]'.length + 2,
+    );
+    expect(measureText({ content: [{ type: 'text', text: 'abc' }], isError: true })).toBe(3);
+    expect(measureText({ content: [], isError: false })).toBe(0);
   });
 
   it('names the images of an error', () => {
     expect(convert([{ type: 'text', text: 'Broken.' }, image('image/png')], true)).toEqual([
-      { type: 'error-text', value: 'Broken.\n[image/png, which cannot be shown here]' },
+      { type: 'error-text', value: 'Broken.\n[image/png, 2 bytes, which cannot be shown here]' },
     ]);
   });
 });

@@ -49,7 +49,7 @@ const results = toToolMessage([
     toolName: 'read_note',
     content: [
       { type: 'text', text: 'A drawing:' },
-      { type: 'image', mediaType: 'image/png', data: png },
+      { type: 'file', mediaType: 'image/png', data: png },
     ],
     isError: false,
   },

@@ -86,7 +86,7 @@ describe('the models of a suite', () => {
 });
 
 describe('the settings of a model', () => {
-  const settings = { system: 'Add.', temperature: 0, maxSteps: 3, toolPolicy: { deny: ['x'] } };
+  const settings = { system: 'Add.', temperature: 0, maxSteps: 3, maxResultTokens: 900, toolPolicy: { deny: ['x'] } };
 
   it('are layered key by key, and compiled for cases with prompts', () => {
     const suite = read({ model: 'a/one', ...settings, decoys: [{ name: 'y' }] }, [{ ...asks, maxSteps: 5 }, calls]);

@@ -6,6 +6,7 @@ import { clipText } from '../../base/text.ts';
 import { renderError, renderForModel } from '../../engine/model-output.ts';
 import type { ToolOutput } from '../../models/conversation.ts';
 import type { ModelCall } from '../../models/language-model.ts';
+import { describePart } from '../../models/messages.ts';
 import { ApiError } from '../envelope.ts';
 import type { ServerTools } from '../server-tools.ts';
 import type { ActionScope, ActionStore, ActionWork, ProposedAction } from './actions.ts';
@@ -160,7 +161,7 @@ function toServerTool({ name, server, toolName, declaration }: NamedServerTool, 
       }
       const result = await callServerTool(server, { toolName, args }, signal);
       const shown = renderForModel({ kind: 'result', result, toolError: null, answeredAtMs: 0 });
-      const text = shown.content.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join('\n');
+      const text = shown.content.map(describePart).join('\n');
       return { ...renderText(text), isError: shown.isError };
     },
   };

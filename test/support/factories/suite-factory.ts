@@ -10,6 +10,7 @@ export const noModelSettings: ModelSettings = {
   system: null,
   temperature: null,
   maxSteps: null,
+  maxResultTokens: null,
   toolPolicy: null,
   decoys: [],
   decoyFile: null,
