@@ -7,7 +7,7 @@ import { createTrafficBudget, type TrafficBudget } from './traffic-budget.ts';
 const unlimitedAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** What the end of a session may be answered with. */
-const goodbyeLimits = { bytes: 64 * 1024, events: 100, values: 10_000, depth: 100, requests: 1 };
+const goodbyeLimits = { bytes: 64 * 1024, events: 100, values: 10_000, structures: 10_000, depth: 100, requests: 1 };
 
 /**
  * Requests of one session that may wait for their responses. A server that asks its client for thousands of things at once would

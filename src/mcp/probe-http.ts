@@ -22,7 +22,14 @@ const attemptTimeoutMs = 10_000;
 const noSdkTimeoutMs = 2 ** 31 - 1;
 
 /** What one attempt may be answered with: a handshake is short, and its server may not be one of MCP. */
-const attemptLimits = { bytes: 4 * 1024 * 1024, events: 1000, values: 100_000, depth: 1000, requests: 20 };
+const attemptLimits = {
+  bytes: 4 * 1024 * 1024,
+  events: 1000,
+  values: 100_000,
+  structures: 100_000,
+  depth: 1000,
+  requests: 20,
+};
 
 /** What the last response of a failed handshake was. */
 export interface LastResponse {

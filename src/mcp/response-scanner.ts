@@ -4,6 +4,8 @@ export interface ResponseScan {
   events: number;
   /** Arrays, objects and their members, whether or not anything reads them. */
   values: number;
+  /** The most arrays and objects in one message; a batch is one. */
+  structures: number;
   /** The most arrays and objects around one value. */
   depth: number;
 }
@@ -19,8 +21,9 @@ const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
 /** Reads a body as JSON, or as an event stream whose events hold JSON. Neither needs to be well-formed. */
 export function createResponseScanner({ isEventStream }: { isEventStream: boolean }): ResponseScanner {
-  const found: ResponseScan = { events: 0, values: 0, depth: 0 };
+  const found: ResponseScan = { events: 0, values: 0, structures: 0, depth: 0 };
   let depth = 0;
+  let structures = 0;
   let isInString = false;
   let isEscaped = false;
   let isBatch = false;
@@ -35,6 +38,7 @@ export function createResponseScanner({ isEventStream }: { isEventStream: boolea
     if (lineLength === 0) {
       found.events += 1;
       depth = 0;
+      structures = 0;
     }
     lineLength = 0;
   };
@@ -42,7 +46,9 @@ export function createResponseScanner({ isEventStream }: { isEventStream: boolea
     if (depth === 0) isBatch = byte === openArray;
     if (depth === 1 && isBatch && !isEventStream) found.events += 1;
     depth += 1;
+    structures += 1;
     found.values += 1;
+    if (structures > found.structures) found.structures = structures;
     if (depth > found.depth) found.depth = depth;
   };
   return {

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../base/errors.ts';
 import type { CountChunk } from '../http/exchange.ts';
-import { createResponseScanner } from './response-scanner.ts';
+import { createResponseScanner, type ResponseScan } from './response-scanner.ts';
 
 /** What a server may send and cause, so that it cannot exhaust the process that listens to it. */
 export interface TrafficLimits {
@@ -10,6 +10,8 @@ export interface TrafficLimits {
   events: number;
   /** Arrays, objects and members of all responses together: each takes many times its bytes once it is parsed. */
   values: number;
+  /** Arrays and objects of one message, which are parsed and checked at once: no time limit can end that. */
+  structures: number;
   /** Arrays and objects around one value. Readers call themselves for each. */
   depth: number;
   /** Answers of the client and reopened streams included. */
@@ -23,6 +25,7 @@ export const iterationLimits: TrafficLimits = {
   bytes: 64 * mebibyte,
   events: 10_000,
   values: 1_000_000,
+  structures: 100_000,
   depth: 1000,
   requests: 2000,
 };
@@ -56,13 +59,16 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
     over.abort(excess);
     return excess;
   };
-  const findExcess = (depth: number): string | null => {
+  const findExcess = ({ depth, structures }: ResponseScan): string | null => {
     if (spent.bytes > limits.bytes) {
       const size = limits.bytes / mebibyte;
       return `sent more than ${size} MiB in ${spent.requests} responses`;
     }
     if (spent.events > limits.events) return `sent more than ${limits.events} messages`;
     if (spent.values > limits.values) return `sent JSON of more than ${limits.values} values`;
+    if (structures > limits.structures) {
+      return `sent a message of more than ${limits.structures} arrays and objects`;
+    }
     return depth > limits.depth ? `sent JSON that is nested deeper than ${limits.depth} levels` : null;
   };
   const openCount = (contentType: string) => {
@@ -74,7 +80,7 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
       spent.bytes += chunk.byteLength;
       spent.events += scanner.found.events - events;
       spent.values += scanner.found.values - values;
-      const found = findExcess(scanner.found.depth);
+      const found = findExcess(scanner.found);
       if (found !== null) throw cross(found);
     };
   };

@@ -46,7 +46,7 @@ async function serve({ id, method, params }: Request): Promise<void> {
     const { protocolVersion } = params ?? {};
     send({ id, result: { protocolVersion, capabilities: { tools: { listChanged: true }, logging: {} }, serverInfo } });
   } else if (method === 'tools/list') {
-    if (standing !== null && isAt('list')) await attack(standing, id);
+    if (standing !== null && isAt('list') && (await attack(standing, id))) return;
     const tool = { name: 'check', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
     send({ id, result: { tools: [tool] } });
   } else if (method === 'tools/call') {

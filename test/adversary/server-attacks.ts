@@ -155,6 +155,7 @@ export const fileAttacks: readonly ServerAttack[] = list('files', ['files', 'cha
 export const loneAttacks: readonly ServerAttack[] = [
   ...fatalSignals,
   ...list('reads', ['reads', 'log'], ['1', '2'], { ...alone, moments: ['call'] }),
+  ...list('floods', ['floods', 'bomb'], ['many tools'], { ...alone, moments: ['list'], isFatal: true }),
   ...list(
     'files',
     ['files', 'change'],

@@ -53,6 +53,6 @@ describe('createResponseScanner', () => {
   });
 
   it('ends a text and its levels where the line and the event end', () => {
-    expect(scan('data: ["\ndata: ["\n\n'.repeat(3), true)).toEqual({ events: 3, values: 6, depth: 2 });
+    expect(scan('data: ["\ndata: ["\n\n'.repeat(3), true)).toMatchObject({ events: 3, values: 6, depth: 2 });
   });
 });

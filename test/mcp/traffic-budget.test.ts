@@ -6,7 +6,7 @@ import {
   type TrafficLimits,
 } from '../../src/mcp/traffic-budget.ts';
 
-const wide: TrafficLimits = { bytes: 2 ** 30, events: 100, values: 100, depth: 100, requests: 100 };
+const wide: TrafficLimits = { bytes: 2 ** 30, events: 100, values: 100, structures: 100, depth: 100, requests: 100 };
 
 function open(limits: Partial<TrafficLimits>) {
   return createTrafficBudget({ ...wide, ...limits }, 'for a test');
@@ -21,6 +21,7 @@ describe('createTrafficBudget', () => {
   it.each([
     [{ bytes: 2 ** 20 }, 'x'.repeat(2 ** 20), 'sent more than 1 MiB in 0 responses'],
     [{ values: 3 }, '[1,2,3]', 'sent JSON of more than 3 values'],
+    [{ structures: 3 }, '[[],[]]', 'sent a message of more than 3 arrays and objects'],
     [{ depth: 2 }, '[[]]', 'sent JSON that is nested deeper than 2 levels'],
     [{ events: 2 }, '[{},{}]', 'sent more than 2 messages'],
   ])('accepts what keeps to %j, and no more', (limits, body, crossed) => {
@@ -37,6 +38,14 @@ describe('createTrafficBudget', () => {
     receive(budget, '[1,2]');
     receive(budget, '[1,2]');
     expect(() => receive(budget, '[1,2]')).toThrow(ExcessError);
+  });
+
+  it('counts the arrays and objects of each message by themselves', () => {
+    const event = 'data: [{}]\n\n';
+    const receiveStream = (limits: Partial<TrafficLimits>) =>
+      open(limits).openCount('text/event-stream')(Buffer.from(event.repeat(3)));
+    expect(() => receiveStream({ structures: 2 })).not.toThrow();
+    expect(() => receiveStream({ structures: 1 })).toThrow('a message of more than 1 arrays and objects');
   });
 
   it('counts requests, and refuses all once a limit is crossed', () => {

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { clipText } from '../../base/text.ts';
+import { createResponseScanner } from '../../mcp/response-scanner.ts';
+import { iterationLimits } from '../../mcp/traffic-budget.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import { type Message, parseMessage, type ResponseMessage, withId } from './messages.ts';
 
@@ -97,6 +99,7 @@ export function connectChild(
 
   const reader = createLineReader({
     maxLineBytes: maxMessageBytes,
+    limits: iterationLimits,
     onLine: (line) => {
       const message = parseMessage(line);
       if (message === undefined) {
@@ -115,7 +118,7 @@ export function connectChild(
       unanswered.delete(response.id);
       tell(response);
     },
-    onOverflow: () => expel(`A line on stdout is longer than ${maxMessageBytes} bytes`),
+    onOverflow: (why) => expel(`A line on stdout ${why}`),
   });
   server.stdout.on('data', (chunk: Buffer) => {
     if (!isEnding && !isExpelled) reader.push(chunk);
@@ -188,40 +191,45 @@ function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown
 
 const lineFeed = 10;
 
-/** Cuts a byte stream into lines without ever holding more than one, of at most `maxLineBytes`. */
+/** Cuts a byte stream into lines without ever holding more than one, of limited size. */
 export interface LineReader {
   push(chunk: Buffer): void;
 }
 
-/** `onOverflow` is called once, when a line grows too long; nothing is read after that. */
+/** `onOverflow` is called once, when a line grows too long or would be too many values of JSON; nothing is read after that. */
 export function createLineReader(options: {
   maxLineBytes: number;
+  /** Of the JSON in a line, before it is parsed. */
+  limits: { values: number; structures: number };
   onLine: (line: string) => void;
-  onOverflow: () => void;
+  onOverflow: (why: string) => void;
 }): LineReader {
   let parts: Buffer[] = [];
   let pendingBytes = 0;
   let hasOverflowed = false;
 
+  const overflow = (why: string) => {
+    hasOverflowed = true;
+    parts = [];
+    options.onOverflow(why);
+  };
   /** Whether reading goes on. */
   const keep = (part: Buffer): boolean => {
     if (hasOverflowed) return false;
     pendingBytes += part.length;
-    hasOverflowed = pendingBytes > options.maxLineBytes;
-    if (hasOverflowed) {
-      parts = [];
-      options.onOverflow();
+    if (pendingBytes > options.maxLineBytes) {
+      overflow(`is longer than ${options.maxLineBytes} bytes`);
     } else if (part.length > 0) {
       parts.push(part);
     }
     return !hasOverflowed;
   };
-  const takeLine = (): string => {
+  const takeLine = (): Buffer => {
     const [first] = parts;
     const line = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
     parts = [];
     pendingBytes = 0;
-    return line.toString('utf8');
+    return line;
   };
   return {
     push: (chunk) => {
@@ -230,9 +238,23 @@ export function createLineReader(options: {
         if (!keep(chunk.subarray(start, end))) return;
         start = end + 1;
         const line = takeLine();
-        if (line !== '') options.onLine(line);
+        const excess = findExcess(line, options.limits);
+        if (excess !== null) {
+          overflow(excess);
+          return;
+        }
+        if (line.length > 0) options.onLine(line.toString('utf8'));
       }
       keep(chunk.subarray(start));
     },
   };
+}
+
+/** Counts only where there could be more: each array and object takes two bytes, and each value one. */
+function findExcess(line: Buffer, { values, structures }: { values: number; structures: number }): string | null {
+  if (line.length <= Math.min(values, 2 * structures)) return null;
+  const { found, scan } = createResponseScanner({ isEventStream: false });
+  scan(line);
+  if (found.structures > structures) return `has more than ${structures} arrays and objects`;
+  return found.values > values ? `is JSON of more than ${values} values` : null;
 }

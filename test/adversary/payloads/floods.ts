@@ -36,6 +36,8 @@ const floods: Record<string, (context: PayloadContext) => void> = {
 const bombs: Record<string, (context: PayloadContext) => string> = {
   'deep answer': () => `{"content":[],"structuredContent":{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
   'many values': () => `{"content":[],"structuredContent":{"values":[${'0,'.repeat(4_000_000)}0]}}`,
+  'many objects': () => `{"content":[],"structuredContent":{"values":[${'{},'.repeat(16_000_000)}0]}}`,
+  'many tools': () => `{"tools":[${'{"name":"check","inputSchema":{"type":"object"}},'.repeat(200_000)}{}]}`,
   'long text': (context) =>
     `{"content":[{"type":"text","text":"${'y'.repeat(70 * mebibyte)}"},${JSON.stringify(answerOf(context).content[0])}]}`,
 };

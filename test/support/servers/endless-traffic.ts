@@ -68,7 +68,7 @@ export const excessiveTools: Record<string, RawTool & { error: RegExp }> = {
   },
   'many-values': {
     call: answerContent(`{"values":[${'[],'.repeat(8_000_000)}[]]}`),
-    error: /^The server sent JSON of more than 1000000 values, the limit for one iteration\.$/,
+    error: /^The server sent a message of more than 100000 arrays and objects, the limit for one iteration\.$/,
   },
   'deep-result': {
     call: answerContent(`{"deep":${'['.repeat(10_000)}${']'.repeat(10_000)}}`),
