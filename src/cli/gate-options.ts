@@ -18,7 +18,9 @@ const serverOptionNames: ReadonlySet<string> = new Set([
   'server-headers',
   'server-oauth',
   'server-oauth-secret',
+  'oauth-token-origin',
   'server-env',
+  'allow-env-hosts',
   'server-cwd',
   'server-ready-timeout',
 ]);

@@ -23,6 +23,8 @@ export interface OAuthClient {
   clientId: string;
   /** The authorization server: no other one is sent what proves that this is the client. */
   issuer: string;
+  /** The origin of its token endpoint, where that is not the issuer's; null for the issuer's alone. */
+  tokenOrigin: string | null;
   /** Null for what the server under test asks for. */
   scope: string | null;
   /** Its secret, or the private key with which it signs. */
@@ -72,6 +74,7 @@ export async function openTokenRequest(
     }
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
     requireGrant(metadata?.grant_types_supported, issuer);
+    requireOrigin(metadata?.token_endpoint, client);
     const selected = await selectResourceURL(serverUrl, provider, resource);
     const wanted = client.scope ?? scope ?? resource?.scopes_supported?.join(' ');
     const tokens = await fetchToken(provider, issuer, {
@@ -133,6 +136,17 @@ function requireGrant(grants: readonly string[] | undefined, issuer: string): vo
     {
       hint: 'A job has no browser to log in with. Give a token in `server-headers`, or have the server allow the grant.',
     },
+  );
+}
+
+/** @throws {ServerStartError} when the metadata would send what proves the client to another origin than the options name */
+function requireOrigin(tokenEndpoint: string | undefined, { issuer, tokenOrigin }: OAuthClient): void {
+  const origin = tokenEndpoint === undefined ? null : (URL.parse(tokenEndpoint)?.origin ?? 'no URL');
+  if (origin === null || origin === new URL(issuer).origin || origin === tokenOrigin) return;
+  const shown = clipText(origin, longestText);
+  throw new ServerStartError(
+    `The metadata of the authorization server ${issuer} names a token endpoint of another origin, ${shown}, which would get the secret of the client.`,
+    { hint: `Set \`oauth-token-origin: ${shown}\` if that origin is to get it.` },
   );
 }
 

@@ -80,6 +80,8 @@ describe('parseGateOptions', () => {
       serverHeaders: new Map(),
       serverOauth: null,
       serverOauthSecret: null,
+      oauthTokenOrigin: null,
+      allowEnvHosts: [],
       serverEnv: new Map(),
       serverCwd: null,
       serverReadyTimeout: 60_000,

@@ -78,6 +78,22 @@ describe('a gate with an OAuth client', () => {
     expect(oauth.tokens).toHaveLength(1);
   });
 
+  it('sends the secret to a token endpoint of another origin only where an option names that', async () => {
+    await using tokens = await startOAuthServer();
+    await using oauth = await startOAuthServer({ tokenOrigin: tokens.issuer });
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await using server = await startFixtureMcpServer(greeting, {
+      guard: guardWithTokens({ ...tokens, issuer: oauth.issuer }),
+    });
+    const refused = await runGuarded(workspace, server.url, nameClient(oauth));
+    expect(refused.exitCode).toBe(3);
+    expect(JSON.stringify(refused.report.verdict)).toContain('names a token endpoint of another origin');
+    expect(tokens.requests).toEqual([]);
+    const allowed = { ...nameClient(oauth), 'oauth-token-origin': tokens.issuer };
+    expect((await runGuarded(workspace, server.url, allowed)).exitCode).toBe(0);
+    expect(tokens.requests).not.toEqual([]);
+  });
+
   it.each(['auto', 'always'])('replaces a token that is revoked on the way, with the tunnel %s', async (tunnel) => {
     await using oauth = await startOAuthServer();
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });

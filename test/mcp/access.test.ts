@@ -30,6 +30,7 @@ async function openOAuth(
   const complete = {
     clientId: oauthClient.id,
     issuer,
+    tokenOrigin: null,
     scope: null,
     credential: new Secret(oauthClient.secret),
     ...client,

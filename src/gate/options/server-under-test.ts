@@ -7,9 +7,11 @@ import {
   issue,
   lines,
   option,
+  optionalOrigin,
   optionalProtocol,
   optionalSecret,
   optionalText,
+  words,
 } from './values.ts';
 import { headers, oauthClient } from './server-access.ts';
 
@@ -81,6 +83,14 @@ export const serverOptions = {
     description: 'The secret of the client in `server-oauth`, or its private key in PEM.',
     default: '',
   }),
+  oauthTokenOrigin: option(optionalOrigin, {
+    group: 'The server under test',
+    hint: '<origin>',
+    brief: 'Another origin than that of the issuer that may get the secret for a token.',
+    description:
+      'The origin of the token endpoint, such as `https://tokens.example.com`, if it is another one than that of the `issuer` in `server-oauth`. Default: the origin of the issuer alone.',
+    default: '',
+  }),
   serverEnv: option(environment, {
     group: 'The server under test',
     hint: '<NAME=value>',
@@ -88,6 +98,15 @@ export const serverOptions = {
     isList: true,
     description:
       'Variables for the server, for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
+    default: '',
+  }),
+  allowEnvHosts: option(words, {
+    group: 'The server under test',
+    hint: '<host,…>',
+    brief: 'Hosts to which the mcp-config of a pull request may send variables of --server-env.',
+    isList: true,
+    description:
+      'Hosts to which `mcp-config` of a pull request may send variables of `server-env`, such as `staging.example.com`. Default: those that the file names in the base.',
     default: '',
   }),
   serverCwd: option(optionalText, {

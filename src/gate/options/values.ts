@@ -80,6 +80,15 @@ export const optionalCommit = optionalText.transform((text, context) => {
   return z.NEVER;
 });
 
+/** The scheme, host and port of a URL, and nothing else of it. */
+export const optionalOrigin = optionalText.transform((text, context) => {
+  if (text === null || URL.parse(text)?.origin === text.replace(/\/$/, '').toLowerCase()) {
+    return text === null ? null : new URL(text).origin;
+  }
+  context.addIssue(issue(`${JSON.stringify(text)} is not an origin; write one such as https://auth.example.com`));
+  return z.NEVER;
+});
+
 /** Kept as it is: in YAML the indentation of the first line counts, and findings tell lines by their number. */
 export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
 

@@ -36,6 +36,8 @@ export interface McpConfigServer {
   cwd: string | null;
   environment: ReadonlyMap<string, string>;
   headers: ReadonlyMap<string, string>;
+  /** The variables in its URL and headers: the server gets them, wherever it runs. */
+  sentVariables: ReadonlySet<string>;
 }
 
 export interface McpConfigReading {
@@ -110,9 +112,13 @@ function readEntry(name: string, entry: Entry, source: EntrySource) {
   const warnings: string[] = [];
   const report = (at: DocumentPath, code: string, message: string) =>
     findings.push({ ...document.locateValue([...path, ...at]), code, message });
+  const sentVariables = new Set<string>();
   const fill = (text: string, at: DocumentPath): string =>
     fillVariables(text, {
-      ...source,
+      findVariable: (variable) => {
+        if (at[0] === 'url' || at[0] === 'headers') sentVariables.add(variable);
+        return source.findVariable(variable);
+      },
       fail: (code, message) => report(at, code, message),
       warn: (message) => warnings.push(`${describePlace(document, [...path, ...at])}: ${message}.`),
     });
@@ -135,6 +141,7 @@ function readEntry(name: string, entry: Entry, source: EntrySource) {
     cwd: cwd === undefined ? null : fill(cwd, ['cwd']),
     environment: fillMap(entry.env, 'env'),
     headers: fillMap(entry.headers, 'headers'),
+    sentVariables,
   };
   for (const [header, value] of findings.length === 0 ? server.headers : []) {
     const problem = findHeaderProblem(header, value);

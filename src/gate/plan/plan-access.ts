@@ -7,22 +7,27 @@ import type { AccessOptions } from '../../server/running-server.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { planProxies } from './plan-service.ts';
 
-type GivenAccess = Pick<GateOptions, 'serverHeaders' | 'serverOauth' | 'serverOauthSecret'>;
+type GivenAccess = Pick<GateOptions, 'serverHeaders' | 'serverOauth' | 'serverOauthSecret' | 'oauthTokenOrigin'>;
 
 /** Settles what requests to the server carry; null where they carry nothing. What is wrong goes to `issues`. */
 export function planAccess(
-  { serverHeaders: headers, serverOauth, serverOauthSecret }: GivenAccess,
+  { serverHeaders: headers, serverOauth, serverOauthSecret, oauthTokenOrigin }: GivenAccess,
   environment: Readonly<Record<string, string | undefined>>,
   issues: ConfigurationIssue[],
 ): AccessOptions | null {
   const oauth =
-    serverOauth === null || serverOauthSecret === null ? null : planOAuth(serverOauth, serverOauthSecret, issues);
+    serverOauth === null || serverOauthSecret === null
+      ? null
+      : { ...planOAuth(serverOauth, serverOauthSecret, issues), tokenOrigin: oauthTokenOrigin };
   if (headers.size === 0 && oauth === null) return null;
   return { headers, oauth, proxy: oauth === null ? undefined : planProxies(environment, issues) };
 }
 
 /** Lists what no output may show: whole values, and what follows the scheme of `Authorization`. */
-export function listAccessSecrets({ serverHeaders, serverOauthSecret }: GivenAccess): Secret[] {
+export function listAccessSecrets({
+  serverHeaders,
+  serverOauthSecret,
+}: Pick<GivenAccess, 'serverHeaders' | 'serverOauthSecret'>): Secret[] {
   const values = [...serverHeaders.values()].flatMap((secret) => [
     secret,
     ...listCredentials(secret.reveal()).map((text) => new Secret(text)),
@@ -44,7 +49,7 @@ function planOAuth(
   { clientId, issuer, scope }: NonNullable<GateOptions['serverOauth']>,
   secret: Secret,
   issues: ConfigurationIssue[],
-): OAuthClient {
+): Omit<OAuthClient, 'tokenOrigin'> {
   const url = URL.parse(issuer);
   if (url === null || !isProtected(url)) {
     const message =

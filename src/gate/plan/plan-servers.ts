@@ -59,6 +59,10 @@ async function planConfiguredServers(
   const { servers, findings, warnings } = readMcpConfig(text, { file: path, names, findVariable });
   appendAll(issues, findings);
   appendAll(context.notes, warnings);
+  if (servers.some(({ url, sentVariables }) => url !== null && sentVariables.size > 0)) {
+    const { findForeignHosts } = await import('./env-hosts.ts');
+    appendAll(issues, await findForeignHosts(servers, options, { ...context, path, findVariable }));
+  }
   const passedSecrets = listVariableSecrets(context.variables, options.serverEnv);
   const planned: PlannedServer[] = [];
   for (const { name, command, url, isSse, cwd: from, ...server } of servers) {
@@ -83,7 +87,7 @@ async function planConfiguredServers(
     const secrets = [
       ...passedSecrets,
       ...keepDistinct([...environment].filter(isNamed).map(([, value]) => value)),
-      ...keepDistinct(listAccessSecrets({ serverHeaders, serverOauth: null, serverOauthSecret: null })),
+      ...keepDistinct(listAccessSecrets({ serverHeaders, serverOauthSecret: null })),
       ...listUrlSecrets(url),
     ];
     const access = headers.size === 0 ? null : { headers, oauth: null, proxy: undefined };

@@ -4,6 +4,7 @@ import { ConfigurationError, formatConfigurationIssue } from '../../../src/base/
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import { splitCommand } from '../../../src/server/split-command.ts';
+import { createPullRequest } from '../../support/github/pull-request.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../../support/workspace.ts';
 
 async function plan(
@@ -237,5 +238,38 @@ describe('a mistake in `mcp-config`', () => {
     expect(await findIssues(server('{ "command": "a", "cwd": "nowhere" }'))).toEqual([
       expect.stringMatching(/the `cwd` of server `a` of tools\/.mcp.json is not a directory/),
     ]);
+  });
+});
+
+describe('a variable of `server-env` in `mcp-config` of a pull request', () => {
+  const render = (host: string) =>
+    `{ "mcpServers": { "a": { "url": "https://${host}/mcp", "headers": { "Authorization": "Bearer \${TOKEN}" } } } }`;
+  const planChange = async (before: string, after: string, inputs: Record<string, string> = {}) => {
+    const base = { 'x.evals.yaml': greenEvals, 'mcp.json': render(before) };
+    const { workspace, environment } = await createPullRequest(base, { 'mcp.json': render(after) });
+    await using _workspace = workspace;
+    const texts = {
+      evals: 'x.evals.yaml',
+      'mcp-config': 'mcp.json',
+      'server-env': 'TOKEN=t0ken-1234\nURL=https://own.example/x',
+    };
+    const context = { cwd: workspace.path, environment: { ...environment } };
+    return await planGate(parseGateOptions({ ...texts, ...inputs }), context).then(
+      () => [],
+      (error: unknown) =>
+        error instanceof ConfigurationError ? error.issues.map(({ code }) => code) : [String(error)],
+    );
+  };
+
+  it.each([
+    ['the host of the base', 'a.example', 'a.example', {}, []],
+    ['another host', 'a.example', 'b.example', {}, ['foreign-env-host']],
+    ['another port', 'a.example', 'a.example:8443', {}, ['foreign-env-host']],
+    ['another host that an option allows', 'a.example', 'b.example', { 'allow-env-hosts': 'c.example\nB.example' }, []],
+    ['the host of a variable', 'a.example', 'own.example', {}, []],
+    ['this machine', 'a.example', 'localhost:9', {}, []],
+    ['a variable in the name of a host', 'a.example', '${TOKEN}.b.example', {}, ['foreign-env-host']],
+  ])('goes to %s: %s → %s', async (_, before, after, inputs, codes) => {
+    expect(await planChange(before, after, inputs)).toEqual(codes);
   });
 });

@@ -66,7 +66,7 @@ async function useClientCredentials(context: Context, serverUrl: string): Promis
   const issuer = await readIssuer(serverUrl);
   const { private_key_pem: pem, client_secret: secret = '', client_id: clientId = '' } = context;
   const credential = pem === undefined ? new Secret(secret) : createPrivateKey(pem);
-  const client: OAuthClient = { clientId, issuer, scope: null, credential };
+  const client: OAuthClient = { clientId, issuer, tokenOrigin: null, scope: null, credential };
   return await openTokenRequest(client, { serverUrl, proxy: undefined, clock: systemClock, onSecret: () => {} });
 }
 

@@ -27,7 +27,7 @@ export interface OAuthServer extends AsyncDisposable {
  * by assertions that `publicKey` verifies. It answers any server whether a token is valid (RFC 7662).
  */
 export async function startOAuthServer(
-  options: { grants?: string[]; publicKey?: KeyObject; lifetimeS?: number; scope?: string } = {},
+  options: { grants?: string[]; publicKey?: KeyObject; lifetimeS?: number; scope?: string; tokenOrigin?: string } = {},
 ): Promise<OAuthServer> {
   const { grants = ['client_credentials'], publicKey, lifetimeS } = options;
   const requests: URLSearchParams[] = [];
@@ -45,7 +45,7 @@ export async function startOAuthServer(
       const metadata = {
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
+        token_endpoint: `${options.tokenOrigin ?? issuer}/token`,
         response_types_supported: ['code'],
         grant_types_supported: grants,
         token_endpoint_auth_methods_supported: [publicKey === undefined ? 'client_secret_basic' : 'private_key_jwt'],
