@@ -4,7 +4,7 @@ import type { Sourced } from '../model/source.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { RunRange } from '../model/rounds.ts';
-import { countLeastRounds, estimateIterations, followRounds } from '../verdict/follow-rounds.ts';
+import { countLeastRounds, estimateRounds, followRounds } from '../verdict/follow-rounds.ts';
 import { listRateScopes, type RateScope } from '../verdict/plan-rounds.ts';
 import { splitConfidence } from '../verdict/statistics/errors.ts';
 import { isSurelyAtLeast } from '../verdict/statistics/exact.ts';
@@ -67,13 +67,17 @@ interface ScopePlan {
 }
 
 function describeScope({ cases, minimum }: RateScope, { range, confidence, known, currency }: ScopePlan): string {
-  const followed = followRounds(cases, { minimum, confidence, min: range.min });
-  const { remaining, varying } = followed;
+  // What a server shares is known once it has started.
+  const follow = (isShared: boolean) => followRounds(cases, { minimum, confidence, min: range.min, isShared });
+  const [followed, shared] = [follow(false), follow(true)];
+  const { varying } = followed;
   if (varying === 0) return 'all cases are deterministic, so that the count decides';
   const most = Math.min(range.max, ...cases.flatMap(({ maxRuns }) => maxRuns ?? []));
   const toPass = countLeastRounds(followed, { decision: 'passed', confidence });
   const toFail = countLeastRounds(followed, { decision: 'failed', confidence });
-  const hopeless = [
+  const sharedToPass = countLeastRounds(shared, { decision: 'passed', confidence });
+  const limits = [
+    ...describeLeast({ toPass, sharedToPass, most }, range),
     ...(toPass === null || toPass > most
       ? [`can never pass as written: ${describeLack(toPass, most, 'failure')}`]
       : []),
@@ -82,17 +86,15 @@ function describeScope({ cases, minimum }: RateScope, { range, confidence, known
   const past = cases.flatMap(({ id, isDeterministic }) => (isDeterministic === true ? [] : (known.get(id) ?? [])));
   if (past.length < varying) {
     const missing = formatCount(varying - past.length, 'case');
-    return [`no recent history of ${missing}, so that no estimate is possible`, ...hopeless].join('; ');
+    return [`no recent history of ${missing}, so that no estimate is possible`, ...limits].join('; ');
   }
   const rate = past.reduce((sum, each) => sum + each.rate, 0) / past.length;
-  const iterations = estimateIterations(rate, { minimum: remaining, confidence, ran: 0, step: varying });
+  const estimated = estimateRounds(followed, { rate, confidence });
   const at = `at the recent pass rate of ${formatPassRate(rate)}`;
-  if (iterations === null) {
-    return [`${at} the rate is so close to the minimum that no number of iterations settles it`, ...hopeless].join(
-      '; ',
-    );
+  if (estimated === null) {
+    return [`${at} the rate is so close to the minimum that no number of iterations settles it`, ...limits].join('; ');
   }
-  const rounds = Math.max(range.min, Math.ceil(iterations / varying));
+  const rounds = Math.max(range.min, estimated);
   const each = past.map(({ cost }) => cost);
   const perRound = each.every((cost) => cost !== null) ? each.reduce((sum, cost) => sum + cost, 0) : null;
   const spent = Math.min(rounds, most);
@@ -102,7 +104,22 @@ function describeScope({ cases, minimum }: RateScope, { range, confidence, known
     rounds > most
       ? `${at} probably open after ${amount}; it would take about ${formatCount(rounds, 'round')}`
       : `${at} about ${amount}`;
-  return [estimate, ...hopeless].join('; ');
+  return [estimate, ...limits].join('; ');
+}
+
+/** How many rounds without a failure are enough, by what the iterations of a round share. */
+function describeLeast(
+  { toPass, sharedToPass, most }: { toPass: number | null; sharedToPass: number | null; most: number },
+  { min }: RunRange,
+): string[] {
+  if (toPass === null || toPass > most) return [];
+  const alone = `passes after ${formatCount(Math.max(min, toPass), 'round')} without a failure`;
+  return sharedToPass === null || sharedToPass > most
+    ? [
+        alone,
+        `where the iterations of a round share a process, it can never pass as written: ${describeLack(sharedToPass, most, 'failure')}`,
+      ]
+    : [`${alone}, or after ${Math.max(min, sharedToPass)} where its iterations share a process`];
 }
 
 function describeLack(needed: number | null, most: number, what: string): string {

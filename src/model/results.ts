@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseResultsSchema } from './base-comparison.ts';
+import { baseResultsSchema, processScopes } from './base-comparison.ts';
 import { type CaseReport, caseReportSchema, type IterationFailure } from './case-report.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { count, countsSchema, milliseconds } from './quantities.ts';
@@ -64,6 +64,12 @@ export const roundsSchema = z.object({
   min: count.describe('Rounds that run in any case.'),
   max: count.describe('Rounds that may run at most.'),
   runs: z.array(runReportSchema).describe('One for each block of rounds, the first included.'),
+  processes: z
+    .enum(processScopes)
+    .default('several-rounds')
+    .describe(
+      'What one process of a server served. Where it is not an iteration, the mean of a round is one observation; where it is several rounds, these are assumed to share no state.',
+    ),
 });
 
 /** How the iterations of a suite were given out: in rounds, in each of which every case that is not decided runs once. */

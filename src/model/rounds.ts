@@ -53,7 +53,7 @@ export const roundsReportSchema = z.object({
       savedCost: money.nullable().describe('In the currency of the prices; null where the cost is not known.'),
     })
     .nullable()
-    .describe('Null where the minimum of the suite is not decided.'),
+    .describe('Null where the minimum of the suite is not decided, or iterations share a process.'),
 });
 
 /** How the requirements of a suite were decided round by round. */

@@ -1,13 +1,18 @@
 import type { CaseResults } from '../model/results.ts';
 import type { RoundPoint, RoundsRequirement } from '../model/rounds.ts';
+import { sum } from './count.ts';
 import { splitConfidence } from './statistics/errors.ts';
 import {
   computeLogEvidenceAbove,
   computeLogEvidenceBelow,
+  computeLogEvidenceOfRounds,
   computeRemainingMinimum,
   decideRate,
+  decideRateByRounds,
+  type RoundTally,
   type SequentialDecision,
   standardWeights,
+  turnOver,
 } from './statistics/sequential.ts';
 
 export type RoundedCase = Pick<CaseResults, 'byRound' | 'isDeterministic'>;
@@ -19,6 +24,8 @@ export interface RoundsRule {
   confidence: number;
   /** Rounds before which nothing is decided. */
   min: number;
+  /** Whether iterations of a round may share a state, so that the mean of a round is one observation. */
+  isShared: boolean;
 }
 
 /** How far a requirement on the rate of some cases is decided. */
@@ -27,11 +34,15 @@ export interface FollowedRounds extends Pick<RoundsRequirement, 'state' | 'decid
   remaining: number;
   /** How many of the cases are not known. */
   varying: number;
+  isShared: boolean;
+  /** The rounds so far, to the one that decided. */
+  tally: readonly RoundTally[];
 }
 
 /**
  * Follows a requirement through the rounds of its cases: after each round in which all of them have a result it is passed, failed or
- * open, and stays as it was first decided. The chance that a decision is wrong is at most half of 1 − `confidence` (see `decideRate`).
+ * open, and stays as it was first decided. The chance that a decision is wrong is at most half of 1 − `confidence` (see `decideRate` and, where
+ * iterations share a state, `decideRateByRounds`).
  *
  * Deterministic cases are known after one iteration. Recorded answers are the same every time and show nothing about a rate, so that only
  * live results count; where there are none, the count decides.
@@ -49,19 +60,21 @@ export function followRounds(cases: readonly RoundedCase[], rule: RoundsRule): F
     known: known.length,
     passed: knownPassed,
   });
-  const base = { remaining, varying: live.length, decidedAfter: null, path: [] };
+  const scope = { remaining, isShared: rule.isShared };
+  const base = { ...scope, varying: live.length, decidedAfter: null, path: [], tally: [] };
   if (live.length === 0) return { ...base, state: isKnown ? 'counted' : 'open', rounds: isKnown ? 1 : 0 };
   const rounds = isKnown ? Math.min(...live.map(({ length }) => length)) : 0;
   const path: RoundPoint[] = [];
-  let passed = 0;
+  const roundsByPassed = new Map<number, number>();
   for (let round = 1; round <= rounds; round += 1) {
-    passed += live.filter((results) => results.charAt(round - 1) === 'p').length;
-    const counts = { passed, failed: round * live.length - passed };
-    path.push({ round, ...counts, evidence: measureEvidence(counts, remaining, rule.confidence) });
-    const decision = round < rule.min ? 'open' : decideRemaining(counts, remaining, rule.confidence);
-    if (decision !== 'open') return { ...base, state: decision, decidedAfter: round, rounds, path };
+    const passed = live.filter((results) => results.charAt(round - 1) === 'p').length;
+    roundsByPassed.set(passed, (roundsByPassed.get(passed) ?? 0) + 1);
+    const tally = listTally(roundsByPassed, live.length);
+    path.push({ round, ...sumTally(tally), evidence: measureEvidence(tally, scope, rule.confidence) });
+    const decision = round < rule.min ? 'open' : decideRemaining(tally, scope, rule.confidence);
+    if (decision !== 'open') return { ...base, state: decision, decidedAfter: round, rounds, path, tally };
   }
-  return { ...base, state: 'open', rounds, path };
+  return { ...base, state: 'open', rounds, path, tally: listTally(roundsByPassed, live.length) };
 }
 
 /** Of a case that has run, whether recordings answered in all of it. */
@@ -69,64 +82,83 @@ export function isReplayed({ byRound = '' }: RoundedCase): boolean {
   return /^[PF]+$/.test(byRound);
 }
 
-interface Counts {
-  passed: number;
-  failed: number;
+function listTally(roundsByPassed: ReadonlyMap<number, number>, cases: number): RoundTally[] {
+  return [...roundsByPassed].map(([passed, rounds]) => ({ passed, failed: cases - passed, rounds }));
 }
 
+function sumTally(tally: readonly RoundTally[]): { passed: number; failed: number } {
+  return {
+    passed: sum(tally, ({ passed, rounds }) => passed * rounds),
+    failed: sum(tally, ({ failed, rounds }) => failed * rounds),
+  };
+}
+
+type Scope = Pick<FollowedRounds, 'remaining' | 'isShared'>;
+
 /** What known cases leave may be out of reach already, or met whatever the others do. */
-function decideRemaining(counts: Counts, remaining: number, confidence: number): SequentialDecision {
-  return remaining > 1 ? 'failed' : decideRate(counts, { minimum: remaining, confidence });
+function decideRemaining(
+  tally: readonly RoundTally[],
+  { remaining: minimum, isShared }: Scope,
+  confidence: number,
+): SequentialDecision {
+  if (minimum > 1) return 'failed';
+  const rule = { minimum, confidence };
+  return isShared ? decideRateByRounds(tally, rule) : decideRate(sumTally(tally), rule);
 }
 
 /** In −1..1: how far it is to `failed` or to `passed`. */
-function measureEvidence(counts: Counts, remaining: number, confidence: number): number {
+function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: Scope, confidence: number): number {
   if (remaining > 1) return -1;
   if (remaining <= 0) return 1;
   const { passing, failing } = splitConfidence(confidence);
-  const above = Math.max(0, computeLogEvidenceAbove(counts, remaining, standardWeights.above) / -Math.log(passing));
-  const below = Math.max(0, computeLogEvidenceBelow(counts, remaining, standardWeights.below) / -Math.log(failing));
+  const counts = sumTally(tally);
+  const [logAbove, logBelow] = isShared
+    ? [computeLogEvidenceOfRounds(tally, remaining), computeLogEvidenceOfRounds(tally.map(turnOver), 1 - remaining)]
+    : [
+        computeLogEvidenceAbove(counts, remaining, standardWeights.above),
+        computeLogEvidenceBelow(counts, remaining, standardWeights.below),
+      ];
+  const above = Math.max(0, logAbove / -Math.log(passing));
+  const below = Math.max(0, logBelow / -Math.log(failing));
   const share = Math.max(-1, Math.min(1, above > below ? above : -below));
   // Without the noise of binary fractions.
   return Math.round(share * 1e6) / 1e6 + 0;
 }
 
-/** More than any gate runs. */
+/** More iterations than any gate runs. */
 const mostFurther = 100_000;
 
 /**
- * Counts the iterations that would probably decide an open requirement, if its cases went on at the rate of their last round; null where
+ * Counts the iterations that would probably decide an open requirement, if its cases went on at the rate of their rounds so far; null where
  * it takes more than a hundred thousand.
  */
-export function estimateFurther({ path, remaining, varying }: FollowedRounds, confidence: number): number | null {
-  const { passed, failed } = path.at(-1) ?? { passed: 0, failed: 0 };
-  const total = passed + failed;
-  if (total === 0) return null;
-  return estimateIterations(passed / total, { minimum: remaining, confidence, ran: total, step: varying });
+export function estimateFurther(followed: FollowedRounds, confidence: number): number | null {
+  const { passed, failed } = sumTally(followed.tally);
+  if (passed + failed === 0) return null;
+  const rounds = estimateRounds(followed, { rate: passed / (passed + failed), confidence });
+  return rounds === null ? null : rounds * followed.varying;
 }
 
-/** Counts the iterations beyond `ran` that decide whether `rate` is at least `minimum`, in steps of `step`; null where too many. */
-export function estimateIterations(
-  rate: number,
-  { minimum, confidence, ran, step }: { minimum: number; confidence: number; ran: number; step: number },
+/** Counts the further rounds after which the requirement is decided if each of them has this rate; null where too many. */
+export function estimateRounds(
+  { tally, varying, ...scope }: FollowedRounds,
+  { rate, confidence }: { rate: number; confidence: number },
 ): number | null {
-  const isDecided = (further: number): boolean => {
-    const total = ran + further;
-    const passed = rate * total;
-    return decideRemaining({ passed, failed: total - passed }, minimum, confidence) !== 'open';
-  };
-  let high = step;
+  const passed = rate * varying;
+  const isDecided = (rounds: number): boolean =>
+    decideRemaining([...tally, { passed, failed: varying - passed, rounds }], scope, confidence) !== 'open';
+  let high = 1;
   while (!isDecided(high)) {
     high *= 2;
-    if (high > mostFurther) return null;
+    if (high * varying > mostFurther) return null;
   }
-  let [low, steps] = [0, Math.ceil(high / step)];
-  while (low < steps) {
-    const middle = Math.floor((low + steps) / 2);
-    if (isDecided(middle * step)) steps = middle;
+  let low = 0;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isDecided(middle)) high = middle;
     else low = middle + 1;
   }
-  return low * step;
+  return low;
 }
 
 /**
@@ -134,14 +166,12 @@ export function estimateIterations(
  * failures would. So that many can run at once without an iteration too many.
  */
 export function countRoundsBeforeDecision(followed: FollowedRounds, { confidence, min }: RoundsRule): number {
-  const { path, remaining, varying, rounds } = followed;
-  const { passed, failed } = path.at(-1) ?? { passed: 0, failed: 0 };
+  const { tally, varying, rounds } = followed;
   for (let further = Math.max(1, min - rounds); further < maxRounds; further += 1) {
-    const more = further * varying;
     const isDecidable = [
-      { passed: passed + more, failed },
-      { passed, failed: failed + more },
-    ].some((counts) => decideRemaining(counts, remaining, confidence) !== 'open');
+      { passed: varying, failed: 0, rounds: further },
+      { passed: 0, failed: varying, rounds: further },
+    ].some((series) => decideRemaining([...tally, series], followed, confidence) !== 'open');
     if (isDecidable) return further;
   }
   return maxRounds;
@@ -152,12 +182,12 @@ export function countRoundsBeforeDecision(followed: FollowedRounds, { confidence
  * where more than a thousand are needed.
  */
 export function countLeastRounds(
-  { remaining, varying }: FollowedRounds,
+  { varying, ...scope }: FollowedRounds,
   { decision, confidence }: { decision: 'passed' | 'failed'; confidence: number },
 ): number | null {
-  for (let round = 1; round <= 1000; round += 1) {
-    const [passed, failed] = decision === 'passed' ? [round * varying, 0] : [0, round * varying];
-    if (decideRemaining({ passed, failed }, remaining, confidence) === decision) return round;
+  const [passed, failed] = decision === 'passed' ? [varying, 0] : [0, varying];
+  for (let rounds = 1; rounds <= 1000; rounds += 1) {
+    if (decideRemaining([{ passed, failed, rounds }], scope, confidence) === decision) return rounds;
   }
   return null;
 }

@@ -4,7 +4,7 @@ import type { RoundsReport, RoundsRequirement } from '../model/rounds.ts';
 import { countScored } from './count.ts';
 import { countRoundsBeforeDecision, estimateFurther, followRounds, isReplayed } from './follow-rounds.ts';
 import { splitQuarantine } from './quarantine.ts';
-import { findRounds } from './rounds-rule.ts';
+import { findRounds, sharesRounds } from './rounds-rule.ts';
 import { listModelRules } from './rules.ts';
 import { countFixedDesign } from './statistics/fixed-design.ts';
 
@@ -49,14 +49,14 @@ export interface NextRounds {
 
 /**
  * Says which cases run on: those of requirements that are open and have rounds left, so that a decided requirement releases its cases.
- * As many rounds as have to run before one of them can be decided. Null where nothing is left to decide, or to run.
+ * As many rounds as have to run before one of them can be decided; one where every round has a process of its own. Null where nothing is left to decide, or to run.
  */
 export function planNextRounds(results: SuiteResults, policy: SuitePolicy): NextRounds | null {
   const rounds = findRounds(results, policy.requirements);
   const { confidence } = policy.requirements;
   if (rounds === null || confidence === null) return null;
   const open = listRateScopes(results, policy).flatMap(({ minimum, cases }) => {
-    const rule = { minimum, confidence: confidence.value, min: rounds.min };
+    const rule = { minimum, confidence: confidence.value, min: rounds.min, isShared: sharesRounds(rounds) };
     const followed = followRounds(cases, rule);
     if (followed.state !== 'open') return [];
     const varying = cases.filter(isVarying);
@@ -64,7 +64,7 @@ export function planNextRounds(results: SuiteResults, policy: SuitePolicy): Next
     if (least >= most) return [];
     const behind = varying.filter(({ byRound = '' }) => byRound.length === least);
     // Until all of them are equally far, the round is not over.
-    const isWhole = behind.length === varying.length;
+    const isWhole = behind.length === varying.length && rounds.processes !== 'round';
     return [{ behind, rounds: isWhole ? Math.min(most - least, countRoundsBeforeDecision(followed, rule)) : 1 }];
   });
   if (open.length === 0) return null;
@@ -98,7 +98,8 @@ export function reportRounds(
   const { confidence } = policy.requirements;
   if (rounds === null || confidence === null) return undefined;
   const requirements = listRateScopes(results, policy).map(({ scope, subject, minimum, cases }): RoundsRequirement => {
-    const followed = followRounds(cases, { minimum, confidence: confidence.value, min: rounds.min });
+    const isShared = sharesRounds(rounds);
+    const followed = followRounds(cases, { minimum, confidence: confidence.value, min: rounds.min, isShared });
     const { state, decidedAfter, path } = followed;
     return {
       scope,
@@ -116,7 +117,9 @@ export function reportRounds(
   const { min, max } = rounds;
   const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
   const own = requirements.find(({ scope }) => scope === 'suite');
-  return { min, max, ran, iterations, requirements, fixed: compareWithFixed(own, { iterations, cost }) };
+  // A fixed number of iterations that depend on each other has no power that could be compared.
+  const fixed = sharesRounds(rounds) ? null : compareWithFixed(own, { iterations, cost });
+  return { min, max, ran, iterations, requirements, fixed };
 }
 
 function compareWithFixed(

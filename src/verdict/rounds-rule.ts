@@ -15,6 +15,18 @@ export function findRounds(
   return rounds === undefined || confidence === null || confidenceOver?.value === 'tasks' ? null : rounds;
 }
 
+/** Whether iterations of a round may share the state of a process, so that only rounds are independent. */
+export function sharesRounds({ processes }: Pick<Rounds, 'processes'>): boolean {
+  return processes !== 'iteration';
+}
+
+const observations: Record<Rounds['processes'], string> = {
+  iteration: '',
+  round: ', of which each is one observation, since its iterations share a process',
+  'several-rounds':
+    ', of which each is one observation, since its iterations share a process; that rounds share no state is an assumption, since a process serves several',
+};
+
 /**
  * Judges the pass rate of cases that ran in rounds: as the first round that decided it, else unknown, with the number of iterations that
  * would probably settle it. What a round has decided stands, whatever is missing after it; only a count over recorded answers needs all
@@ -25,7 +37,8 @@ export function assessRounds(
   minimum: Sourced<number>,
   { confidence, rounds, isComplete }: { confidence: Sourced<number>; rounds: Rounds; isComplete: boolean },
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
-  const rule = { minimum: minimum.value, confidence: confidence.value, min: rounds.min };
+  const isShared = sharesRounds(rounds);
+  const rule = { minimum: minimum.value, confidence: confidence.value, min: rounds.min, isShared };
   const followed = followRounds(cases, rule);
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
@@ -39,7 +52,7 @@ export function assessRounds(
     const state = isReached ? 'met' : 'not-met';
     return { state: isComplete ? state : 'unknown', finding: `${count}; ${why}, so that the count decides`, demand };
   }
-  const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}`;
+  const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}${observations[rounds.processes]}`;
   if (followed.state === 'open') {
     return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, confidence.value)}`, demand };
   }

@@ -3,6 +3,7 @@ import { listOutputs } from '../../src/action/outputs.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
+import { moodyServer } from '../support/servers/moody-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const names = Array.from({ length: 20 }, (_, index) => `tool-${index}`);
@@ -84,30 +85,6 @@ cases:
     expect(exitCode).toBe(0);
   });
 });
-
-/** A server whose process is broken for as long as it lives, every time that the numbers in the file say so. */
-const moodyServer = `
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-const [log, ...broken] = process.argv.slice(2);
-let count = 0;
-const begin = () => {
-  appendFileSync(log, 'x');
-  count = readFileSync(log, 'utf8').length;
-};
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method } = JSON.parse(line);
-  if (id === undefined) continue;
-  const answer = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
-  if (method === 'initialize')
-    answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'moody', version: '1' } });
-  else if (method === 'tools/list') answer({ tools: [{ name: 'ask', inputSchema: { type: 'object' } }] });
-  else if (method === 'tools/call') {
-    if (count === 0) begin();
-    answer({ content: [{ type: 'text', text: broken.includes(String(count)) ? 'bad' : 'good' }] });
-  } else console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }));
-}
-`;
 
 describe('a process that iterations share', () => {
   const titles = Array.from({ length: 4 }, (_, index) => index);

@@ -47,7 +47,7 @@ describe('the plan of runs', () => {
     const [head, own] = await describeSuite(`${range}policy: { minimumPassRate: 60%, confidence: 95% }\n`, 9);
     expect(head).toBe('Coins: 1 to 30 rounds of 4 cases, with 95% confidence (a.evals.yaml:3).');
     const [, rounds, iterations, cost] =
-      /^ {2}the suite, at least 60%: at the recent pass rate of 90% about (\d+) rounds, (\d+) iterations, ([\d.]+) USD$/.exec(
+      /^ {2}the suite, at least 60%: at the recent pass rate of 90% about (\d+) rounds, (\d+) iterations, ([\d.]+) USD; passes after \d+ rounds without a failure, or after \d+ where its iterations share a process$/.exec(
         own ?? '',
       ) ?? [];
     expect(Number(iterations)).toBe(Number(rounds) * 4);
@@ -65,10 +65,20 @@ describe('the plan of runs', () => {
   });
 
   it('names what can never be decided as written, and nothing else', async () => {
-    const head = 'runs: { min: 1, max: 5 }\npolicy: { minimumPassRate: 50%, confidence: 95%, tags: { ta: 99% } }\n';
+    const head = 'runs: { min: 1, max: 12 }\npolicy: { minimumPassRate: 50%, confidence: 95%, tags: { ta: 99% } }\n';
     const [, own, tag] = await describeSuite(head, 10);
     expect(own).not.toContain('never');
-    expect(tag).toMatch(/can never pass as written: 5 rounds without a failure do not show it, \d+ would$/);
+    expect(tag).toMatch(/can never pass as written: 12 rounds without a failure do not show it, \d+ would$/);
+  });
+
+  it('says what rounds can show where their iterations share a process', async () => {
+    const head = (max: number) => `runs: { min: 1, max: ${max} }\npolicy: { minimumPassRate: 90%, confidence: 95% }\n`;
+    expect((await describeSuite(head(50), 10))[1]).toMatch(
+      /passes after 13 rounds without a failure, or after 44 where its iterations share a process$/,
+    );
+    expect((await describeSuite(head(30), 10))[1]).toMatch(
+      /passes after 13 rounds without a failure; where the iterations of a round share a process, it can never pass as written: 30 rounds without a failure do not show it, 44 would$/,
+    );
   });
 
   it('says over tasks how many cases it takes', async () => {

@@ -8,7 +8,8 @@ import {
 import { countFixedDesign } from '../../src/verdict/statistics/fixed-design.ts';
 import { decideRate } from '../../src/verdict/statistics/sequential.ts';
 
-const rule = { minimum: 0.8, confidence: 0.95, min: 1 };
+const rule = { minimum: 0.8, confidence: 0.95, min: 1, isShared: false };
+const shared = { ...rule, isShared: true };
 const repeat = (count: number, byRound: string) => Array.from({ length: count }, () => ({ byRound }));
 
 describe('followRounds', () => {
@@ -67,6 +68,33 @@ describe('followRounds', () => {
     expect(followRounds(repeat(24, 'PPPP'), rule).state).toBe('counted');
     expect(followRounds([...repeat(10, 'PPPP'), ...repeat(10, 'p')], rule)).toMatchObject({ varying: 10, rounds: 1 });
     expect(followRounds(repeat(24, 'PPPp'), rule)).toMatchObject({ state: 'passed', decidedAfter: 1, rounds: 1 });
+  });
+});
+
+describe('rounds whose iterations share a process', () => {
+  it('are one observation each, however many cases they have', () => {
+    for (const cases of [1, 24, 200]) {
+      expect(followRounds(repeat(cases, 'p'.repeat(20)), shared)).toMatchObject({ state: 'open', rounds: 20 });
+      expect(followRounds(repeat(cases, 'p'.repeat(21)), shared)).toMatchObject({ state: 'passed', decidedAfter: 21 });
+      expect(followRounds(repeat(cases, 'fff'), shared)).toMatchObject({ state: 'failed', decidedAfter: 3 });
+    }
+  });
+
+  it('show nothing by two states that take turns, which many independent iterations would', () => {
+    const results = repeat(24, 'ppppfppppf');
+    expect(followRounds(results, { ...rule, minimum: 0.7 })).toMatchObject({ state: 'passed' });
+    expect(followRounds(results, { ...shared, minimum: 0.7 })).toMatchObject({ state: 'open' });
+  });
+
+  it('are counted by the evidence that decides', () => {
+    const { path } = followRounds([...repeat(10, 'pppppppp'), ...repeat(2, 'fffppfff')], { ...shared, min: 100 });
+    expect(path.map(({ passed, failed }) => passed + failed)).toEqual(path.map(({ round }) => round * 12));
+    expect(path.every(({ evidence }) => Math.abs(evidence) < 1)).toBe(true);
+    const empty = followRounds(repeat(24, ''), { ...shared, minimum: 0.9 });
+    expect(countLeastRounds(empty, { decision: 'passed', confidence: 0.95 })).toBe(44);
+    expect(countRoundsBeforeDecision(empty, { ...shared, minimum: 0.9 })).toBe(2);
+    const open = followRounds(repeat(24, 'pppp'), { ...shared, minimum: 0.9 });
+    expect(estimateFurther(open, 0.95)).toBe(40 * 24);
   });
 });
 

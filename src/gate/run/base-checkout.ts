@@ -123,7 +123,7 @@ async function writeFile(
   if (hash.digest('hex') !== pointer) throw new MissingLfsFileError();
 }
 
-/** What Git LFS commits in the place of a large file, and where the file is once it was fetched; see its specification. */
+/** What Git LFS commits instead of a large file, and where the file is once it was fetched; see its specification. */
 const lfsPointer = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n/;
 const maxPointerBytes = 1024;
 

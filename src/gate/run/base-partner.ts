@@ -3,11 +3,12 @@ import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import { listRunGaps } from '../../verdict/completeness.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { asBaseService, type BaseSide, findWidestScope } from './base-side.ts';
+import { asBaseService, type BaseSide } from './base-side.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, openCoin, type PairLog } from './pair-log.ts';
 import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
 import type { IterationNumbers } from './read-results.ts';
+import { findWidestScope } from './renew-servers.ts';
 import { continueSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 import { noIterationLog } from './trace-log.ts';
 
@@ -100,7 +101,8 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
       // The cases that a run itself writes into its suite can be run again only after it.
       const isBaseFirst = throwCoin() && prepared.written.length === 0;
       if (isBaseFirst) await runBase(prepared, numbers, how);
-      if (base.problem() === null) await renew(context.servers);
+      // Without the base, too: the confidence of a range of runs takes rounds as independent.
+      await renew(context.servers);
       const used = await runOwn(prepared);
       if (!isBaseFirst) await runBase(used, numbers, how);
     };

@@ -7,7 +7,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
-import { type ProcessScope, processScopes } from '../../model/base-comparison.ts';
+import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
@@ -16,6 +16,7 @@ import { type BaseCache, openBaseCache } from './base-cache.ts';
 import { openCheckout } from './base-checkout.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
+import { renewServers } from './renew-servers.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
 import { createTestServers, type ServerWitnessBook, type TestServers } from './test-servers.ts';
 
@@ -166,17 +167,12 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       await openServers();
       return problem === null ? (servers?.find(suite) ?? []) : [];
     },
-    renew: async (side) => {
-      const scopes = side.map(async ({ id }): Promise<ProcessScope> => {
-        const witness = context.witnesses.find(id);
-        if (witness === null) return 'several-rounds';
-        using _visit = await witness.visit({ isAlone: true, isProbe: true, signal: context.lifetime.cancelRun });
-        if (!witness.isShared) return 'iteration';
-        // A hosted service runs all rounds of a side in one run.
-        return plan.service.hosted === null ? 'round' : 'several-rounds';
-      });
-      return findWidestScope(await Promise.all(scopes));
-    },
+    renew: async (side) =>
+      await renewServers(side, {
+        witnesses: context.witnesses,
+        isHosted: plan.service.hosted !== null,
+        signal: context.lifetime.cancelRun,
+      }),
     listSurfaceTargets: async () => {
       await openServers();
       return problem === null ? (servers?.listTargets() ?? []) : [];
@@ -191,11 +187,6 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       await opened?.[Symbol.asyncDispose]();
     },
   };
-}
-
-/** What a process serves at the most, of several servers or rounds. */
-export function findWidestScope(scopes: readonly ProcessScope[]): ProcessScope {
-  return processScopes.findLast((scope) => scopes.includes(scope)) ?? 'iteration';
 }
 
 /** What inline tests are called; the base has the same. */

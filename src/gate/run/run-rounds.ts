@@ -1,4 +1,4 @@
-import { appendAll } from '../../base/lists.ts';
+import { appendAll, findGreatest } from '../../base/lists.ts';
 import { formatCount } from '../../base/text.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
 import type { Rounds, RunReport, SuiteResults } from '../../model/results.ts';
@@ -12,11 +12,12 @@ import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { isIterationReplayed } from '../../verdict/tally.ts';
 import { startWallTimeBudget } from './budget-monitor.ts';
 import { type EvidenceCollector, extendEvidence } from './evidence.ts';
-import { findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
+import { type FileSuite, findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
 import { selectPrepared } from './prepare-suite.ts';
 import type { IterationNumbers } from './read-results.ts';
+import { findProcessScope, renewServers } from './renew-servers.ts';
 import { explainInterruption } from './run-lifetime.ts';
-import { continueSuite, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
+import { continueSuite, type RanSuite, type RunPartner, runSuite, type SuiteRunContext } from './run-suite.ts';
 
 /** Decides how far a suite goes on. */
 export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
@@ -37,7 +38,44 @@ export async function runPlannedSuite(
   const { stopsEarly: _stopsEarly, ...shared } = context;
   // Each block is a run with its own time; the budget is for all of them.
   using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
-  return await runInRounds(planned, rounds, shared);
+  const { servers, witnesses, lifetime, serviceOptions } = context;
+  const processes = { witnesses, isHosted: serviceOptions.hosted !== null };
+  if (planned.kind === 'stored' || findProcessScope(servers, processes) !== 'round') {
+    return await runInRounds(planned, rounds, shared);
+  }
+  // Rounds are independent only where each has a process of its own.
+  const partner: RunPartner = {
+    runBeside: async ({ prepared }, runOwn) => {
+      await renewServers(servers, { ...processes, signal: lifetime.cancelRun });
+      await runOwn(prepared);
+    },
+  };
+  return await runInRounds(withOneRun(planned), planSingleRounds(planned, rounds), { ...shared, partner });
+}
+
+/** The cases as they are, each with its first iteration alone: the others follow round by round. */
+export function withOneRun(planned: FileSuite): FileSuite {
+  const limit = <Of extends FileSuite['suite']>(suite: Of): Of => ({
+    ...suite,
+    cases: suite.cases.map((testCase) => ({ ...testCase, runs: 1 })),
+  });
+  return { ...planned, suite: limit(planned.suite), whole: limit(planned.whole) };
+}
+
+/** One round after another until every case has had its `runs`, and then what the policy asks for, one round at a time. */
+export function planSingleRounds({ suite }: FileSuite, further: RoundPlan | null): RoundPlan {
+  const most = Math.max(1, findGreatest(suite.cases.map(({ runs }) => runs)));
+  return {
+    min: further?.min ?? most,
+    max: further?.max ?? most,
+    next: (results, requirements) => {
+      const runs = new Map(suite.cases.map((testCase) => [testCase.id, testCase.runs]));
+      const pending = results.cases.filter(({ id, byRound = '' }) => byRound.length < (runs.get(id) ?? 0));
+      if (pending.length > 0) return { caseIds: new Set(pending.map(({ id }) => id)), rounds: 1 };
+      const next = further?.next(results, requirements) ?? null;
+      return next === null ? null : { ...next, rounds: 1 };
+    },
+  };
 }
 
 /** Plans the rounds of a suite whose `runs` are a range; null where the number of iterations is fixed. */
@@ -68,7 +106,8 @@ export function planSuiteRounds(
  */
 export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, context: SuiteRunContext): Promise<RanSuite> {
   const keeper = createRoundKeeper(context.evidence);
-  const { lifetime, onProgress, service } = context;
+  const { lifetime, onProgress, service, servers, witnesses, serviceOptions } = context;
+  const processes = findProcessScope(servers, { witnesses, isHosted: serviceOptions.hosted !== null });
   const inRounds: SuiteRunContext = {
     ...context,
     evidence: keeper.evidence,
@@ -82,7 +121,7 @@ export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, contex
   const complete = (results: SuiteResults): SuiteResults => ({
     ...results,
     cases: results.cases.map((testCase) => ({ ...testCase, byRound: keeper.describe(testCase.id) })),
-    rounds: { min, max, runs: [...runs] },
+    rounds: { min, max, runs: [...runs], processes },
   });
   const mostAtOnce = service.client.profile.limits.iterationsPerCase;
   const runBlock = async ({ caseIds: ids, rounds }: NextRounds): Promise<SuiteResults | VerdictReason> => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
+import type { ServerWitnesses } from '../../model/process-end.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
@@ -36,6 +37,7 @@ export interface SuiteRunContext {
   serviceOptions: PlannedService;
   /** Empty where a suite of the service runs on the servers saved in it. */
   servers: readonly RegisteredServer[];
+  witnesses: ServerWitnesses;
   lifetime: RunLifetime;
   teardown: Teardown;
   clock: Clock;

@@ -96,7 +96,7 @@ export async function runSuites(
     }
     const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
+    const suiteContext = { ...shared, witnesses, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
       const context = { ...suiteContext, servers: servers.find(planned) };
       const suite =

@@ -1,4 +1,3 @@
-import { findGreatest } from '../../base/lists.ts';
 import { endSentence } from '../../base/text.ts';
 import type { BaseResults } from '../../model/base-comparison.ts';
 import { rateConfidence } from '../../model/case-change.ts';
@@ -11,7 +10,7 @@ import type { BaseSide } from './base-side.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, createPairLog } from './pair-log.ts';
 import { selectPrepared } from './prepare-suite.ts';
-import { planSuiteRounds, type RoundPlan, runInRounds } from './run-rounds.ts';
+import { planSingleRounds, planSuiteRounds, runInRounds, withOneRun } from './run-rounds.ts';
 import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 
 /** How a suite is run next to its base. */
@@ -59,7 +58,7 @@ async function runOwnRounds(
   const rounds = planSuiteRounds(planned, context);
   const once = isHosted(context) ? planned : withOneRun(planned);
   const paired = { ...context, partner, evidence: pairs.watch('head', context.evidence) };
-  const ran = await runInRounds(once, planRounds(planned, rounds), paired);
+  const ran = await runInRounds(once, planSingleRounds(planned, rounds), paired);
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
 }
 
@@ -144,31 +143,6 @@ function keepResults(suite: PairedSuite): void {
 
 function isHosted({ serviceOptions }: Pick<SuiteRunContext, 'serviceOptions'>): boolean {
   return serviceOptions.hosted !== null;
-}
-
-/** The cases as they are, each with its first iteration alone: the others follow round by round. */
-function withOneRun(planned: FileSuite): FileSuite {
-  const limit = <Of extends FileSuite['suite']>(suite: Of): Of => ({
-    ...suite,
-    cases: suite.cases.map((testCase) => ({ ...testCase, runs: 1 })),
-  });
-  return { ...planned, suite: limit(planned.suite), whole: limit(planned.whole) };
-}
-
-/** One round after another until every case has had its `runs`, and then what the policy asks for, one round at a time. */
-function planRounds({ suite }: FileSuite, further: RoundPlan | null): RoundPlan {
-  const most = Math.max(1, findGreatest(suite.cases.map(({ runs }) => runs)));
-  return {
-    min: further?.min ?? most,
-    max: further?.max ?? most,
-    next: (results, requirements) => {
-      const runs = new Map(suite.cases.map((testCase) => [testCase.id, testCase.runs]));
-      const pending = results.cases.filter(({ id, byRound = '' }) => byRound.length < (runs.get(id) ?? 0));
-      if (pending.length > 0) return { caseIds: new Set(pending.map(({ id }) => id)), rounds: 1 };
-      const next = further?.next(results, requirements) ?? null;
-      return next === null ? null : { ...next, rounds: 1 };
-    },
-  };
 }
 
 /** A number of iterations that was fixed in advance is not judged by rounds, however they were given out. */

@@ -7,6 +7,11 @@ export interface RoundCounts {
   failed: number;
 }
 
+/** How many rounds had so many passes and failures. */
+export interface RoundTally extends RoundCounts {
+  rounds: number;
+}
+
 /** `open`: the iterations so far establish neither. */
 export type SequentialDecision = 'passed' | 'failed' | 'open';
 
@@ -28,7 +33,7 @@ export const standardWeights: EvidenceWeights = { above: 1, below: 4 };
 /**
  * Decides whether the mean pass rate of the cases is at least `minimum` (0..1), after as many rounds as one likes: the chance that any
  * of the decisions along the way is wrong is at most half of 1 − `confidence` for each direction. Counts must be those of whole rounds, since
- * the cases that run first may be the good ones. A minimum of 0 is met by definition; one of 1 is refuted by one failure and never
+ * the cases that run first may be the good ones; and no iteration may depend on another. A minimum of 0 is met by definition; one of 1 is refuted by one failure and never
  * established. The evidence is a mixture of likelihood ratios, a supermartingale at the ends of rounds although the cases differ: by
  * the inequality of the means and Ville's inequality. Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins,
  * "Statistical methods related to the law of the iterated logarithm", Ann. Math. Statist. 41 (1970) 1397-1409; I. Waudby-Smith and
@@ -66,6 +71,52 @@ export function computeLogEvidenceAbove({ passed, failed }: RoundCounts, minimum
 /** The mirror image: the logarithm of the evidence that the mean rate is below `minimum`. */
 export function computeLogEvidenceBelow({ passed, failed }: RoundCounts, minimum: number, weight: number): number {
   return computeLogEvidenceAbove({ passed: failed, failed: passed }, 1 - minimum, weight);
+}
+
+/**
+ * Decides the same where the iterations of a round may share a state, such as that of a process: then they are not independent, and the mean
+ * of each round is one observation. The evidence that the mean rate exceeds m is a mixture over bets λ of Π (1 + λ(x − m)) for the means x of
+ * the rounds. Each factor has an expectation of at most 1 where the rate is at most m, if rounds are independent of each other. Source:
+ * Waudby-Smith and Ramdas 2024.
+ */
+export function decideRateByRounds(
+  rounds: readonly RoundTally[],
+  { minimum, confidence }: { minimum: number; confidence: number },
+): SequentialDecision {
+  if (minimum <= 0) return 'passed';
+  const { passing, failing } = splitConfidence(confidence);
+  if (computeLogEvidenceOfRounds(rounds, minimum) >= -Math.log(passing)) return 'passed';
+  return computeLogEvidenceOfRounds(rounds.map(turnOver), 1 - minimum) >= -Math.log(failing) ? 'failed' : 'open';
+}
+
+/** Swaps passes and failures: that a rate is below its minimum is the same question about failures. */
+export function turnOver({ passed, failed, rounds }: RoundTally): RoundTally {
+  return { passed: failed, failed: passed, rounds };
+}
+
+/**
+ * As shares of the greatest bet, 1/m. More of them are large, since the mean of many cases varies little; by simulation that takes an eighth
+ * fewer rounds without a failure than equal steps.
+ */
+const roundBets = Array.from({ length: 100 }, (_, index) => 1 - (1 - (index + 0.5) / 100) ** 2);
+
+/** Infinite for a minimum of 0 and at least one pass; −Infinity for one of 1. */
+export function computeLogEvidenceOfRounds(rounds: readonly RoundTally[], minimum: number): number {
+  if (minimum >= 1) return -Infinity;
+  if (minimum <= 0) return rounds.some(({ passed }) => passed > 0) ? Infinity : 0;
+  const gains = rounds.map(({ passed, failed, rounds: count }) => ({
+    gain: passed / (passed + failed) / minimum - 1,
+    count,
+  }));
+  return averageInLogs(
+    roundBets.map((bet) => gains.reduce((total, { gain, count }) => total + count * Math.log1p(bet * gain), 0)),
+  );
+}
+
+/** The logarithm of the mean of numbers whose logarithms these are. */
+function averageInLogs(logs: readonly number[]): number {
+  const greatest = Math.max(...logs);
+  return greatest + Math.log(logs.reduce((total, log) => total + Math.exp(log - greatest), 0) / logs.length);
 }
 
 /**
@@ -127,9 +178,9 @@ const bets = Array.from({ length: 100 }, (_, index) => (index + 0.5) / 100);
  * in (0, 1) of Π (1 + λd). Each factor has an expectation of at most 1 where the head is no worse (Waudby-Smith and Ramdas 2024).
  */
 export function computeLogEvidenceOfMeans(differences: readonly number[]): number {
-  const logs = bets.map((bet) => differences.reduce((total, difference) => total + Math.log1p(bet * difference), 0));
-  const greatest = Math.max(...logs);
-  return greatest + Math.log(logs.reduce((total, log) => total + Math.exp(log - greatest), 0) / logs.length);
+  return averageInLogs(
+    bets.map((bet) => differences.reduce((total, difference) => total + Math.log1p(bet * difference), 0)),
+  );
 }
 
 /**

@@ -5,10 +5,13 @@ import {
   computeLogEvidenceWorse,
   computeRemainingMinimum,
   decideRate,
+  decideRateByRounds,
   computeLogEvidenceOfMeans,
+  computeLogEvidenceOfRounds,
   countPairsToWorse,
   isWorse,
   isWorseByRounds,
+  turnOver,
 } from '../../../src/verdict/statistics/sequential.ts';
 
 describe('the evidence about a rate', () => {
@@ -61,6 +64,48 @@ describe('decideRate', () => {
 
   it('takes a minimum of 0 as met', () => {
     expect(decideRate({ passed: 0, failed: 9 }, { minimum: 0, confidence: 0.95 })).toBe('passed');
+  });
+});
+
+describe('decideRateByRounds', () => {
+  const round = (passed: number, failed: number, rounds = 1) => ({ passed, failed, rounds });
+
+  // Python 3.11, the mean over the same bets of the product over all rounds.
+  it.each([
+    [[], 0.9, 0, 0],
+    [[round(20, 0, 44)], 0.9, 3.7636839322437727, -4.521091760154997],
+    [[round(19, 1, 10), round(17, 3, 5), round(20, 0, 3)], 0.9, 0.3995242590691385, -2.4964314189652983],
+    [[round(3, 1, 2), round(0, 4)], 0.8, -1.1489957525901249, 1.6514093033754944],
+  ])('weighs the means of rounds %j against %d', (rounds, minimum, above, below) => {
+    expect(computeLogEvidenceOfRounds(rounds, minimum)).toBeCloseTo(above, 10);
+    expect(computeLogEvidenceOfRounds(rounds.map(turnOver), 1 - minimum)).toBeCloseTo(below, 10);
+  });
+
+  it('is wrong no more often than promised by rounds of which each is all good or all bad', () => {
+    // Every course of 12 rounds with its chance: each round passes as a whole with the chance of the minimum.
+    const minimum = 0.6;
+    const wrong = { passed: 0, failed: 0 };
+    const walk = (results: string, chance: number): void => {
+      const passed = results.replaceAll('f', '').length;
+      const tally = [round(20, 0, passed), round(0, 20, results.length - passed)].filter(({ rounds }) => rounds > 0);
+      const decision = decideRateByRounds(tally, { minimum, confidence: 0.8 });
+      if (decision !== 'open') wrong[decision] += chance;
+      else if (results.length < 12) {
+        walk(`${results}p`, chance * minimum);
+        walk(`${results}f`, chance * (1 - minimum));
+      }
+    };
+    walk('', 1);
+    expect(wrong.passed).toBeGreaterThan(0);
+    expect(wrong.failed).toBeGreaterThan(0);
+    expect(wrong.passed).toBeLessThanOrEqual(0.1);
+    expect(wrong.failed).toBeLessThanOrEqual(0.1);
+  });
+
+  it('takes minimums of 0 and 1 as the decision by iterations does', () => {
+    expect(decideRateByRounds([round(0, 5)], { minimum: 0, confidence: 0.95 })).toBe('passed');
+    expect(decideRateByRounds([round(5, 0, 100)], { minimum: 1, confidence: 0.95 })).toBe('open');
+    expect(decideRateByRounds([round(4, 1)], { minimum: 1, confidence: 0.95 })).toBe('failed');
   });
 });
 
