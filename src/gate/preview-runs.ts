@@ -1,12 +1,12 @@
 import { formatCount, formatMoney } from '../base/text.ts';
 import type { HistoryRecord } from '../model/history.ts';
-import type { Sourced } from '../model/source.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { RunRange } from '../model/rounds.ts';
+import { readErrors } from '../verdict/confidence-family.ts';
 import { countLeastRounds, estimateRounds, followRounds } from '../verdict/follow-rounds.ts';
-import { listRateScopes, type RateScope } from '../verdict/plan-rounds.ts';
-import { splitConfidence } from '../verdict/statistics/errors.ts';
+import { countMinimums, listRateScopes, type RateScope } from '../verdict/plan-rounds.ts';
+import type { ErrorRates } from '../verdict/statistics/errors.ts';
 import { isSurelyAtLeast } from '../verdict/statistics/exact.ts';
 import type { GatePlan } from './plan/plan.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from './plan/plan-suites.ts';
@@ -19,6 +19,8 @@ interface Past {
   history: { records: readonly HistoryRecord[] } | null;
   limits: Pick<GatePlan['limits'], 'currency'>;
   nowMs: number;
+  /** All of the gate. */
+  suites: readonly PlannedSuite[];
 }
 
 /**
@@ -32,6 +34,11 @@ export function describeRuns(planned: PlannedSuite, past: Past): string[] {
   const today = new Date(past.nowMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
   const known = readPast(planned, past.history?.records ?? []);
   const { results, requirements } = describeUnrun(planned, null);
+  const sharedMinimums = countMinimums(
+    past.suites.map((suite) => describeUnrun(suite, null)),
+    today,
+  );
+  const errors = readErrors({ ...requirements, sharedMinimums });
   const cases = results.cases.map((testCase): CaseResults => {
     if (testCase.isDeterministic !== true) return testCase;
     const { rate = 1 } = known.get(testCase.id) ?? {};
@@ -42,8 +49,8 @@ export function describeRuns(planned: PlannedSuite, past: Past): string[] {
   const head = `${planned.suite.name}: ${describeRange(planned, range)}, with ${sure} confidence (${confidence.source}).`;
   const describe = (scope: RateScope) =>
     range === null
-      ? describeFixed(scope, confidence)
-      : describeScope(scope, { range, confidence: confidence.value, known, currency: past.limits.currency.value });
+      ? describeFixed(scope, errors)
+      : describeScope(scope, { range, errors, known, currency: past.limits.currency.value });
   return [head, ...scopes.map((scope) => `  ${nameScope(scope)}: ${describe(scope)}`)];
 }
 
@@ -61,21 +68,21 @@ function nameScope({ scope, subject, minimum }: RateScope): string {
 
 interface ScopePlan {
   range: RunRange;
-  confidence: number;
+  errors: ErrorRates;
   known: ReadonlyMap<string, PastCase>;
   currency: string;
 }
 
-function describeScope({ cases, minimum }: RateScope, { range, confidence, known, currency }: ScopePlan): string {
+function describeScope({ cases, minimum }: RateScope, { range, errors, known, currency }: ScopePlan): string {
   // What a server shares is known once it has started.
-  const follow = (isShared: boolean) => followRounds(cases, { minimum, confidence, min: range.min, isShared });
+  const follow = (isShared: boolean) => followRounds(cases, { minimum, errors, min: range.min, isShared });
   const [followed, shared] = [follow(false), follow(true)];
   const { varying } = followed;
   if (varying === 0) return 'all cases are deterministic, so that the count decides';
   const most = Math.min(range.max, ...cases.flatMap(({ maxRuns }) => maxRuns ?? []));
-  const toPass = countLeastRounds(followed, { decision: 'passed', confidence });
-  const toFail = countLeastRounds(followed, { decision: 'failed', confidence });
-  const sharedToPass = countLeastRounds(shared, { decision: 'passed', confidence });
+  const toPass = countLeastRounds(followed, { decision: 'passed', errors });
+  const toFail = countLeastRounds(followed, { decision: 'failed', errors });
+  const sharedToPass = countLeastRounds(shared, { decision: 'passed', errors });
   const limits = [
     ...describeLeast({ toPass, sharedToPass, most }, range),
     ...(toPass === null || toPass > most
@@ -89,7 +96,7 @@ function describeScope({ cases, minimum }: RateScope, { range, confidence, known
     return [`no recent history of ${missing}, so that no estimate is possible`, ...limits].join('; ');
   }
   const rate = past.reduce((sum, each) => sum + each.rate, 0) / past.length;
-  const estimated = estimateRounds(followed, { rate, confidence });
+  const estimated = estimateRounds(followed, { rate, errors });
   const at = `at the recent pass rate of ${formatPassRate(rate)}`;
   if (estimated === null) {
     return [`${at} the rate is so close to the minimum that no number of iterations settles it`, ...limits].join('; ');
@@ -128,9 +135,8 @@ function describeLack(needed: number | null, most: number, what: string): string
 }
 
 /** Over tasks, the number of cases decides what can be shown at all. */
-function describeFixed({ cases, minimum }: RateScope, { value }: Sourced<number>): string {
+function describeFixed({ cases, minimum }: RateScope, { passing }: ErrorRates): string {
   const total = cases.length === 1 ? (cases[0]?.planned ?? 1) : cases.length;
-  const { passing } = splitConfidence(value);
   const isReachable = (count: number) => isSurelyAtLeast(minimum, { passed: count, total: count }, passing);
   const what = cases.length === 1 ? 'iteration' : 'case';
   if (isReachable(total)) return `${formatCount(total, what)} that pass can show it; repetition alone cannot decide`;

@@ -3,7 +3,7 @@ import { baselineSchema } from './comparison.ts';
 import { coverageKinds } from './coverage-report.ts';
 import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
-import { confidencePopulations } from './rounds.ts';
+import { confidenceFamilies, confidencePopulations } from './rounds.ts';
 import { type Sourced, sourced } from './source.ts';
 import { surfacePolicySchema, type SurfaceRules } from './surface-policy.ts';
 import { reasonSchema } from './verdict.ts';
@@ -81,6 +81,10 @@ const requirementsSchema = z.object({
     .nullable()
     .default(null)
     .describe('Which population the confidence is about; null for `cases` with a range of `runs`, else `tasks`.'),
+  confidenceFamily: sourced(confidenceFamilies)
+    .nullable()
+    .default(null)
+    .describe('What the error of failing is for; null for `minimum`, each by itself.'),
   onInconclusive: sourced(inconclusiveEffects).describe(
     'Where the results are complete and statistically open, or all cases are on probation.',
   ),
@@ -98,13 +102,16 @@ const requirementsSchema = z.object({
 });
 
 /** All requirements of a suite, with the defaults filled in. */
-export type SuiteRequirements = z.infer<typeof requirementsSchema>;
+export interface SuiteRequirements extends z.infer<typeof requirementsSchema> {
+  /** How many minimums of the gate share the error of failing: counted when the gate runs and when it is judged, and in no report. */
+  sharedMinimums?: number;
+}
 
 /** What one place says about a suite: an evals file, a policy file, the inputs. Null for a rule that it does not name. */
 export type PolicyLayer = {
-  [Rule in Exclude<keyof SuiteRequirements, 'trials'>]: SuiteRequirements[Rule] extends Sourced<unknown>
-    ? SuiteRequirements[Rule] | null
-    : SuiteRequirements[Rule];
+  [
+    Rule in Exclude<keyof SuiteRequirements, 'trials' | 'sharedMinimums'>
+  ]: SuiteRequirements[Rule] extends Sourced<unknown> ? SuiteRequirements[Rule] | null : SuiteRequirements[Rule];
 };
 
 /** Those of a suite that a service keeps, before it is read: its own minimum counts where nothing here says another one. */
@@ -201,6 +208,7 @@ export const emptyPolicyLayer: PolicyLayer = {
   required: [],
   confidence: null,
   confidenceOver: null,
+  confidenceFamily: null,
   onInconclusive: null,
   onNothingRun: null,
   reportOnly: null,

@@ -5,6 +5,9 @@ import { count, fraction, money } from './quantities.ts';
 export const confidencePopulations = z.enum(['cases', 'tasks']);
 export type ConfidencePopulation = z.infer<typeof confidencePopulations>;
 
+/** What the error of failing is for: each minimum by itself, or all minimums of the gate together. */
+export const confidenceFamilies = z.enum(['minimum', 'gate']);
+
 /** How often a case may run: at least `min` times, and on until its requirements are decided. */
 export interface RunRange {
   min: number;

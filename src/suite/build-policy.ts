@@ -27,6 +27,7 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
     })),
     confidence: place(written.confidence, 'confidence'),
     confidenceOver: place(written.confidenceOver, 'confidenceOver'),
+    confidenceFamily: place(written.confidenceFamily, 'confidenceFamily'),
     onInconclusive: place(written.onInconclusive, 'onInconclusive'),
     onNothingRun: place(written.onNothingRun, 'onNothingRun'),
     reportOnly: place(written.reportOnly, 'reportOnly'),

@@ -3,7 +3,7 @@ import type { CoverageKind } from '../model/coverage-report.ts';
 import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
 import { surfaceEffects } from '../model/surface-policy.ts';
 import { parsePassRate } from '../model/rate.ts';
-import { confidencePopulations } from '../model/rounds.ts';
+import { confidenceFamilies, confidencePopulations } from '../model/rounds.ts';
 import { ageInDays, modelPattern, passRate, pointDrop, text, timeout, withIssueCode } from './scalar-schemas.ts';
 import { quoteValue } from './findings.ts';
 
@@ -139,6 +139,10 @@ const commonShape = {
   confidenceOver: confidencePopulations.exactOptional().meta({
     description:
       'What the confidence is about: `cases`, these cases on repetition, or `tasks`, of which they are a sample. Default: `cases` with a range of `runs`, else `tasks`.',
+  }),
+  confidenceFamily: confidenceFamilies.exactOptional().meta({
+    description:
+      'What the error of failing is for: `minimum`, each by itself, or `gate`, all minimums of the gate together. Default: `minimum`.',
   }),
   onInconclusive: inconclusiveEffects.exactOptional().meta({
     description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',

@@ -1,7 +1,7 @@
 import type { CaseResults } from '../model/results.ts';
 import type { RoundPoint, RoundsRequirement } from '../model/rounds.ts';
 import { sum } from './count.ts';
-import { splitConfidence } from './statistics/errors.ts';
+import type { ErrorRates } from './statistics/errors.ts';
 import {
   computeLogEvidenceAbove,
   computeLogEvidenceBelow,
@@ -20,8 +20,7 @@ export type RoundedCase = Pick<CaseResults, 'byRound' | 'isDeterministic'>;
 export interface RoundsRule {
   /** 0..1 */
   minimum: number;
-  /** 0..1 */
-  confidence: number;
+  errors: ErrorRates;
   /** Rounds before which nothing is decided. */
   min: number;
   /** Whether iterations of a round may share a state, so that the mean of a round is one observation. */
@@ -41,7 +40,7 @@ export interface FollowedRounds extends Pick<RoundsRequirement, 'state' | 'decid
 
 /**
  * Follows a requirement through the rounds of its cases: after each round in which all of them have a result it is passed, failed or
- * open, and stays as it was first decided. The chance that a decision is wrong is at most half of 1 − `confidence` (see `decideRate` and, where
+ * open, and stays as it was first decided. The chance that a decision is wrong is at most that of `errors` (see `decideRate` and, where
  * iterations share a state, `decideRateByRounds`).
  *
  * Deterministic cases are known after one iteration. Recorded answers are the same every time and show nothing about a rate, so that only
@@ -70,8 +69,8 @@ export function followRounds(cases: readonly RoundedCase[], rule: RoundsRule): F
     const passed = live.filter((results) => results.charAt(round - 1) === 'p').length;
     roundsByPassed.set(passed, (roundsByPassed.get(passed) ?? 0) + 1);
     const tally = listTally(roundsByPassed, live.length);
-    path.push({ round, ...sumTally(tally), evidence: measureEvidence(tally, scope, rule.confidence) });
-    const decision = round < rule.min ? 'open' : decideRemaining(tally, scope, rule.confidence);
+    path.push({ round, ...sumTally(tally), evidence: measureEvidence(tally, scope, rule.errors) });
+    const decision = round < rule.min ? 'open' : decideRemaining(tally, scope, rule.errors);
     if (decision !== 'open') return { ...base, state: decision, decidedAfter: round, rounds, path, tally };
   }
   return { ...base, state: 'open', rounds, path, tally: listTally(roundsByPassed, live.length) };
@@ -99,18 +98,17 @@ type Scope = Pick<FollowedRounds, 'remaining' | 'isShared'>;
 function decideRemaining(
   tally: readonly RoundTally[],
   { remaining: minimum, isShared }: Scope,
-  confidence: number,
+  errors: ErrorRates,
 ): SequentialDecision {
   if (minimum > 1) return 'failed';
-  const rule = { minimum, confidence };
+  const rule = { minimum, errors };
   return isShared ? decideRateByRounds(tally, rule) : decideRate(sumTally(tally), rule);
 }
 
 /** In −1..1: how far it is to `failed` or to `passed`. */
-function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: Scope, confidence: number): number {
+function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: Scope, errors: ErrorRates): number {
   if (remaining > 1) return -1;
   if (remaining <= 0) return 1;
-  const { passing, failing } = splitConfidence(confidence);
   const counts = sumTally(tally);
   const [logAbove, logBelow] = isShared
     ? [computeLogEvidenceOfRounds(tally, remaining), computeLogEvidenceOfRounds(tally.map(turnOver), 1 - remaining)]
@@ -118,8 +116,8 @@ function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: 
         computeLogEvidenceAbove(counts, remaining, standardWeights.above),
         computeLogEvidenceBelow(counts, remaining, standardWeights.below),
       ];
-  const above = Math.max(0, logAbove / -Math.log(passing));
-  const below = Math.max(0, logBelow / -Math.log(failing));
+  const above = Math.max(0, logAbove / -Math.log(errors.passing));
+  const below = Math.max(0, logBelow / -Math.log(errors.failing));
   const share = Math.max(-1, Math.min(1, above > below ? above : -below));
   // Without the noise of binary fractions.
   return Math.round(share * 1e6) / 1e6 + 0;
@@ -132,21 +130,21 @@ const mostFurther = 100_000;
  * Counts the iterations that would probably decide an open requirement, if its cases went on at the rate of their rounds so far; null where
  * it takes more than a hundred thousand.
  */
-export function estimateFurther(followed: FollowedRounds, confidence: number): number | null {
+export function estimateFurther(followed: FollowedRounds, errors: ErrorRates): number | null {
   const { passed, failed } = sumTally(followed.tally);
   if (passed + failed === 0) return null;
-  const rounds = estimateRounds(followed, { rate: passed / (passed + failed), confidence });
+  const rounds = estimateRounds(followed, { rate: passed / (passed + failed), errors });
   return rounds === null ? null : rounds * followed.varying;
 }
 
 /** Counts the further rounds after which the requirement is decided if each of them has this rate; null where too many. */
 export function estimateRounds(
   { tally, varying, ...scope }: FollowedRounds,
-  { rate, confidence }: { rate: number; confidence: number },
+  { rate, errors }: { rate: number; errors: ErrorRates },
 ): number | null {
   const passed = rate * varying;
   const isDecided = (rounds: number): boolean =>
-    decideRemaining([...tally, { passed, failed: varying - passed, rounds }], scope, confidence) !== 'open';
+    decideRemaining([...tally, { passed, failed: varying - passed, rounds }], scope, errors) !== 'open';
   let high = 1;
   while (!isDecided(high)) {
     high *= 2;
@@ -165,13 +163,13 @@ export function estimateRounds(
  * Counts the rounds that have to run before the requirement can be decided at all: until then, neither a series of passes nor one of
  * failures would. So that many can run at once without an iteration too many.
  */
-export function countRoundsBeforeDecision(followed: FollowedRounds, { confidence, min }: RoundsRule): number {
+export function countRoundsBeforeDecision(followed: FollowedRounds, { errors, min }: RoundsRule): number {
   const { tally, varying, rounds } = followed;
   for (let further = Math.max(1, min - rounds); further < maxRounds; further += 1) {
     const isDecidable = [
       { passed: varying, failed: 0, rounds: further },
       { passed: 0, failed: varying, rounds: further },
-    ].some((series) => decideRemaining([...tally, series], followed, confidence) !== 'open');
+    ].some((series) => decideRemaining([...tally, series], followed, errors) !== 'open');
     if (isDecidable) return further;
   }
   return maxRounds;
@@ -183,11 +181,11 @@ export function countRoundsBeforeDecision(followed: FollowedRounds, { confidence
  */
 export function countLeastRounds(
   { varying, ...scope }: FollowedRounds,
-  { decision, confidence }: { decision: 'passed' | 'failed'; confidence: number },
+  { decision, errors }: { decision: 'passed' | 'failed'; errors: ErrorRates },
 ): number | null {
   const [passed, failed] = decision === 'passed' ? [varying, 0] : [0, varying];
   for (let rounds = 1; rounds <= 1000; rounds += 1) {
-    if (decideRemaining([{ passed, failed, rounds }], scope, confidence) === decision) return rounds;
+    if (decideRemaining([{ passed, failed, rounds }], scope, errors) === decision) return rounds;
   }
   return null;
 }

@@ -12,6 +12,7 @@ import { decideExit, type ExitDecision } from './exit.ts';
 import { judgeCoverage } from './judge-coverage.ts';
 import { judgeSurface } from './judge-surface.ts';
 import { joinRuns } from './join-runs.ts';
+import { countMinimums } from './plan-rounds.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
 import { summarizeModels } from './summarize-models.ts';
 
@@ -71,9 +72,11 @@ export function judgeGate(
   const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...uncovered];
   const reasons = assignReasons([...unassigned, ...regressions], measured);
   const { today } = policy;
+  const sharedMinimums = countMinimums(measured, today);
   const suites = measured.map(({ results, parts, requirements }) => {
     const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);
-    const assessed = assessSuite(results, { policy: { requirements, today }, findings, parts, pricing: policy });
+    const suitePolicy = { requirements: { ...requirements, sharedMinimums }, today };
+    const assessed = assessSuite(results, { policy: suitePolicy, findings, parts, pricing: policy });
     return { results, parts, requirements, ...assessed };
   });
   return {

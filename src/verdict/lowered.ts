@@ -88,6 +88,11 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
     ['`judges.maximumAge`', (layer) => rankAge(layer.maximumCalibrationAgeMs ?? defaultCalibrationAge)],
     // What holds for these cases need not hold for the tasks that they are a sample of.
     ['`confidenceOver`', (layer) => rank(layer.confidenceOver, 'tasks', (value) => (value === 'tasks' ? 0 : 1))],
+    // What is shared by more minimums fails less.
+    [
+      '`confidenceFamily`',
+      (layer) => rank(layer.confidenceFamily, 'minimum', (value) => (value === 'minimum' ? 0 : 1)),
+    ],
     ['`flaky`', (layer) => rank(layer.flaky, 'fail', (value) => flakyRanks[value])],
     // Only where a flaky case does not count as failed do further rounds mend anything.
     ...(isFlakyFailed ? [] : [['`retryFailed`', retries] satisfies [string, typeof retries]]),

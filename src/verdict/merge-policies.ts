@@ -5,6 +5,7 @@ type SingleDemand =
   | 'minimumPassRate'
   | 'confidence'
   | 'confidenceOver'
+  | 'confidenceFamily'
   | 'onInconclusive'
   | 'onNothingRun'
   | 'reportOnly'
@@ -46,6 +47,7 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
     ),
     confidence: first('confidence'),
     confidenceOver: first('confidenceOver'),
+    confidenceFamily: first('confidenceFamily'),
     onInconclusive: first('onInconclusive'),
     onNothingRun: first('onNothingRun'),
     reportOnly: first('reportOnly'),

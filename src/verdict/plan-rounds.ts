@@ -1,11 +1,13 @@
 import type { SuitePolicy } from '../model/policy.ts';
 import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
 import type { RoundsReport, RoundsRequirement } from '../model/rounds.ts';
+import { readErrors } from './confidence-family.ts';
 import { countScored } from './count.ts';
 import { countRoundsBeforeDecision, estimateFurther, followRounds, isReplayed } from './follow-rounds.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { findRounds, sharesRounds } from './rounds-rule.ts';
 import { listModelRules } from './rules.ts';
+import type { ErrorRates } from './statistics/errors.ts';
 import { countFixedDesign } from './statistics/fixed-design.ts';
 
 /** A requirement on a pass rate, and the cases that count for it. */
@@ -41,6 +43,17 @@ export function listRateScopes(results: SuiteResults, { requirements, today }: S
   return scopes.filter(({ minimum, cases }) => minimum < 1 && cases.length > 0);
 }
 
+/** Counts the minimums of these suites that a confidence decides. */
+export function countMinimums(
+  suites: ReadonlyArray<{ results: SuiteResults } & Pick<SuitePolicy, 'requirements'>>,
+  today: string,
+): number {
+  const scopes = suites
+    .filter(({ requirements }) => requirements.confidence !== null)
+    .flatMap(({ results, requirements }) => listRateScopes(results, { requirements, today }));
+  return scopes.length;
+}
+
 /** What is to run next: each of these cases in each of so many rounds. */
 export interface NextRounds {
   caseIds: ReadonlySet<string>;
@@ -55,8 +68,9 @@ export function planNextRounds(results: SuiteResults, policy: SuitePolicy): Next
   const rounds = findRounds(results, policy.requirements);
   const { confidence } = policy.requirements;
   if (rounds === null || confidence === null) return null;
+  const errors = readErrors(policy.requirements);
   const open = listRateScopes(results, policy).flatMap(({ minimum, cases }) => {
-    const rule = { minimum, confidence: confidence.value, min: rounds.min, isShared: sharesRounds(rounds) };
+    const rule = { minimum, errors, min: rounds.min, isShared: sharesRounds(rounds) };
     const followed = followRounds(cases, rule);
     if (followed.state !== 'open') return [];
     const varying = cases.filter(isVarying);
@@ -97,9 +111,10 @@ export function reportRounds(
   const rounds = findRounds(results, policy.requirements);
   const { confidence } = policy.requirements;
   if (rounds === null || confidence === null) return undefined;
+  const errors = readErrors(policy.requirements);
   const requirements = listRateScopes(results, policy).map(({ scope, subject, minimum, cases }): RoundsRequirement => {
     const isShared = sharesRounds(rounds);
-    const followed = followRounds(cases, { minimum, confidence: confidence.value, min: rounds.min, isShared });
+    const followed = followRounds(cases, { minimum, errors, min: rounds.min, isShared });
     const { state, decidedAfter, path } = followed;
     return {
       scope,
@@ -109,7 +124,7 @@ export function reportRounds(
       state,
       decidedAfter,
       rounds: followed.rounds,
-      further: state === 'open' ? estimateFurther(followed, confidence.value) : null,
+      further: state === 'open' ? estimateFurther(followed, errors) : null,
       path,
     };
   });
@@ -118,16 +133,16 @@ export function reportRounds(
   const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
   const own = requirements.find(({ scope }) => scope === 'suite');
   // A fixed number of iterations that depend on each other has no power that could be compared.
-  const fixed = sharesRounds(rounds) ? null : compareWithFixed(own, { iterations, cost });
+  const fixed = sharesRounds(rounds) ? null : compareWithFixed(own, { errors, iterations, cost });
   return { min, max, ran, iterations, requirements, fixed };
 }
 
 function compareWithFixed(
   own: RoundsRequirement | undefined,
-  { iterations, cost }: { iterations: number; cost: number | null },
+  { errors, iterations, cost }: { errors: ErrorRates; iterations: number; cost: number | null },
 ): RoundsReport['fixed'] {
   if (own === undefined || (own.state !== 'passed' && own.state !== 'failed')) return null;
-  const fixed = countFixedDesign(own.state, own);
+  const fixed = countFixedDesign(own.state, { minimum: own.minimum, errors });
   if (fixed === null) return null;
   const saved = fixed - iterations;
   const savedCost = cost === null || iterations === 0 ? null : (cost / iterations) * saved;

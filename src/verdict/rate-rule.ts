@@ -10,9 +10,10 @@ import {
 } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
+import { describeFamily } from './confidence-family.ts';
 import { countScored, sum } from './count.ts';
 import { type Cluster, computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
-import { type ErrorRates, splitConfidence } from './statistics/errors.ts';
+import type { ErrorRates } from './statistics/errors.ts';
 import { computeExactInterval, isSurelyAtLeast, isSurelyBelow } from './statistics/exact.ts';
 
 /** More than any gate runs; beyond it a rate is as good as at its minimum. */
@@ -31,13 +32,16 @@ const mostIterations = 100_000;
 export function assessRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  { confidence, isOverTasks = false }: { confidence: Sourced<number> | null; isOverTasks?: boolean },
+  {
+    confidence,
+    errors,
+    isOverTasks = false,
+  }: { confidence: Sourced<number> | null; errors: ErrorRates; isOverTasks?: boolean },
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
   const counted = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
   const demand = `at least ${formatMinimumPassRate(minimum.value)} pass`;
-  const errors = splitConfidence(confidence?.value ?? 0);
   const interval =
     confidence === null || minimum.value >= 1 ? null : computeClusteredInterval(cases.map(countLive), errors);
   const replayed = sum(cases, (testCase) => testCase.replayed.total);
@@ -57,7 +61,7 @@ export function assessRate(
       : isOverTasks
         ? ' over tasks, of which the cases are a sample'
         : '';
-  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${over}`;
+  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${over}${describeFamily(errors)}`;
   if (isOneTask) {
     const finding = `${measured}, which says nothing about tasks; add cases, or set \`confidenceOver: cases\``;
     return { state: 'unknown', finding, demand: `${demand}, with ${sure} confidence` };
@@ -90,7 +94,7 @@ export function assessRate(
 export function boundRate(
   cases: readonly CaseResults[],
   best: readonly CaseResults[],
-  { minimum, confidence }: { minimum: Sourced<number>; confidence: Sourced<number> | null },
+  { minimum, confidence, errors }: { minimum: Sourced<number>; confidence: Sourced<number> | null; errors: ErrorRates },
 ): Pick<DemandReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);
@@ -100,7 +104,7 @@ export function boundRate(
     ? (computePassRate(most.passed, most.scored) ?? 1)
     : computeGreatestBound(
         { read: cases.map(countLive), best: best.map(countLive) },
-        { errors: splitConfidence(confidence.value), hasReplayed: best.some(({ replayed }) => replayed.total > 0) },
+        { errors, hasReplayed: best.some(({ replayed }) => replayed.total > 0) },
       );
   const isOut = isCounted ? isCountOut : isCountOut && upper < minimum.value;
   const rate = scored === 0 ? '' : ` (${formatPassRate(computePassRate(passed, scored))})`;

@@ -4,7 +4,9 @@ import type { SuiteRequirements } from '../model/policy.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { DemandReport } from '../model/report.ts';
 import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
+import { describeFamily } from './confidence-family.ts';
 import { countScored, sum } from './count.ts';
+import type { ErrorRates } from './statistics/errors.ts';
 import { estimateFurther, type FollowedRounds, followRounds } from './follow-rounds.ts';
 
 /** The rounds by which requirements are decided; null where the number of iterations was fixed, or the policy decides otherwise. */
@@ -35,10 +37,15 @@ const observations: Record<Rounds['processes'], string> = {
 export function assessRounds(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  { confidence, rounds, isComplete }: { confidence: Sourced<number>; rounds: Rounds; isComplete: boolean },
+  {
+    confidence,
+    errors,
+    rounds,
+    isComplete,
+  }: { confidence: Sourced<number>; errors: ErrorRates; rounds: Rounds; isComplete: boolean },
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
   const isShared = sharesRounds(rounds);
-  const rule = { minimum: minimum.value, confidence: confidence.value, min: rounds.min, isShared };
+  const rule = { minimum: minimum.value, errors, min: rounds.min, isShared };
   const followed = followRounds(cases, rule);
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
@@ -52,9 +59,9 @@ export function assessRounds(
     const state = isReached ? 'met' : 'not-met';
     return { state: isComplete ? state : 'unknown', finding: `${count}; ${why}, so that the count decides`, demand };
   }
-  const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}${observations[rounds.processes]}`;
+  const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}${describeFamily(errors)}${observations[rounds.processes]}`;
   if (followed.state === 'open') {
-    return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, confidence.value)}`, demand };
+    return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, errors)}`, demand };
   }
   // Recorded results are no evidence, and still count.
   if (replayed > 0 && isReached !== (followed.state === 'passed')) {
@@ -75,8 +82,8 @@ function describeDecision({ state, decidedAfter, rounds }: FollowedRounds, { max
     : `decided after ${decidedAfter} of at most ${formatCount(max, 'round')}`;
 }
 
-function describeFurther(followed: FollowedRounds, confidence: number): string {
-  const further = estimateFurther(followed, confidence);
+function describeFurther(followed: FollowedRounds, errors: ErrorRates): string {
+  const further = estimateFurther(followed, errors);
   if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
   const rounds = Math.ceil(further / Math.max(1, followed.varying));
   return `about ${formatCount(further, 'further iteration')} (${formatCount(rounds, 'round')}) would probably settle it at this rate`;

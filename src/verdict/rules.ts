@@ -4,10 +4,12 @@ import type { NamedRule, SuiteRequirements } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
+import { readErrors } from './confidence-family.ts';
 import { countRead, countScored } from './count.ts';
 import { classifyCase } from './flaky.ts';
 import { assessRate, boundRate } from './rate-rule.ts';
 import { assessRounds, findRounds } from './rounds-rule.ts';
+import type { ErrorRates } from './statistics/errors.ts';
 
 /** Judges every requirement on pass rates and cases; only the cases that count are considered. */
 export function assessRules(
@@ -36,7 +38,9 @@ function assessAll(
   demands: SuiteRequirements,
 ): Assessment[] {
   const { confidence, confidenceOver } = demands;
-  const scope = { ...cases, cases: results.cases, confidence, confidenceOver, rounds: findRounds(results, demands) };
+  const errors = readErrors(demands);
+  const rounds = findRounds(results, demands);
+  const scope = { ...cases, cases: results.cases, confidence, confidenceOver, errors, rounds };
   return [
     assessSuiteRate(demands.minimumPassRate, scope),
     ...demands.tags.map((demand) => assessGroupRate(tagGroup, demand, scope)),
@@ -54,6 +58,7 @@ const rateCodes = {
 } as const;
 
 interface RuleInput extends Pick<SuiteRequirements, 'confidence' | 'confidenceOver'> {
+  errors: ErrorRates;
   /** Null where the number of iterations was fixed, or the confidence is not about the cases. */
   rounds: Rounds | null;
   cases: readonly CaseResults[];
@@ -65,18 +70,18 @@ interface RuleInput extends Pick<SuiteRequirements, 'confidence' | 'confidenceOv
 function assessScopedRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  { confidence, confidenceOver, rounds, asRead }: RuleInput,
+  { confidence, confidenceOver, errors, rounds, asRead }: RuleInput,
 ): Pick<Assessment, 'state' | 'finding' | 'demand'> {
   if (rounds !== null && confidence !== null && minimum.value < 1) {
     const isComplete = asRead === null;
-    return assessRounds(cases, minimum, { confidence, rounds, isComplete });
+    return assessRounds(cases, minimum, { confidence, errors, rounds, isComplete });
   }
-  const assessed = assessRate(cases, minimum, { confidence, isOverTasks: confidenceOver?.value === 'tasks' });
+  const assessed = assessRate(cases, minimum, { confidence, errors, isOverTasks: confidenceOver?.value === 'tasks' });
   if (asRead === null) return assessed;
   const ids = new Set(cases.map(({ id }) => id));
   const read = asRead.filter(({ id }) => ids.has(id));
   if (countScored(read).scored === countScored(cases).scored) return assessed;
-  return { ...assessed, ...boundRate(read, cases, { minimum, confidence }) };
+  return { ...assessed, ...boundRate(read, cases, { minimum, confidence, errors }) };
 }
 
 function assessSuiteRate(minimum: Sourced<number>, scope: RuleInput): Assessment {

@@ -33,6 +33,7 @@ poolModels: true
 recordings: { maximumAge: 14d }
 judges: { minimumAgreement: 0.7, maximumAge: 30d }
 confidenceOver: tasks
+confidenceFamily: gate
 `;
 
 describe('readPolicy', () => {
@@ -56,6 +57,7 @@ describe('readPolicy', () => {
           required: [],
           confidence: place(0.95, 3),
           confidenceOver: place('tasks', 26),
+          confidenceFamily: place('gate', 27),
           onInconclusive: place('warn', 4),
           onNothingRun: place('pass', 5),
           reportOnly: place(true, 6),

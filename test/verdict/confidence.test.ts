@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { GatePolicy } from '../../src/model/policy.ts';
+import { followRounds } from '../../src/verdict/follow-rounds.ts';
+import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
 import { splitConfidence } from '../../src/verdict/statistics/errors.ts';
@@ -18,6 +21,66 @@ const judgeSingles = (passed: number, failed: number, minimumPassRate: number) =
   );
   return judgeSuite(createSuiteResults({ cases }), surelyAtLeast(minimumPassRate));
 };
+
+describe('a confidence that the minimums of a gate share', () => {
+  /** 20 suites of 40 cases, the first of which passes so many; the others pass all. */
+  const judgeSuites = (first: number, family: 'minimum' | 'gate' | null, count = 20) => {
+    const suites = Array.from({ length: count }, (_, suite) => {
+      const cases = Array.from({ length: 40 }, (_unused, index) => {
+        const isPassed = suite > 0 || index < first;
+        return createCaseResults({ id: `c${index}`, passed: Number(isPassed), failed: Number(!isPassed) });
+      });
+      return createSuiteResults({ suiteId: `s${suite}`, cases });
+    });
+    const confidenceFamily = family === null ? null : demanded(family);
+    const { requirements, today } = createPolicy({ ...atLeast(0.9), confidence: demanded(0.95), confidenceFamily });
+    const policy: GatePolicy = {
+      today,
+      suites: suites.map(({ suiteId }) => ({ ...requirements, suiteId })),
+      maximumRegressions: demanded(0),
+      maximumRateDrop: null,
+      prices: [],
+      currency: demanded('USD'),
+      baseline: null,
+      lowered: [],
+    };
+    return judgeGate(suites, policy);
+  };
+
+  // At a rate of 90%, at most 31 of 40 pass with a chance of 1.55%, and at most 28 with one of 0.04% (scipy 1.17.1, binom.cdf).
+  it.each([
+    [31, null, 'failed'],
+    [31, 'minimum', 'failed'],
+    [31, 'gate', 'inconclusive'],
+    [28, 'gate', 'failed'],
+    [40, 'gate', 'passed'],
+  ] as const)('judges 20 suites of which one passes %i of 40, with the family %j: %s', (first, family, outcome) => {
+    expect(judgeSuites(first, family).verdict.outcome).toBe(outcome);
+  });
+
+  it('is the same for one minimum, and says how many share it', () => {
+    expect(judgeSuites(31, 'gate', 1).verdict.outcome).toBe('failed');
+    expect(judgeSuites(31, 'gate').verdict.reasons[0]?.message).toContain(
+      'the error of failing is shared by 20 minimums',
+    );
+    expect(judgeSuites(31, null).verdict.reasons[0]?.message).not.toContain('shared');
+  });
+
+  it('leaves passing as it is', () => {
+    const lower = (family: 'minimum' | 'gate') => judgeSuites(38, family).suites[1]?.demands[0]?.state;
+    expect([lower('minimum'), lower('gate')]).toEqual(['met', 'met']);
+  });
+
+  it('holds for rounds', () => {
+    const follow = (minimums: number) =>
+      followRounds(
+        Array.from({ length: 10 }, () => ({ byRound: 'fffff' })),
+        { minimum: 0.6, errors: splitConfidence(0.95, minimums), min: 1, isShared: true },
+      );
+    expect(follow(1).state).toBe('failed');
+    expect(follow(20).state).toBe('open');
+  });
+});
 
 describe('a minimum with confidence', () => {
   it.each([

@@ -6,9 +6,11 @@ import {
   followRounds,
 } from '../../src/verdict/follow-rounds.ts';
 import { countFixedDesign } from '../../src/verdict/statistics/fixed-design.ts';
+import { splitConfidence } from '../../src/verdict/statistics/errors.ts';
 import { decideRate } from '../../src/verdict/statistics/sequential.ts';
 
-const rule = { minimum: 0.8, confidence: 0.95, min: 1, isShared: false };
+const errors = splitConfidence(0.95);
+const rule = { minimum: 0.8, errors, min: 1, isShared: false };
 const shared = { ...rule, isShared: true };
 const repeat = (count: number, byRound: string) => Array.from({ length: count }, () => ({ byRound }));
 
@@ -91,10 +93,10 @@ describe('rounds whose iterations share a process', () => {
     expect(path.map(({ passed, failed }) => passed + failed)).toEqual(path.map(({ round }) => round * 12));
     expect(path.every(({ evidence }) => Math.abs(evidence) < 1)).toBe(true);
     const empty = followRounds(repeat(24, ''), { ...shared, minimum: 0.9 });
-    expect(countLeastRounds(empty, { decision: 'passed', confidence: 0.95 })).toBe(44);
+    expect(countLeastRounds(empty, { decision: 'passed', errors })).toBe(44);
     expect(countRoundsBeforeDecision(empty, { ...shared, minimum: 0.9 })).toBe(2);
     const open = followRounds(repeat(24, 'pppp'), { ...shared, minimum: 0.9 });
-    expect(estimateFurther(open, 0.95)).toBe(40 * 24);
+    expect(estimateFurther(open, errors)).toBe(40 * 24);
   });
 });
 
@@ -113,18 +115,18 @@ describe('rounds that are still to run', () => {
 
   it('are estimated at the rate so far', () => {
     const followed = followRounds(repeat(4, 'pppppppppf'), { ...rule, min: 100 });
-    const further = estimateFurther(followed, 0.95) ?? 0;
+    const further = estimateFurther(followed, errors) ?? 0;
     const at = (total: number) => decideRate({ passed: 0.9 * total, failed: 0.1 * total }, rule);
     expect(at(40 + further)).toBe('passed');
     expect(at(40 + further - 4)).toBe('open');
-    expect(estimateFurther(followRounds(repeat(10, 'ppppf'), { ...rule, min: 9 }), 0.95)).toBeNull();
+    expect(estimateFurther(followRounds(repeat(10, 'ppppf'), { ...rule, min: 9 }), errors)).toBeNull();
   });
 
   it('are at least as many as a series of passes or failures takes', () => {
     const followed = followRounds(repeat(1, ''), { ...rule, minimum: 0.99 });
-    expect(countLeastRounds(followed, { decision: 'failed', confidence: 0.95 })).toBe(2);
-    const toPass = countLeastRounds(followed, { decision: 'passed', confidence: 0.95 }) ?? 0;
-    const decide = (passed: number) => decideRate({ passed, failed: 0 }, { minimum: 0.99, confidence: 0.95 });
+    expect(countLeastRounds(followed, { decision: 'failed', errors })).toBe(2);
+    const toPass = countLeastRounds(followed, { decision: 'passed', errors }) ?? 0;
+    const decide = (passed: number) => decideRate({ passed, failed: 0 }, { minimum: 0.99, errors });
     expect([decide(toPass - 1), decide(toPass)]).toEqual(['open', 'passed']);
   });
 });
@@ -137,11 +139,11 @@ describe('countFixedDesign', () => {
     ['passed', 0.9, 305],
     ['failed', 0.9, 455],
   ] as const)('takes as many iterations as the exact test: %s at %d', (decision, minimum, iterations) => {
-    expect(countFixedDesign(decision, { minimum, confidence: 0.95 })).toBe(iterations);
+    expect(countFixedDesign(decision, { minimum, errors })).toBe(iterations);
   });
 
   it('compares with a rate of 100% where five points more are none', () => {
-    expect(countFixedDesign('passed', { minimum: 0.98, confidence: 0.95 })).toBe(185);
+    expect(countFixedDesign('passed', { minimum: 0.98, errors })).toBe(185);
     expect(0.98 ** 185).toBeLessThanOrEqual(0.025);
     expect(0.98 ** 180).toBeGreaterThan(0.025);
   });

@@ -35,6 +35,12 @@ describe('what a policy requires less of models', () => {
       '`confidenceOver`: tasks -> cases',
     ],
     [
+      'shares the error of failing between all minimums of the gate',
+      {},
+      { confidenceFamily: demanded('gate') },
+      '`confidenceFamily`: minimum -> gate',
+    ],
+    [
       'accepts older recordings',
       {},
       { maximumRecordingAgeMs: demanded(60 * day) },

@@ -5,7 +5,7 @@ import type { Rounds, RunReport, SuiteResults } from '../../model/results.ts';
 import { countTokens } from '../../model/usage.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { addRounds } from '../../verdict/add-rounds.ts';
-import { type NextRounds, planNextRounds } from '../../verdict/plan-rounds.ts';
+import { countMinimums, type NextRounds, planNextRounds } from '../../verdict/plan-rounds.ts';
 import { listRunGaps } from '../../verdict/completeness.ts';
 import { sum } from '../../verdict/count.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
@@ -81,12 +81,14 @@ export function planSingleRounds({ suite }: FileSuite, further: RoundPlan | null
 /** Plans the rounds of a suite whose `runs` are a range; null where the number of iterations is fixed. */
 export function planSuiteRounds(
   planned: PlannedSuite,
-  { today, logger }: Pick<SuiteRunContext, 'today' | 'logger'>,
+  { today, minimums, logger }: Pick<SuiteRunContext, 'today' | 'minimums' | 'logger'>,
 ): RoundPlan | null {
   const range = findRunRange(planned);
   if (range === null) return null;
   const next: RoundPlan['next'] = (results, requirements) => {
-    const further = planNextRounds(results, { requirements, today });
+    // What a service keeps is counted once it was read.
+    const sharedMinimums = Math.max(minimums, countMinimums([{ results, requirements }], today));
+    const further = planNextRounds(results, { requirements: { ...requirements, sharedMinimums }, today });
     if (further !== null) {
       const cases = formatCount(further.caseIds.size, 'case');
       const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));

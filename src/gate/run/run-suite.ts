@@ -49,6 +49,8 @@ export interface SuiteRunContext {
   onProgress: ProgressListener;
   /** In UTC, `YYYY-MM-DD`. */
   today: string;
+  /** How many minimums of the gate a confidence decides. */
+  minimums: number;
   /** Runs the same cases elsewhere with every run; absent where nothing does. */
   partner?: RunPartner | undefined;
 }

@@ -5,6 +5,7 @@ import type { Evidence } from '../../model/evidence.ts';
 import type { ServerReport } from '../../model/report.ts';
 import { judgeSuite } from '../../verdict/judge.ts';
 import type { MeasuredSuite, SurfaceResults } from '../../verdict/judge-gate.ts';
+import { countMinimums } from '../../verdict/plan-rounds.ts';
 import type { GateContext } from './context.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedBaseline } from '../plan/plan-past.ts';
@@ -96,7 +97,19 @@ export async function runSuites(
     }
     const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, witnesses, today, serviceOptions: plan.service, iterationLog, traceLog };
+    const minimums = countMinimums(
+      plan.suites.map((planned) => describeUnrun(planned, null)),
+      today,
+    );
+    const suiteContext = {
+      ...shared,
+      witnesses,
+      today,
+      minimums,
+      serviceOptions: plan.service,
+      iterationLog,
+      traceLog,
+    };
     for (const planned of plan.suites) {
       const context = { ...suiteContext, servers: servers.find(planned) };
       const suite =

@@ -1,25 +1,28 @@
-import { splitConfidence } from './errors.ts';
+import type { ErrorRates } from './errors.ts';
 import { computeTail } from './exact.ts';
 
-/** How far from the minimum the yardstick has to find a rate, and how often. */
-const distance = 0.05;
+/** How often the yardstick has to find the distance. */
 const power = 0.9;
-const step = 5;
 const mostIterations = 5000;
 
 /**
  * Counts the iterations that a fixed design takes to decide what a sequential one has decided: the smallest exact one-sided binomial
- * test with this confidence that finds a rate five points above the `minimum` (0..1), or below it where it `failed`, nine times in ten.
- * In steps of five; null where it takes more than 5,000.
+ * test with these errors that finds a rate this far above the `minimum` (0..1), or below it where it `failed`, nine times in ten.
+ * In steps of `step`; null where it takes more than 5,000.
  */
 export function countFixedDesign(
   decision: 'passed' | 'failed',
-  { minimum, confidence }: { minimum: number; confidence: number },
+  {
+    minimum,
+    errors,
+    distance = 0.05,
+    step = 5,
+  }: { minimum: number; errors: ErrorRates; distance?: number; step?: number },
 ): number | null {
   // A minimum that is missed is the same question about failures.
   const none = decision === 'passed' ? minimum : 1 - minimum;
   const some = Math.min(1, none + distance);
-  const error = splitConfidence(confidence)[decision === 'passed' ? 'passing' : 'failing'];
+  const error = errors[decision === 'passed' ? 'passing' : 'failing'];
   for (let total = 2 * step; total <= mostIterations; total += step) {
     const critical = findCritical(total, none, error);
     if (critical <= total && computeTail(critical, total, some) >= power) return total;

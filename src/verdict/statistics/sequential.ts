@@ -1,4 +1,4 @@
-import { splitConfidence } from './errors.ts';
+import type { ErrorRates } from './errors.ts';
 import { computeLogUpperBeta } from './incomplete-beta.ts';
 
 /** What the iterations of whole rounds counted: in a round, every open case runs once. */
@@ -26,13 +26,13 @@ export interface EvidenceWeights {
 
 /**
  * Alike above, so that a suite without failures is decided in the fewest rounds; near the minimum below, where a failing suite is
- * far from it anyway. By simulation (`npm run bench -- sequential`) a tenth fewer iterations than alike on both sides.
+ * far from it anyway. By simulation a tenth fewer iterations than alike on both sides.
  */
 export const standardWeights: EvidenceWeights = { above: 1, below: 4 };
 
 /**
  * Decides whether the mean pass rate of the cases is at least `minimum` (0..1), after as many rounds as one likes: the chance that any
- * of the decisions along the way is wrong is at most half of 1 − `confidence` for each direction. Counts must be those of whole rounds, since
+ * of the decisions along the way is wrong is at most that of `errors` for each direction. Counts must be those of whole rounds, since
  * the cases that run first may be the good ones; and no iteration may depend on another. A minimum of 0 is met by definition; one of 1 is refuted by one failure and never
  * established. The evidence is a mixture of likelihood ratios, a supermartingale at the ends of rounds although the cases differ: by
  * the inequality of the means and Ville's inequality. Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins,
@@ -41,14 +41,10 @@ export const standardWeights: EvidenceWeights = { above: 1, below: 4 };
  */
 export function decideRate(
   counts: RoundCounts,
-  {
-    minimum,
-    confidence,
-    weights = standardWeights,
-  }: { minimum: number; confidence: number; weights?: EvidenceWeights },
+  { minimum, errors, weights = standardWeights }: { minimum: number; errors: ErrorRates; weights?: EvidenceWeights },
 ): SequentialDecision {
   if (minimum <= 0) return 'passed';
-  const { passing, failing } = splitConfidence(confidence);
+  const { passing, failing } = errors;
   if (computeLogEvidenceAbove(counts, minimum, weights.above) >= -Math.log(passing)) return 'passed';
   return computeLogEvidenceBelow(counts, minimum, weights.below) >= -Math.log(failing) ? 'failed' : 'open';
 }
@@ -81,10 +77,10 @@ export function computeLogEvidenceBelow({ passed, failed }: RoundCounts, minimum
  */
 export function decideRateByRounds(
   rounds: readonly RoundTally[],
-  { minimum, confidence }: { minimum: number; confidence: number },
+  { minimum, errors }: { minimum: number; errors: ErrorRates },
 ): SequentialDecision {
   if (minimum <= 0) return 'passed';
-  const { passing, failing } = splitConfidence(confidence);
+  const { passing, failing } = errors;
   if (computeLogEvidenceOfRounds(rounds, minimum) >= -Math.log(passing)) return 'passed';
   return computeLogEvidenceOfRounds(rounds.map(turnOver), 1 - minimum) >= -Math.log(failing) ? 'failed' : 'open';
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { splitConfidence } from '../../../src/verdict/statistics/errors.ts';
 import {
   computeLogEvidenceAbove,
   computeLogEvidenceBelow,
@@ -40,7 +41,7 @@ describe('the evidence about a rate', () => {
 });
 
 describe('decideRate', () => {
-  const rule = { minimum: 0.8, confidence: 0.95 };
+  const rule = { minimum: 0.8, errors: splitConfidence(0.95) };
 
   it.each([
     [{ passed: 24, failed: 0 }, 'passed'],
@@ -53,17 +54,17 @@ describe('decideRate', () => {
   });
 
   it('needs more for a higher confidence', () => {
-    expect(decideRate({ passed: 32, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('open');
-    expect(decideRate({ passed: 33, failed: 0 }, { ...rule, confidence: 0.99 })).toBe('passed');
+    expect(decideRate({ passed: 32, failed: 0 }, { ...rule, errors: splitConfidence(0.99) })).toBe('open');
+    expect(decideRate({ passed: 33, failed: 0 }, { ...rule, errors: splitConfidence(0.99) })).toBe('passed');
   });
 
   it('never establishes a minimum of 1, and refutes it by one failure', () => {
-    expect(decideRate({ passed: 10_000, failed: 0 }, { minimum: 1, confidence: 0.95 })).toBe('open');
-    expect(decideRate({ passed: 10_000, failed: 1 }, { minimum: 1, confidence: 0.95 })).toBe('failed');
+    expect(decideRate({ passed: 10_000, failed: 0 }, { minimum: 1, errors: splitConfidence(0.95) })).toBe('open');
+    expect(decideRate({ passed: 10_000, failed: 1 }, { minimum: 1, errors: splitConfidence(0.95) })).toBe('failed');
   });
 
   it('takes a minimum of 0 as met', () => {
-    expect(decideRate({ passed: 0, failed: 9 }, { minimum: 0, confidence: 0.95 })).toBe('passed');
+    expect(decideRate({ passed: 0, failed: 9 }, { minimum: 0, errors: splitConfidence(0.95) })).toBe('passed');
   });
 });
 
@@ -88,7 +89,7 @@ describe('decideRateByRounds', () => {
     const walk = (results: string, chance: number): void => {
       const passed = results.replaceAll('f', '').length;
       const tally = [round(20, 0, passed), round(0, 20, results.length - passed)].filter(({ rounds }) => rounds > 0);
-      const decision = decideRateByRounds(tally, { minimum, confidence: 0.8 });
+      const decision = decideRateByRounds(tally, { minimum, errors: splitConfidence(0.8) });
       if (decision !== 'open') wrong[decision] += chance;
       else if (results.length < 12) {
         walk(`${results}p`, chance * minimum);
@@ -103,9 +104,9 @@ describe('decideRateByRounds', () => {
   });
 
   it('takes minimums of 0 and 1 as the decision by iterations does', () => {
-    expect(decideRateByRounds([round(0, 5)], { minimum: 0, confidence: 0.95 })).toBe('passed');
-    expect(decideRateByRounds([round(5, 0, 100)], { minimum: 1, confidence: 0.95 })).toBe('open');
-    expect(decideRateByRounds([round(4, 1)], { minimum: 1, confidence: 0.95 })).toBe('failed');
+    expect(decideRateByRounds([round(0, 5)], { minimum: 0, errors: splitConfidence(0.95) })).toBe('passed');
+    expect(decideRateByRounds([round(5, 0, 100)], { minimum: 1, errors: splitConfidence(0.95) })).toBe('open');
+    expect(decideRateByRounds([round(4, 1)], { minimum: 1, errors: splitConfidence(0.95) })).toBe('failed');
   });
 });
 
