@@ -36,6 +36,18 @@ describe('the architecture', () => {
     expect(findImportCycles(buildImportGraph(sources)).map((cycle) => cycle.join(' -> '))).toEqual([]);
   });
 
+  it('has one file that starts processes', () => {
+    const starters = sources.filter(({ text }) => {
+      const uses = text.match(/node:child_process/g)?.length ?? 0;
+      const imports = [...text.matchAll(/^import (?:type )?\{([^}]*)\} from 'node:child_process';$/gm)];
+      const names = imports.flatMap(([, list = '']) => list.split(',').map((name) => name.replace('type ', '').trim()));
+      // The class is no way to start one.
+      return uses !== imports.length || names.some((name) => !['ChildProcess', 'SpawnOptions'].includes(name));
+    });
+    expect(starters.map((file) => file.path)).toEqual(['server/spawn.ts']);
+    expect(starters[0]?.text.match(/\bspawn\(/g)).toHaveLength(1);
+  });
+
   it('has a room for every runtime dependency, and docs/architecture.md says why it is there', () => {
     const { dependencies } = z
       .object({ dependencies: z.record(z.string(), z.string()) })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import { createOutputTail, type OutputTail } from '../server/output-tail.ts';
 import { signalGroup, waitForGroupEnd } from '../server/process-tree.ts';
+import { spawnProgram } from '../server/spawn.ts';
 import { BrowserGoneError, type DevTools, openDevTools } from './devtools.ts';
 import { type FoundChromium, sandboxVariable } from './find-chromium.ts';
 
@@ -37,12 +38,11 @@ export async function startChromium(found: FoundChromium, clock: Clock): Promise
   const profile = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-browser-'));
   await using stack = new Disposer();
   stack.defer(async () => await rm(profile, { recursive: true, force: true, maxRetries: 5 }));
-  const child = spawn(found.executable, listArguments(found, profile), {
+  const child = spawnProgram(found.executable, listArguments(found, profile), {
     // Fonts and settings of the user are none of the widget's.
     env: { ...found.environment, HOME: profile, TMPDIR: profile },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     detached: platform() !== 'win32',
-    windowsHide: true,
   });
   const errors = createOutputTail();
   child.stderr?.on('data', (chunk: Buffer) => errors.append(chunk));

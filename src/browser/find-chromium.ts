@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { buildChildEnvironment } from '../server/environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,9 +35,9 @@ export interface FoundChromium {
  */
 export function findChromium(environment: Environment): FoundChromium | { reason: string } {
   const named = environment[executableVariable] ?? '';
-  const directories = (environment['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
+  const directories = (environment['PATH'] ?? '').split(delimiter).filter((directory) => isAbsolute(directory));
   const candidates =
-    named === '' ? directories.flatMap((directory) => names.map((name) => join(directory, name))) : [named];
+    named === '' ? directories.flatMap((directory) => names.map((name) => join(directory, name))) : [resolve(named)];
   const executable = candidates.find(isExecutable);
   if (executable === undefined) {
     const problem =

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnProgram } from '../server/spawn.ts';
 
 /** The process that watches runs no server itself, so that it needs no supervisor. */
 export const watchFlag = '--watch';
@@ -121,7 +121,7 @@ async function waitForQuiet(log: ChangeLog, signal: AbortSignal): Promise<void> 
 /** Runs this command in a process of its own, as if it had been typed with other arguments. */
 export async function runAgain(args: readonly string[]): Promise<number> {
   const [, program = ''] = process.argv;
-  const child = spawn(process.execPath, [...process.execArgv, program, ...args], {
+  const child = spawnProgram(process.execPath, [...process.execArgv, program, ...args], {
     stdio: 'inherit',
     env: process.env,
   });

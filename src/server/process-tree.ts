@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { appendAll } from '../base/lists.ts';
 import type { Clock } from '../base/time.ts';
+import { spawnProgram } from './spawn.ts';
 
 /** A process as the kernel lists it. */
 export interface ProcessEntry {
@@ -108,7 +109,10 @@ export function isGroupAlive(groupId: number): boolean {
 export function signalGroup(groupId: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32') {
     // Windows has no process groups and no polite signal: its own tool ends the tree in one way only.
-    spawn('taskkill', ['/T', '/F', '/PID', String(groupId)], { stdio: 'ignore' }).on('error', () => {});
+    const { SystemRoot = 'C:\\Windows' } = process.env;
+    const tool = join(SystemRoot, 'System32', 'taskkill.exe');
+    const options = { env: { SystemRoot }, stdio: 'ignore' as const };
+    spawnProgram(tool, ['/T', '/F', '/PID', String(groupId)], options).on('error', () => {});
     return;
   }
   sendSignal(-groupId, signal);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, race } from '../base/time.ts';
 import type { DescendantLog } from './kill-orphans.ts';
@@ -6,6 +6,7 @@ import { createOutputTail, keepLastLines, type OutputTail } from './output-tail.
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
 import { holdSandbox } from './sandbox/lease.ts';
 import type { Sandbox } from './sandbox/open.ts';
+import { spawnByName, spawnProgram } from './spawn.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
@@ -68,13 +69,12 @@ export function startProcess(
     race(promise, { timeout: { clock, afterMs, onTimeout: () => {} } });
   const start = prepareStart(command, options);
   const [file = '', ...args] = start.command;
-  const child = spawn(file, args, {
+  const child = (isAbsolute(file) ? spawnProgram : spawnByName)(file, args, {
     cwd: start.cwd,
     env: start.env,
     stdio: ['pipe', 'pipe', 'pipe', ...start.stdio],
     // A group of its own lets one signal reach every descendant. On Windows the flag would open a console window.
     detached: process.platform !== 'win32',
-    windowsHide: true,
   });
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new TypeError('A child was started without pipes.');

@@ -36,13 +36,21 @@ export function findProgram(
  * Resolves the links to a program. A link of another name stays one, in a directory without links: programs such as busybox go by the name
  * that they are called by.
  */
-export function resolveProgram(file: string): string {
+function resolveProgram(file: string): string {
   const target = realpathSync(file);
   return basename(target) === basename(file) ? target : join(realpathSync(dirname(file)), basename(file));
 }
 
+/**
+ * Finds a program that runs outside of the sandbox while the server may run. One that the server could change is skipped. Root could change
+ * every program; in a sandbox, those of the system are read-only for it.
+ */
+export function findFixedProgram(name: string, path: string | undefined): string | null {
+  return findProgram(name, { path, accepts: (file) => process.getuid?.() === 0 || !isChangeable(file) });
+}
+
 /** Whether this user, and with it the server, can change a program: its file, what it links to, or a directory above either. */
-export function isChangeable(file: string): boolean {
+function isChangeable(file: string): boolean {
   return [file, realpathSync(file)].flatMap(listUpwards).some(isOwnOrWritable);
 }
 

@@ -5,7 +5,7 @@ import { isAbsolute } from 'node:path';
 export type ProcessOptions = Omit<SpawnOptions, 'env' | 'shell'> & { env: NodeJS.ProcessEnv };
 
 /**
- * Starts a program of the gate, without a shell. Nothing else in the gate starts a process, but for `spawnOfChange`, which calls it.
+ * Starts a program of the gate, without a shell. No other file of the gate starts a process.
  *
  * @throws {TypeError} where `file` is no absolute path: which program runs must not depend on what PATH finds at that moment
  */
@@ -14,8 +14,8 @@ export function spawnProgram(file: string, args: readonly string[], options: Pro
   return start(file, args, options);
 }
 
-/** Starts a program of the change: its server, its setup or a step of its evals. PATH of `env` finds it. */
-export function spawnOfChange(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
+/** Starts a program that PATH of `env` finds: a server under test, a step of its evals, the setup of a base, or a container engine. */
+export function spawnByName(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
   return start(file, args, options);
 }
 

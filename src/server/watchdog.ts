@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { markerVariable } from './environment.ts';
+import { findFixedProgram } from './programs.ts';
+import { spawnProgram } from './spawn.ts';
 
 /**
  * Reads `+ <group>` and `- <group>` until `.` says that all is stopped. A stdin that ends before belongs to a gate that is gone:
- * then the script ends the groups that are left and, where /proc shows environments, every process that carries the marker.
+ * then the script ends the groups that are left and, where /proc shows environments, every process that carries the marker. The paths of its
+ * programs are in its environment: the server may have put others into a directory of PATH.
  */
 const script = `
 groups=
@@ -17,10 +19,10 @@ while read -r sign group; do
   esac
 done
 for group in $groups; do kill -TERM -- "-$group"; done
-sleep 1
+"$SLEEP" 1
 for group in $groups; do kill -KILL -- "-$group"; done
 for environment in /proc/[0-9]*/environ; do
-  tr '\\0' '\\n' <"$environment" | grep -qxF "$1" || continue
+  "$TR" '\\0' '\\n' <"$environment" | "$GREP" -qxF "$1" || continue
   process=\${environment#/proc/}
   kill -KILL "\${process%/environ}"
 done
@@ -42,31 +44,34 @@ export interface Watchdog extends AsyncDisposable {
 export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): Watchdog {
   if (process.platform === 'win32') return { add: () => {}, remove: () => {}, [Symbol.asyncDispose]: async () => {} };
   const { PATH = '/usr/bin:/bin' } = environment;
-  const child = spawn('/bin/sh', ['-c', script, 'sh', `${markerVariable}=${marker}`], {
-    env: { PATH },
+  const find = (name: string) => findFixedProgram(name, PATH) ?? '';
+  const child = spawnProgram('/bin/sh', ['-c', script, 'sh', `${markerVariable}=${marker}`], {
+    env: { SLEEP: find('sleep'), TR: find('tr'), GREP: find('grep') },
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
   const exited = once(child, 'exit').catch(() => {});
   child.on('error', () => {});
-  child.stdin.on('error', () => {});
+  const { stdin } = child;
+  if (stdin === null) throw new TypeError('The watchdog was started without a pipe.');
+  stdin.on('error', () => {});
   // A gate that is over without having stopped its server must not wait for the watchdog, which does that now.
   child.unref();
-  if (child.stdin instanceof Socket) child.stdin.unref();
+  if (stdin instanceof Socket) stdin.unref();
   const known = new Set<number>();
   return {
     add: (groupId) => {
       known.add(groupId);
-      child.stdin.write(`+ ${groupId}\n`);
+      stdin.write(`+ ${groupId}\n`);
     },
     remove: (groupId) => {
-      if (known.delete(groupId)) child.stdin.write(`- ${groupId}\n`);
+      if (known.delete(groupId)) stdin.write(`- ${groupId}\n`);
     },
     [Symbol.asyncDispose]: async () => {
       if (child.pid === undefined) return;
       child.ref();
-      child.stdin.end('.\n');
+      stdin.end('.\n');
       await exited;
     },
   };

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
 import { dirname } from 'node:path';
 import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/process-tree.ts';
+import { spawnProgram } from '../server/spawn.ts';
 import { nameBaseMarker } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';
@@ -50,7 +51,7 @@ export async function supervise({
   const marker = randomUUID();
   const { visible, hidden } = splitEnvironment(process.env);
   const [script = '', ...args] = process.argv.slice(1);
-  const gate = spawn(process.execPath, [...process.execArgv, '--disable-sigusr1', script, ...args], {
+  const gate = spawnProgram(process.execPath, [...process.execArgv, '--disable-sigusr1', script, ...args], {
     env: { ...visible, [supervisedVariable]: '1' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

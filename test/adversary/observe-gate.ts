@@ -29,14 +29,18 @@ export async function observeGate({
   workspace,
   env,
   limitS,
+  tracer = [],
 }: {
   args: readonly string[];
   workspace: string;
   env: Record<string, string>;
   limitS: number;
+  /** A program that starts the gate and watches what it does, with its arguments. */
+  tracer?: readonly string[];
 }): Promise<ObservedGate> {
   const startMs = performance.now();
-  const gate = spawn(process.execPath, args, {
+  const [file = '', ...words] = [...tracer, process.execPath, ...args];
+  const gate = spawn(file, words, {
     cwd: workspace,
     env: { ...listChildVariables(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createPullRequest, type FileChange, runGitIn } from '../support/github/pull-request.ts';
 import type { Workspace } from '../support/workspace.ts';
 import type { Attack, AttackResult } from './attack.ts';
+import { forgeObject, plantKey, programKeys, promiseObject, writeMarker } from './repository-attacks.ts';
 
 type Files = Readonly<Record<string, FileChange>>;
 
@@ -94,6 +97,26 @@ const changes: Array<[string, Files, PullRequestAttack['prepare']?]> = [
       runGitIn(workspace, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
     },
   ],
+  [
+    'forges the evals file of the base in the store of git',
+    { 'evals/a.yaml': onlyBlue },
+    (workspace) =>
+      forgeObject(workspace, runGitIn(workspace, 'rev-parse', 'HEAD:evals/a.yaml'), 'blob', Buffer.from(onlyBlue)),
+  ],
+  [
+    'has a remote promise the policy of the base',
+    { 'p.yaml': 'minimumPassRate: 10%\n', 'evals/a.yaml': suite },
+    (workspace) =>
+      promiseObject(workspace, runGitIn(workspace, 'rev-parse', 'HEAD:p.yaml'), writeMarker(workspace).program),
+  ],
+  [
+    'names a program in the configuration of git',
+    { 'evals/a.yaml': onlyBlue },
+    (workspace) => {
+      const { program } = writeMarker(workspace);
+      for (const key of programKeys) plantKey(workspace, key, program);
+    },
+  ],
 ];
 
 const tag = (text: string) => text.replaceAll('    title:', '    tags: [smoke]\n    title:');
@@ -177,5 +200,6 @@ export async function runPullRequestAttack(attack: PullRequestAttack): Promise<A
       error instanceof Error && 'exitCode' in error ? `exit code ${String(error.exitCode)}` : `threw ${String(error)}`,
   );
   const isRight = ['exit code 1', 'exit code 2', 'exit code 3'].includes(found);
-  return { attack, found, problems: isRight ? [] : [found] };
+  const hasRun = existsSync(join(workspace.path, '.git/marker'));
+  return { attack, found, problems: [...(isRight ? [] : [found]), ...(hasRun ? ['ran a program'] : [])] };
 }

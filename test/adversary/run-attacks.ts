@@ -9,6 +9,7 @@ import { canMake } from '../support/process/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
+import { programAttacks, runProgramAttack } from './program-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { openServiceLab, serviceAttacks } from './service-attacks.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
@@ -88,6 +89,9 @@ const others = [
   ...serviceAttacks.map((attack) => [attack, () => lab.run(attack)] as const),
   ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
   ...inputAttacks.map((attack) => [attack, () => runInputAttack(attack)] as const),
+  ...programAttacks
+    .filter(({ level }) => level === 'none' || hasSandbox)
+    .map((attack) => [attack, () => runProgramAttack(attack)] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
 ].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
 await pMap(

@@ -1,9 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { dirname, isAbsolute, resolve, sep } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findChromium } from '../../browser/find-chromium.ts';
 import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import type { GateOptions } from '../options/schema.ts';
+import { findRepository } from './git-checkout.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** Files by which a step passes values to the runner, and the event that started the workflow. */
@@ -73,6 +75,12 @@ export async function planSandbox(
     const directory = dirname(path);
     return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
   });
+  const repository = await findRepository(cwd);
+  const git =
+    repository === null ? [] : [join(repository.top, '.git'), repository.directory, repository.commonDirectory];
+  const browser = (await listBrowserFiles(environment)).map((file) =>
+    work.some((path) => `${path}${sep}`.startsWith(`${dirname(file)}${sep}`)) ? file : dirname(file),
+  );
   // A shard adds nothing to the history.
   const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
   // One in which the server works stays writable.
@@ -81,7 +89,13 @@ export async function planSandbox(
     mode: options.sandbox,
     network: options.sandboxNetwork,
     writable,
-    protect: [...inputs, ...own, ...(checkout === null ? [] : [checkout]), ...runner],
+    protect: [...inputs, ...own, ...(checkout === null ? [] : [checkout]), ...runner, ...git, ...browser],
     make: { directories: own, files: history },
   };
+}
+
+/** The browser runs outside of the sandbox: its program, and what that links to. */
+async function listBrowserFiles(environment: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+  const found = findChromium(environment);
+  return 'reason' in found ? [] : [found.executable, await realpath(found.executable)];
 }

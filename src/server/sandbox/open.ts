@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,7 @@ import { describeError, SandboxError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
+import { spawnProgram } from '../spawn.ts';
 import { holdSandbox } from './lease.ts';
 import { planMounts } from './mounts.ts';
 import { listOwnCode } from './own-code.ts';
@@ -18,7 +19,7 @@ import {
   type SandboxTools,
   type SandboxUser,
 } from './scripts.ts';
-import { checkProgram, findTools } from './tools.ts';
+import { checkProgram, findTools, listToolDirectories } from './tools.ts';
 
 /** What a server may see and change, as far as the machine can enforce it. */
 export interface SandboxOptions {
@@ -141,11 +142,14 @@ async function makeNamespaces(
     writeFileSync(path, '', { flag: 'a' });
   }
   const own = listOwnCode();
+  const roaming = [cwd, environment['HOME'] ?? '', environment['TMPDIR'] ?? '', tmpdir()].filter((path) => path !== '');
+  // A system whose directories hold the work of the job is an odd one, and its server has to be able to work.
+  const fixed = listToolDirectories(tools).filter((path) => !roaming.some((work) => `${work}/`.startsWith(`${path}/`)));
   const steps = planMounts({
     isConfined,
-    protect: [...options.protect, ...own.protect],
+    protect: [...options.protect, ...own.protect, ...fixed],
     writable: isConfined ? [...options.writable, ...(temporary === null ? [] : [temporary])] : own.writable,
-    roaming: [cwd, environment['HOME'] ?? '', environment['TMPDIR'] ?? '', tmpdir()].filter((path) => path !== ''),
+    roaming,
   });
   const request = { steps, user, hasNetwork: options.network === 'on', isConfined };
   const failures: string[] = [];
@@ -176,12 +180,12 @@ async function makeWith(
   { user, hasNetwork }: { user: SandboxUser; hasNetwork: boolean },
 ): Promise<Namespaces | { why: string }> {
   const [file = '', ...args] = command;
-  const child = spawn(file, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.on('error', () => {});
+  const child = spawnProgram(file, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin?.on('error', () => {});
   try {
     const ended = readEnd(child, child.stderr);
     const ready = new Promise<string>((resolve) => {
-      child.stdout.once('data', (chunk: Buffer) => resolve(String(chunk)));
+      child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk)));
     });
     const first = await Promise.race([ready, ended]);
     const pid = typeof first === 'string' ? /^ready (\d+)/.exec(first)?.[1] : undefined;
@@ -189,8 +193,8 @@ async function makeWith(
     const open = (name: string) => openSync(`/proc/${pid}/ns/${name}`, 'r');
     return { mnt: open('mnt'), user: user.uid === 0 ? null : open('user'), net: hasNetwork ? null : open('net') };
   } finally {
-    child.stdin.end();
-    child.stdout.destroy();
+    child.stdin?.end();
+    child.stdout?.destroy();
   }
 }
 
@@ -198,7 +202,11 @@ async function makeWith(
 async function tryOut(sandbox: Sandbox, cwd: string): Promise<string | null> {
   const { command, env, descriptors } = sandbox.wrap(['/bin/sh', '-c', 'kill -KILL $$'], { cwd, env: {} });
   const [file = '', ...args] = command;
-  const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...descriptors] });
+  const child = spawnProgram(file, args, {
+    cwd: '/',
+    env,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...descriptors],
+  });
   const lease = holdSandbox(child);
   const end = await readEnd(child, child.stderr);
   lease.release();

@@ -1,20 +1,15 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { findFixedProgram, isProgram } from '../programs.ts';
 import type { SandboxTools } from './scripts.ts';
 
 /**
- * Finds the programs that a sandbox is made with, or says which are missing. They run outside of the sandbox, so that a directory
- * of PATH in which the server could put its own is skipped.
+ * Finds the programs that a sandbox is made with, or says which are missing. They run outside of the sandbox, so that a program which the
+ * server could change is skipped. All sandboxes of this process are made with the same programs.
  */
 export function findTools(path: string | undefined): SandboxTools | { missing: string[] } {
   const isRoot = process.getuid?.() === 0;
-  const directories = (path ?? '')
-    .split(':')
-    .filter((directory) => isAbsolute(directory) && (isRoot || !isAllowed(directory, constants.W_OK)));
-  const find = (name: string): string | null =>
-    directories
-      .map((directory) => join(directory, name))
-      .find((file) => isProgram(file) && (isRoot || !isAllowed(file, constants.W_OK))) ?? null;
+  const find = (name: string) => findFixedProgram(name, path ?? '');
   const needed = {
     nsenter: find('nsenter'),
     unshare: find('unshare'),
@@ -33,6 +28,24 @@ export function findTools(path: string | undefined): SandboxTools | { missing: s
   return { nsenter, unshare, mount, setsid, env, setpriv, bwrap: find('bwrap'), ip: find('ip') };
 }
 
+/** Where the system has its programs, and what these load: libraries, and the settings of the loader. */
+const systemDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc'];
+
+/**
+ * Lists what must not change for as long as programs of the gate run outside of the sandbox. Only root could: other users get programs alone
+ * that they cannot change.
+ */
+export function listToolDirectories(tools: SandboxTools): string[] {
+  if (process.getuid?.() !== 0) return [];
+  const files = Object.values(tools).filter((file) => typeof file === 'string');
+  return [
+    ...systemDirectories,
+    ...systemDirectories.map((path) => `/usr${path}`),
+    '/usr/libexec',
+    ...files.map(dirname),
+  ];
+}
+
 /**
  * Looks for the server's program as execvp(3) does, so that one that is missing is reported as without a sandbox.
  *
@@ -47,21 +60,4 @@ export function checkProgram(file: string, { cwd, path }: { cwd: string; path: s
   const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false }) !== undefined);
   const code = found === undefined ? 'ENOENT' : 'EACCES';
   throw Object.assign(new Error(`spawn ${file} ${code}`), { code });
-}
-
-function isProgram(file: string): boolean {
-  try {
-    return statSync(file).isFile() && isAllowed(file, constants.X_OK);
-  } catch {
-    return false;
-  }
-}
-
-function isAllowed(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }
