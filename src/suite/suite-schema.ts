@@ -62,7 +62,7 @@ const modelShape = {
     default: defaultMaxSteps,
     description: 'How often the model may be called for one prompt. A model that is not done by then fails the case.',
   }),
-  maxResultTokens: z.int().min(1).exactOptional().meta({
+  maxResultTokens: z.int().min(1).max(1_000_000).exactOptional().meta({
     description:
       'How many tokens a result may have for the model, estimated as one for every four bytes of its text. A larger one fails the case.',
   }),
