@@ -83,7 +83,7 @@ function renderJobFallback(report: Report, { plan, files, redactor, environment 
   const text = listOutputs(report, files).map(({ name, value }) => `${name}=${value}\n`);
   const path = environment['GITHUB_OUTPUT'] ?? '';
   return {
-    files: path === '' ? [] : [{ path, text: text.join(''), mode: 'append' }],
+    files: path === '' ? [] : [{ path, root: null, text: text.join(''), mode: 'append' }],
     stdout: renderAnnotationCommands(annotations, redactor),
   };
 }

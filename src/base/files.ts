@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type Clock, formatDuration, race, systemClock } from './time.ts';
 
@@ -10,7 +9,7 @@ import { type Clock, formatDuration, race, systemClock } from './time.ts';
  * as it is written was named on purpose.
  */
 export async function leadsOutOfCheckout(path: string, cwd: string): Promise<boolean> {
-  const root = await findRoot(cwd);
+  const root = findRoot(cwd);
   const written = resolve(cwd, path);
   if (!isWithin(root, written)) return false;
   const [realRoot, target] = await Promise.all([realpath(root), realpath(written).catch(() => null)]);
@@ -28,15 +27,16 @@ export async function leadsOutOf(directory: string, path: string): Promise<boole
   return parent === path || parent === directory ? parent === path : await leadsOutOf(directory, parent);
 }
 
-async function findRoot(cwd: string): Promise<string> {
+/** Finds the checkout that a directory is in: the repository, else the directory itself. */
+export function findRoot(cwd: string): string {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
-    const found = await stat(join(directory, '.git')).catch(() => null);
-    if (found !== null) return directory;
+    if (statSync(join(directory, '.git'), { throwIfNoEntry: false }) !== undefined) return directory;
     if (directory === dirname(directory)) return resolve(cwd);
   }
 }
 
-function isWithin(directory: string, path: string): boolean {
+/** Whether a path is a directory or below it, as both are written. */
+export function isWithin(directory: string, path: string): boolean {
   const inside = relative(directory, path);
   return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
@@ -47,30 +47,6 @@ export const linkOutMessage =
 
 /** Not there on Windows, which has no named pipes in directories either. */
 const noWaiting = constants.O_NONBLOCK ?? 0;
-
-/**
- * Writes a text file without ever waiting for the reader of a named pipe that stands in its place.
- *
- * @throws when no process reads the pipe, or not fast enough
- */
-export async function writeTextFile(path: string, text: string, mode: 'replace' | 'append' = 'replace'): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
-  await using file = await open(path, O_WRONLY | O_CREAT | noWaiting | (mode === 'append' ? O_APPEND : O_TRUNC), 0o666);
-  await file.writeFile(text);
-}
-
-/** Writes a text file so that a reader finds the old file or the new one, and makes its directory. Only the owner may read it. */
-export async function replaceTextFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
 
 const mebibyte = 1024 * 1024;
 

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
-import { readTextFile, writeTextFile } from '../base/files.ts';
+import { readTextFile } from '../base/files.ts';
+import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { calibratedCase, buildCalibration, type Disagreement, judgeLabels } from '../gate/calibrate.ts';
@@ -71,8 +71,8 @@ async function calibrate(path: string, flags: CalibrateFlags, redactor: Redactor
     signal,
   });
   const calibration = buildCalibration(labels, table, date);
-  await mkdir(dirname(resolve(cwd, recordPath)), { recursive: true });
-  await writeTextFile(resolve(cwd, recordPath), `${JSON.stringify(calibration, null, 2)}\n`);
+  const root = findOutputRoot(recordPath, cwd);
+  writeOutput(resolve(cwd, recordPath), `${JSON.stringify(calibration, null, 2)}\n`, { root });
   const isEnough = calibration.interval.lower >= rules.minimumAgreement.value;
   const { value, source } = rules.minimumAgreement;
   const lines = [
@@ -160,7 +160,7 @@ async function askJudge(
       ? earlier
       : mergeRecording(earlier, collected, await describePackage(providers.find(model.provider).format));
   if (collected !== undefined && recording !== null && mode !== 'live') {
-    await writeRecording(resolve(cwd, path), recording, redactor);
+    await writeRecording({ path: resolve(cwd, path), root: findOutputRoot(path, cwd) }, recording, redactor);
   }
   // Replayed answers are as old as the recording, so that a calibration does not get younger by being repeated.
   const dates = labels.examples.flatMap((_, index) => recording?.iterations.get(index + 1)?.recordedAt ?? []);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ConfigurationError } from '../base/errors.ts';
+import { findOutputRoot } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { listOptions, parseJudgeOptions } from '../gate/options.ts';
 import { publishFiles } from '../gate/publish/publish-files.ts';
@@ -60,7 +61,9 @@ async function judgeReport(
   for (const warning of exit.warnings) logger.warning(warning);
   printReport(report, { format, redactor });
   if (reportDir !== null) {
-    const target = { path: resolve(process.cwd(), reportDir), label: reportDir, register: null };
+    const path = resolve(process.cwd(), reportDir);
+    const root = findOutputRoot(path, process.cwd()) ?? path;
+    const target = { path, label: reportDir, root, register: null };
     const files = await publishFiles(
       report,
       { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null, page: null },

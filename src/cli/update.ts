@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { ConfigurationError, describeError } from '../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage, readTextFile, replaceTextFile } from '../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../base/files.ts';
 import { isJsonEqual, listTexts } from '../base/json.ts';
+import { findOutputRoot, replaceOutput } from '../base/output-files.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
@@ -114,7 +115,7 @@ export function createLiteralLog(): LiteralLog {
             for (const line of outcome.before) print(paint('red', escapeTerminalText(redactor.redact(`- ${line}`))));
             for (const line of outcome.after) print(paint('green', escapeTerminalText(redactor.redact(`+ ${line}`))));
           }
-          if (replaced.some(({ kind }) => kind === 'replaced')) await replaceTextFile(path, text);
+          if (replaced.some(({ kind }) => kind === 'replaced')) replaceOutput(path, text, findOutputRoot(path, cwd));
         } catch (error) {
           show(`${file} is unchanged: ${describeError(error)}`);
         }

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { readErrorCode } from '../base/errors.ts';
-import { readTextFile, writeTextFile } from '../base/files.ts';
+import { readTextFile } from '../base/files.ts';
+import { replaceOutput, writeOutput } from '../base/output-files.ts';
 
 /** A quarter of a year of nights. */
 const maxRecords = 100;
@@ -21,21 +19,24 @@ export async function readHistoryText(path: string): Promise<string> {
 
 /**
  * Adds a line to a history file in one write, and lets go of the oldest lines once there are more than `limits` allow. What
- * a job left unfinished that was killed while it wrote stays a line of its own, which readers skip.
+ * a job left unfinished that was killed while it wrote stays a line of its own, which readers skip. `root` is what no link may lead out
+ * of, as `findOutputRoot` gives it.
  */
-export async function appendHistoryLine(path: string, line: string, limits = { maxRecords, maxBytes }): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+export async function appendHistoryLine(
+  path: string,
+  line: string,
+  { root = null, ...own }: { root?: string | null; maxRecords?: number; maxBytes?: number } = {},
+): Promise<void> {
+  const limits = { maxRecords, maxBytes, ...own };
   const text = await readHistoryText(path);
   const kept = keepNewest([...text.split('\n').filter((each) => each.trim() !== ''), line], limits);
   if (kept.isAll) {
     const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-    await writeTextFile(path, `${separator}${line}\n`, 'append');
+    writeOutput(path, `${separator}${line}\n`, { root, mode: 'append' });
     return;
   }
   // A concurrent reader finds the old file or the new one, and never a part.
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  await writeFile(temporary, kept.lines.map((each) => `${each}\n`).join(''));
-  await rename(temporary, path);
+  replaceOutput(path, kept.lines.map((each) => `${each}\n`).join(''), root);
 }
 
 function keepNewest(

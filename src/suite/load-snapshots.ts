@@ -30,8 +30,9 @@ export async function loadSnapshots(suites: readonly Suite[], cwd: string): Prom
     const path = resolve(cwd, file);
     const addIssue = (code: string, message: string) => loaded.issues.push({ ...location, code, message });
     if (!isSnapshotPath(posix.relative(posix.dirname(location.file), file))) {
-      const written = 'a path inside the folder of the evals file; only columns of `each` are filled in';
-      addIssue('bad-snapshot', `The snapshot ${file} is not ${written}`);
+      const written =
+        'inside the folder of the evals file, below a directory `snapshots` or with a name that ends in `.snap`, and not in a directory that begins with a dot';
+      addIssue('bad-snapshot', `The snapshot ${file} is not ${written}; move it. Only columns of \`each\` are filled in`);
       continue;
     }
     try {
@@ -39,6 +40,8 @@ export async function loadSnapshots(suites: readonly Suite[], cwd: string): Prom
       if (info === null) {
         const message = `The snapshot ${file} does not exist; write it with \`mcp-eval-ci run --update-snapshots\``;
         loaded.missing.push({ ...location, code: 'missing-snapshot', message });
+      } else if ((info.mode & 0o111) !== 0 && info.isFile()) {
+        addIssue('snapshot-executable', `The snapshot ${file} is an executable file; run \`chmod -x\` on it`);
       } else if (await leadsOutOf(resolve(cwd, dirname(location.file)), path)) {
         addIssue('snapshot-outside', describeOutside(file));
       } else if (info.size > maxSnapshotBytes) {

@@ -2,9 +2,15 @@ import { posix } from 'node:path';
 import { type Assertion, type Check, type InnerCheck, isCombination, type NegatableCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
 
-/** Whether a path leads into the folder that it starts from, in portable characters, so that the file works on every machine. */
+/**
+ * Whether the gate may write a snapshot to a path: inside the folder that it starts from, in portable characters, and where no other
+ * program reads its files, which is below a directory `snapshots` or under a name that ends in `.snap`. Never into a directory that
+ * begins with a dot, or into packages.
+ */
 export function isSnapshotPath(path: string): boolean {
-  return path.split('/').every((part) => /^[^\\:*?"<>|{}]+$/.test(part) && !/^\.+$/.test(part));
+  const parts = path.split('/');
+  const isPlain = (part: string) => /^[^\\:*?"<>|{}]+$/.test(part) && !part.startsWith('.') && part !== 'node_modules';
+  return parts.every(isPlain) && (parts.slice(0, -1).includes('snapshots') || path.endsWith('.snap'));
 }
 
 /** Lists the snapshots that an assertion, or a part of it, names. */

@@ -1,7 +1,7 @@
 /** What is written instead of the gate's own results when the supervisor had to end it. */
 export interface FallbackReport {
-  /** With `causePlaceholder` where the cause belongs. */
-  files: ReadonlyArray<{ path: string; text: string; mode: 'replace' | 'append' }>;
+  /** With `causePlaceholder` where the cause belongs, and what no link may lead out of. */
+  files: ReadonlyArray<{ path: string; root: string | null; text: string; mode: 'replace' | 'append' }>;
   /** Printed on stdout, such as annotations; may be empty. */
   stdout: string;
 }

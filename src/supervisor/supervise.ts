@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
-import { dirname } from 'node:path';
+import { writeOutput } from '../base/output-files.ts';
 import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/process-tree.ts';
 import { spawnProgram } from '../server/spawn.ts';
@@ -186,26 +186,12 @@ function readMemory(pid: number | undefined): number | null {
 /** Writes what the gate had prepared for its own end. What cannot be written is left out: the exit code says enough. */
 export function writeFallback({ files, stdout }: FallbackReport, cause: string): void {
   const fill = (text: string) => text.replaceAll(causePlaceholder, cause);
-  for (const { path, text, mode } of files) {
+  for (const { path, root, text, mode } of files) {
     try {
-      writeRegularFile(path, fill(text), mode);
+      writeOutput(path, fill(text), { root, mode });
     } catch {
       // The others may still be written.
     }
   }
   if (stdout !== '') writeSync(1, fill(stdout));
-}
-
-/** Never waits for the reader of a named pipe. */
-function writeRegularFile(path: string, text: string, mode: 'replace' | 'append'): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const { O_WRONLY, O_CREAT, O_NONBLOCK, O_TRUNC, O_APPEND } = constants;
-  // Not there on Windows, which has no such pipes either.
-  const flags = O_WRONLY | O_CREAT | (O_NONBLOCK ?? 0) | (mode === 'append' ? O_APPEND : O_TRUNC);
-  const file = openSync(path, flags, 0o644);
-  try {
-    if (fstatSync(file).isFile()) writeSync(file, text);
-  } finally {
-    closeSync(file);
-  }
 }

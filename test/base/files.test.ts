@@ -2,29 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readInput, readTextFile, writeTextFile } from '../../src/base/files.ts';
+import { readInput, readTextFile } from '../../src/base/files.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-describe('writeTextFile', () => {
-  it('makes, replaces and appends to a file', async () => {
-    await using workspace = await createWorkspace();
-    const path = join(workspace.path, 'a.txt');
-    await writeTextFile(path, 'long before');
-    await writeTextFile(path, 'one');
-    await writeTextFile(path, ' two', 'append');
-    expect(await readTextFile(path)).toBe('one two');
-  });
-
-  it.runIf(process.platform !== 'win32').each(['replace', 'append'] as const)(
-    'refuses a named pipe without a reader, to %s',
-    async (mode) => {
-      await using workspace = await createWorkspace();
-      const path = join(workspace.path, 'pipe');
-      execFileSync('mkfifo', [path]);
-      await expect(writeTextFile(path, 'text', mode)).rejects.toThrow('ENXIO');
-    },
-  );
-});
 
 describe('readInput', () => {
   it('reads as many bytes as the limit, and not one more', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
@@ -92,23 +92,50 @@ describe('planGate', () => {
   it('finds snapshots that cannot be read, at the lines of their assertions', async () => {
     const more = `  - title: Checks
     steps: [{ toolCall: argv }]
-    checks: [{ not: { toMatchFile: big.json } }, { toMatchFile: link.txt }]
+    checks: [{ not: { toMatchFile: big.snap } }, { toMatchFile: link.snap }]
 `;
     await using workspace = await createWorkspace({
-      'evals/a.evals.yaml': writeEvals('none.json', more),
-      'evals/big.json': 'x'.repeat(300_000),
+      'evals/a.evals.yaml': writeEvals('none.snap', more),
+      'evals/big.snap': 'x'.repeat(300_000),
       'secret.txt': 'x',
     });
-    await symlink('../secret.txt', join(workspace.path, 'evals/link.txt'));
+    await symlink('../secret.txt', join(workspace.path, 'evals/link.snap'));
     expect(await plan(workspace.path)).toEqual([
-      ['snapshot-too-large', 7, expect.stringContaining('evals/big.json has 300000 bytes')],
-      ['snapshot-outside', 7, expect.stringContaining('evals/link.txt out of the folder of the evals file')],
+      ['snapshot-too-large', 7, expect.stringContaining('evals/big.snap has 300000 bytes')],
+      ['snapshot-outside', 7, expect.stringContaining('evals/link.snap out of the folder of the evals file')],
       ['missing-snapshot', 6, expect.stringContaining('run --update-snapshots')],
     ]);
-    await rm(join(workspace.path, 'evals/link.txt'));
-    await writeFile(join(workspace.path, 'evals/link.txt'), 'x');
-    await writeFile(join(workspace.path, 'evals/big.json'), '{}');
+    await rm(join(workspace.path, 'evals/link.snap'));
+    await writeFile(join(workspace.path, 'evals/link.snap'), 'x');
+    await writeFile(join(workspace.path, 'evals/big.snap'), '{}');
     expect(await plan(workspace.path, { updatesSnapshots: true })).toMatchObject({ isUpdating: true });
+  });
+
+  it.each([
+    '.git/hooks/post-checkout',
+    'package.json',
+    '.github/workflows/ci.yml',
+    'snapshots/.github/ci.yml',
+    'node_modules/snapshots/index.js',
+    'snapshots.json',
+    'snapshot/a.json',
+    'snapshots/../package.json',
+  ])('refuses to keep a snapshot in %s', async (file) => {
+    await using workspace = await createWorkspace({ 'evals/a.evals.yaml': writeEvals(file) });
+    expect(await plan(workspace.path, { updatesSnapshots: true })).toEqual([
+      ['bad-snapshot', 6, expect.stringContaining('below a directory `snapshots`')],
+    ]);
+  });
+
+  it('refuses a snapshot that is an executable file', async () => {
+    await using workspace = await createWorkspace({
+      'evals/a.evals.yaml': writeEvals('snapshots/run.sh'),
+      'evals/snapshots/run.sh': '#!/bin/sh\n',
+    });
+    await chmod(join(workspace.path, 'evals/snapshots/run.sh'), 0o755);
+    expect(await plan(workspace.path, { updatesSnapshots: true })).toEqual([
+      ['snapshot-executable', 6, expect.stringContaining('chmod -x')],
+    ]);
   });
 
   it('plans none where no case compares with a file', async () => {

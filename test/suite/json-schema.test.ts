@@ -82,7 +82,7 @@ const invalid = [
   withStep('{ assert: { toolResultContent: { type: image }, count: 0 } }'),
   withStep('{ assert: { toolError: {} } }'),
   withStep('{ assert: { toMatchFile: "" } }'),
-  withStep('{ assert: { toMatchFile: a.json, ignore: /b } }'),
+  withStep('{ assert: { toMatchFile: snapshots/a.json, ignore: /b } }'),
   withStep('{ assert: { anyOf: [] } }'),
   withStep('{ assert: { anyOf: noToolErrors } }'),
   withStep('{ assert: { anyOf: [{ toolResultContain: a }] } }'),

@@ -327,7 +327,7 @@ const mistakes: readonly Mistake[] = [
     asserting('toMatchFile: ../a.json'),
     '6:32',
     'bad-snapshot',
-    '"../a.json" is no path inside the folder of this file; write `snapshots/name.json`',
+    '"../a.json" is no path for a snapshot: it has to be inside the folder of this file, below a directory `snapshots` or with a name that ends in `.snap`, and not in a directory that begins with a dot; write `snapshots/name.json`',
     beyondEditors,
   ],
   [

@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
+import { findOutputRoot } from '../../base/output-files.ts';
 import { formatCount } from '../../base/text.ts';
 import { readHistoryText } from '../../history/file.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
@@ -13,6 +15,7 @@ import type { ProtectedBase } from './base-policy.ts';
 import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { readReportText } from './read-report.ts';
+import { findLinkIssues } from './report-dir.ts';
 
 /** What the results are compared with. */
 export interface PlannedBaseline {
@@ -119,6 +122,8 @@ interface PlannedHistory {
   /** Absolute, and as the user wrote it. */
   path: string;
   label: string;
+  /** What no link may lead out of when it is written; null where the file is outside of the checkout. */
+  root: string | null;
   /** Oldest first. */
   records: HistoryRecord[];
 }
@@ -140,6 +145,12 @@ async function planHistory(
   issues: ConfigurationIssue[],
 ): Promise<PlannedHistory | null> {
   const path = resolve(cwd, label);
+  const root = findOutputRoot(path, cwd);
+  const links = findLinkIssues('history-path', path, root);
+  if (links.length > 0) {
+    appendAll(issues, links);
+    return null;
+  }
   try {
     const own = await readHistoryText(path);
     const { records, skipped } = parseHistory(
@@ -148,7 +159,7 @@ async function planHistory(
     if (skipped > 0) {
       notes.push(`${label}: ${formatCount(skipped, 'line')} ${skipped === 1 ? 'is' : 'are'} no record and left out.`);
     }
-    return { path, label, records };
+    return { path, label, root, records };
   } catch (error) {
     const message = `cannot be read: ${describeError(error)}; name a file, which is made when it is missing`;
     issues.push({ input: 'history-path', code: 'bad-history-path', message });

@@ -34,7 +34,7 @@ import {
 } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
-import { type PlannedReportDir, planReportDir } from './report-dir.ts';
+import { findLinkIssues, type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
@@ -144,6 +144,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
   checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
+  appendAll(issues, findLinkIssues('report-dir', reportDir.path, reportDir.root));
   const { remarks } = policy;
   const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
   const compared = { ...context, ci, servers, variables, suites: all, shard, remarks };

@@ -1,10 +1,15 @@
-import { join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
+import { describeOutLink, findOutLink, findOutputRoot } from '../../base/output-files.ts';
 
 /** Where the reports go: absolute, and as the user wrote it. */
 export interface PlannedReportDir {
   path: string;
   label: string;
+  /** What no link may lead out of when something is written there. */
+  root: string;
   /** The file that lists the directories to which steps of this job have written; null outside GitHub. */
   register: string | null;
 }
@@ -25,7 +30,7 @@ export async function planReportDir(
   const register = temp === '' ? null : join(temp, registerName);
   const taken = register === null ? new Set<string>() : await readRegister(register);
   const path = resolve(cwd, label);
-  if (!taken.has(path)) return { path, label, register };
+  if (!taken.has(path)) return { path, label, root: findOutputRoot(path, cwd) ?? path, register };
   const base = path === resolve(cwd) ? 'mcp-eval-report' : label.replace(/[\\/]+$/, '');
   let number = 2;
   while (taken.has(resolve(cwd, `${base}-${number}`))) number += 1;
@@ -33,7 +38,16 @@ export async function planReportDir(
   notes.push(
     `An earlier step of this job wrote its reports to ${label}, so this step writes to ${other}. Give each step its own \`report-dir\`.`,
   );
-  return { path: resolve(cwd, other), label: other, register };
+  const root = findOutputRoot(other, cwd) ?? resolve(cwd, other);
+  return { path: resolve(cwd, other), label: other, root, register };
+}
+
+/** Finds a path that the gate was told to write to and that a link leads out of the checkout. */
+export function findLinkIssues(input: string, path: string, root: string | null): ConfigurationIssue[] {
+  const found = root === null ? null : findOutLink(path, root);
+  return found === null || root === null
+    ? []
+    : [{ input, code: 'link-out-of-checkout', message: `cannot be used: ${describeOutLink(relative(root, found))}` }];
 }
 
 interface PlanPlace {

@@ -70,6 +70,7 @@ async function renderFallback(
   );
   const inReports = (name: string, text: string) => ({
     path: resolve(plan.reportDir.path, name),
+    root: plan.reportDir.root,
     text: redactor.redact(text),
     mode: 'replace' as const,
   });
@@ -81,6 +82,7 @@ async function renderFallback(
       inReports('junit.xml', renderJunit(report)),
       ...summary.map((path) => ({
         path,
+        root: null,
         text: redactor.redact(renderSummary(report, { iterations: [] })),
         mode: 'append' as const,
       })),

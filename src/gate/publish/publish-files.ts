@@ -1,7 +1,7 @@
-import { appendFile, mkdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import { writeTextFile } from '../../base/files.ts';
+import { writeOutput } from '../../base/output-files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { appendHistoryLine } from '../../history/file.ts';
@@ -61,15 +61,15 @@ export async function publishFiles(
   };
   const writeReportFile = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     attempt(join(plan.reportDir.label, name), async () => {
-      await mkdir(plan.reportDir.path, { recursive: true });
-      await writeTextFile(resolve(plan.reportDir.path, name), await render());
+      const { path, root } = plan.reportDir;
+      writeOutput(resolve(path, name), await render(), { root });
     });
   const writeRedacted = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     writeReportFile(name, async () => redactor.redact(await render()));
   const writeWanted = async (format: ReportFormat, write: () => Promise<string | null>): Promise<string | null> =>
     plan.reportFormats.includes(format) ? await write() : null;
 
-  await registerReportDir(plan.reportDir);
+  registerReportDir(plan.reportDir);
   const reportPath = await writeRedacted('report.json', () => renderReportJson(report));
   const junitPath = await writeRedacted('junit.xml', async () => {
     return renderJunit(report);
@@ -95,7 +95,7 @@ export async function publishFiles(
   const isCut = report.shard !== null || report.suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   if (history !== null && !isCut) {
     await attempt(history.label, async () => {
-      await appendHistoryLine(history.path, redactor.redact(renderHistoryLine(report)));
+      await appendHistoryLine(history.path, redactor.redact(renderHistoryLine(report)), { root: history.root });
     });
   }
   if (plan.summary && summaryPath !== null) {
@@ -106,16 +106,21 @@ export async function publishFiles(
         iterations: evidence?.iterations ?? [],
         ...(page === null ? {} : { linkLine: (location: LineLocation) => composeLineUrl(page, commit, location) }),
       };
-      await writeTextFile(summaryPath, redactor.redact(renderSummary(report, options)), 'append');
+      const text = redactor.redact(renderSummary(report, options));
+      writeOutput(summaryPath, text, { root: null, mode: 'append' });
     });
   }
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
 }
 
 /** So that a later step of the job writes elsewhere. Where it cannot be noted down, that step overwrites the reports. */
-async function registerReportDir({ path, register }: PlannedReportDir): Promise<void> {
+function registerReportDir({ path, register }: PlannedReportDir): void {
   if (register === null) return;
-  await appendFile(register, `${JSON.stringify(path)}\n`).catch(() => {});
+  try {
+    writeOutput(register, `${JSON.stringify(path)}\n`, { root: dirname(register), mode: 'append' });
+  } catch {
+    // The reports of this step are written all the same.
+  }
 }
 
 /**
@@ -152,7 +157,8 @@ export async function publishIssues(
   const destinations = readDestinations(texts['report-to'] ?? '');
   if (destinations.summary && summaryPath !== null) {
     try {
-      await writeTextFile(summaryPath, redactor.redact(renderIssueSummary(issues)), 'append');
+      const text = redactor.redact(renderIssueSummary(issues));
+      writeOutput(summaryPath, text, { root: null, mode: 'append' });
     } catch (error) {
       logger.warning(`Could not write the job summary: ${describeError(error)}.`);
     }

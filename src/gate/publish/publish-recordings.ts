@@ -1,6 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { findOutputRoot } from '../../base/output-files.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { formatCount } from '../../base/text.ts';
 import { writeRecording } from '../../models/recordings/files.ts';
@@ -35,11 +36,10 @@ export async function publishRecordings(
     if (recording.iterations.size === 0) continue;
     const label = isInPlace ? path : join(reportDir.label, path);
     try {
-      await writeRecording(
-        isInPlace ? resolve(cwd, path) : resolve(reportDir.path, relative(cwd, resolve(cwd, path))),
-        recording,
-        redactor,
-      );
+      const place = isInPlace
+        ? { path: resolve(cwd, path), root: findOutputRoot(path, cwd) }
+        : { path: resolve(reportDir.path, relative(cwd, resolve(cwd, path))), root: reportDir.root };
+      await writeRecording(place, recording, redactor);
       written.push(label);
     } catch (error) {
       logger.warning(`Could not write the recording ${label}: ${describeError(error)}`);

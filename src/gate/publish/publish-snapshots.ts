@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
-import { leadsOutOf, replaceTextFile } from '../../base/files.ts';
+import { leadsOutOf } from '../../base/files.ts';
+import { replaceOutput } from '../../base/output-files.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { formatCount } from '../../base/text.ts';
@@ -24,7 +25,8 @@ export async function publishSnapshots(
       } else if (redactor.redact(text) !== text) {
         logger.warning(`The snapshot ${file} has a part that is a known secret, so the gate did not write it.`);
       } else {
-        await replaceTextFile(resolve(cwd, file), text);
+        // The folder of the evals file, which may itself be outside of the checkout.
+        replaceOutput(resolve(cwd, file), text, resolve(cwd, snapshots.folders.get(file) ?? '.'));
         written.push(`${file} (${isNew ? 'new' : 'changed'})`);
       }
     } catch (error) {

@@ -1,9 +1,9 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
+import { replaceOutput } from '../../base/output-files.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 
@@ -98,10 +98,8 @@ export async function openBaseCache(
         results: [...results.values()],
       };
       try {
-        await mkdir(dirname(path), { recursive: true });
         // Whole or not at all: another job may read it at the same time.
-        await writeFile(`${path}.new`, `${JSON.stringify(file)}\n`);
-        await rename(`${path}.new`, path);
+        replaceOutput(path, `${JSON.stringify(file)}\n`, null);
       } catch (error) {
         logger.warning(
           `Could not keep the results of the base in ${path}: ${describeError(error)}. The verdict stands.`,

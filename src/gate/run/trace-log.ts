@@ -1,9 +1,10 @@
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import { isRecord } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { Logger } from '../../base/logger.ts';
+import { appendToOutput, openOutput, removeOutput } from '../../base/output-files.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import type { Clock } from '../../base/time.ts';
 import { generator } from '../../base/version.ts';
@@ -11,6 +12,7 @@ import type { Iteration } from '../../model/run.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
 import { identifyTrace } from '../../otlp/ids.ts';
 import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
+import { escapeJson } from '../../report/escape/json.ts';
 import type { GatePlan } from '../plan/plan.ts';
 
 /** What the iterations did and how long it took, on disk as OpenTelemetry's spans, while results stream by. */
@@ -99,14 +101,16 @@ interface LineLog extends AsyncDisposable {
   path(): string | null;
 }
 
+type ReportPlace = Pick<GatePlan['reportDir'], 'path' | 'label' | 'root'>;
+
 /** Takes away an earlier file of that name; the new one is made with the first lines. */
 async function openLineLog(
-  reportDir: { path: string; label: string },
+  reportDir: ReportPlace,
   name: string,
   { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<LineLog> {
   const path = resolve(reportDir.path, name);
-  let file: FileHandle | null = null;
+  let file: number | null = null;
   let isBroken = false;
   const attempt = async (write: () => Promise<unknown>) => {
     if (isBroken) return;
@@ -118,22 +122,18 @@ async function openLineLog(
       logger.warning(`Could not write ${label} to its end: ${describeError(error)}. The verdict stands.`);
     }
   };
-  const openFile = async () => {
-    await mkdir(reportDir.path, { recursive: true });
-    return await open(path, 'w');
-  };
-  await attempt(async () => await rm(path, { force: true }));
+  await attempt(async () => removeOutput(path, reportDir.root));
   return {
     write: async (lines) => {
       if (lines === '') return;
       await attempt(async () => {
-        file ??= await openFile();
-        await file.write(redactor.redact(lines));
+        file ??= openOutput(path, reportDir.root);
+        await appendToOutput(file, redactor.redact(lines));
       });
     },
     path: () => (file === null || isBroken ? null : path),
     [Symbol.asyncDispose]: async () => {
-      await file?.close();
+      if (file !== null) closeSync(file);
     },
   };
 }
@@ -149,7 +149,7 @@ export const noIterationLog: IterationLog = { add: async () => {}, [Symbol.async
 
 /** Starts the log in the report directory, replacing an earlier one. */
 export async function openIterationLog(
-  reportDir: { path: string; label: string },
+  reportDir: ReportPlace,
   context: { logger: Logger; redactor: Redactor },
 ): Promise<IterationLog> {
   const writtenIds = new Set<string>();
@@ -158,7 +158,9 @@ export async function openIterationLog(
     add: async (suiteId, iterations, retry) => {
       const fresh = iterations.filter(({ id }) => !writtenIds.has(id));
       for (const { id } of fresh) writtenIds.add(id);
-      await lines.write(fresh.map((iteration) => `${JSON.stringify({ suiteId, retry, ...iteration })}\n`).join(''));
+      await lines.write(
+        fresh.map((iteration) => `${escapeJson(JSON.stringify({ suiteId, retry, ...iteration }))}\n`).join(''),
+      );
     },
     [Symbol.asyncDispose]: async () => await lines[Symbol.asyncDispose](),
   };

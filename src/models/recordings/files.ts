@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, describeError, readErrorCode } from '../../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage, readTextFile, replaceTextFile } from '../../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
+import { replaceOutput } from '../../base/output-files.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { ModelName } from '../language-model.ts';
@@ -64,18 +65,23 @@ export async function readRecording(path: string, cwd: string): Promise<Recordin
 }
 
 /**
- * Writes a recording so that a reader finds the old file or the new one. Only the owner may read it.
+ * Writes a recording so that a reader finds the old file or the new one. Only the owner may read it. `root` is what no link may lead
+ * out of, as `findOutputRoot` gives it.
  *
  * @throws {ConfigurationError} instead of writing, where a known secret would be in the file
  */
-export async function writeRecording(path: string, recording: Recording, redactor: Redactor): Promise<void> {
+export async function writeRecording(
+  { path, root }: { path: string; root: string | null },
+  recording: Recording,
+  redactor: Redactor,
+): Promise<void> {
   const text = redactLines(printRecording(recording), redactor);
   if (redactor.redact(text) !== text || !isReadable(text)) {
     const message = 'The recording has a part that is a known secret, so the gate did not write it';
     const hint = 'Change the case or the server so that neither sends the secret to the model, and record again.';
     throw new ConfigurationError([{ code: 'secret-in-recording', message, file: path }], { hint });
   }
-  await replaceTextFile(path, text);
+  replaceOutput(path, text, root);
 }
 
 /** Redaction can take away what makes a line one of a recording, such as a number. */

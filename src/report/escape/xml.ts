@@ -10,23 +10,25 @@ const references: Record<string, string> = {
   '\t': '&#9;',
   '\n': '&#10;',
   '\r': '&#13;',
-  '\u0085': '&#x85;',
-  '\u2028': '&#x2028;',
 };
 
 /** Returns character data for an element. `>` is escaped too, so that no `]]>` can occur (XML 1.0 §2.4). */
 export function escapeXmlText(text: string): string {
+  // Controls of terminals and of the direction of text are inert as references (CVE-2021-42574).
   // Parsers turn other line ends into line feeds (§2.11, and XML 1.1's two more); a reference survives.
-  return replaceByReference(text, /[&<>\r\u0085\u2028]/g);
+  return replaceByReference(text, /[&<>\r\u007F-\u009F\u2028\p{Bidi_Control}]/gu); // oxlint-disable-line no-control-regex
 }
 
 /** Returns a value for a double-quoted attribute; white space is kept by reference, as parsers normalise it (§3.3.3). */
 export function escapeXmlAttribute(text: string): string {
-  return replaceByReference(text, /[&<>"'\t\n\r\u0085\u2028]/g);
+  return replaceByReference(text, /[&<>"'\t\n\r\u007F-\u009F\u2028\p{Bidi_Control}]/gu); // oxlint-disable-line no-control-regex
 }
 
 function replaceByReference(text: string, characters: RegExp): string {
   return text
     .replaceAll(illegalCharacters, '\uFFFD')
-    .replaceAll(characters, (character) => references[character] ?? character);
+    .replaceAll(
+      characters,
+      (character) => references[character] ?? `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`,
+    );
 }

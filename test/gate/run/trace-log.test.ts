@@ -12,7 +12,10 @@ async function openLog(workspace: Workspace) {
   redactor.add(new Secret('hunter2-hunter2'));
   const warnings: string[] = [];
   const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
-  const log = await openIterationLog({ path: join(workspace.path, 'out'), label: 'out' }, { logger, redactor });
+  const log = await openIterationLog(
+    { path: join(workspace.path, 'out'), label: 'out', root: workspace.path },
+    { logger, redactor },
+  );
   return { log, warnings };
 }
 

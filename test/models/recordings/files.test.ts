@@ -36,7 +36,7 @@ describe('the file of a recording', () => {
   it('is read as it was written, byte by byte, and only its owner may read it', async () => {
     await using workspace = await createWorkspace();
     const recording = await record(createScenario({ script: [['read_note', 'list_notes']] }), { iterations: 3 });
-    await writeRecording(join(workspace.path, file), recording, redactor);
+    await writeRecording({ path: join(workspace.path, file), root: null }, recording, redactor);
     const read = await readRecording(file, workspace.path);
     expect(read).toEqual(recording);
     expect(printRecording(read!)).toBe(await workspace.read(file));
@@ -136,14 +136,14 @@ describe('the file of a recording', () => {
     await using workspace = await createWorkspace({ [file]: 'old' });
     const recording = await record(createScenario());
     await mkdir(join(workspace.path, 'blocked.jsonl/x'), { recursive: true });
-    await expect(writeRecording(join(workspace.path, 'blocked.jsonl'), recording, redactor)).rejects.toThrow(
-      /EISDIR|ENOTEMPTY|EEXIST/,
-    );
+    await expect(
+      writeRecording({ path: join(workspace.path, 'blocked.jsonl'), root: null }, recording, redactor),
+    ).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
     expect(await readdir(workspace.path)).toEqual(['blocked.jsonl', 'recordings']);
     const structural = createRedactor([new Secret('"role":"user"')]);
-    await expect(writeRecording(join(workspace.path, file), recording, structural)).rejects.toThrow(
-      'is a known secret',
-    );
+    await expect(
+      writeRecording({ path: join(workspace.path, file), root: null }, recording, structural),
+    ).rejects.toThrow('is a known secret');
     expect(await workspace.read(file)).toBe('old');
   });
 });

@@ -104,13 +104,13 @@ describe('secrets', () => {
     const live = createTalkativeSource(scenario, answerWith);
     const recording = await record(scenario, { live, redactor });
     const path = join(workspace.path, 'a.jsonl');
-    await writeRecording(path, recording, redactor);
+    await writeRecording({ path: path, root: null }, recording, redactor);
     expect(listFound(await workspace.read('a.jsonl'))).toEqual([]);
     expect(await workspace.read('a.jsonl')).toContain('***');
 
     // The same without a redactor has them all, so the test can fail.
     const open = await record(scenario, { live });
-    await writeRecording(join(workspace.path, 'b.jsonl'), open, createRedactor());
+    await writeRecording({ path: join(workspace.path, 'b.jsonl'), root: null }, open, createRedactor());
     expect(listFound(await workspace.read('b.jsonl'))).toEqual(canaries);
 
     const changed = { ...scenario, prompts: ['Other'], system: `Key ${canaries[0]}`, tools: [] };
@@ -156,7 +156,7 @@ describe('secrets', () => {
     const path = join(workspace.path, 'a.jsonl');
     const pin = createRedactor([new Secret('48151623')]);
     const scenario = createScenario({ outputs: { read_note: { type: 'json', value: { pin: 48151623 } } } });
-    await writeRecording(path, await record(scenario, { redactor: pin }), pin);
+    await writeRecording({ path: path, root: null }, await record(scenario, { redactor: pin }), pin);
     expect(await workspace.read('a.jsonl')).toContain('{"pin":"***"}');
 
     const live = createScriptedSource(scenario, (call) => {
@@ -166,7 +166,9 @@ describe('secrets', () => {
         usage: { ...answer.usage, outputTokens: { total: 48151623, text: undefined, reasoning: undefined } },
       };
     });
-    await expect(writeRecording(path, await record(scenario, { live }), pin)).rejects.toThrow(ConfigurationError);
+    await expect(writeRecording({ path: path, root: null }, await record(scenario, { live }), pin)).rejects.toThrow(
+      ConfigurationError,
+    );
   });
 
   it('that became known after the recording are replaced before it is written', async () => {
@@ -180,7 +182,7 @@ describe('secrets', () => {
     await converse(await source.openSession(createRequest(createScenario().model)), createScenario());
     const recording = mergeRecording(null, recorder.list()[0]!, providerPackage);
     redactor.add(new Secret('Buy milk'));
-    await writeRecording(join(workspace.path, 'a.jsonl'), recording, redactor);
+    await writeRecording({ path: join(workspace.path, 'a.jsonl'), root: null }, recording, redactor);
     expect(await workspace.read('a.jsonl')).not.toContain('Buy milk');
     expect(await workspace.read('a.jsonl')).toContain(String.raw`\"text\":\"***\"`);
   });
@@ -189,7 +191,7 @@ describe('secrets', () => {
     await using workspace = await createWorkspace();
     const redactor = createRedactor([new Secret('"role":"user"')]);
     const error: unknown = await writeRecording(
-      join(workspace.path, 'a.jsonl'),
+      { path: join(workspace.path, 'a.jsonl'), root: null },
       await record(createScenario()),
       redactor,
     ).catch((thrown: unknown) => thrown);
