@@ -1,5 +1,6 @@
 import { listSecretForms, longestRemnant, type SecretForm } from './secret-forms.ts';
 import { cutMark } from './text.ts';
+import { listTextViews } from './text-views.ts';
 
 /** A part of a text, from `start` up to but not including `end`. */
 interface Range {
@@ -7,7 +8,7 @@ interface Range {
   end: number;
 }
 
-/** Finds the forms of many secrets in one pass over a text, however many there are. */
+/** Finds the forms of many secrets in one pass over a text, however many there are, and in one over each of its views. */
 export interface SecretFinder {
   add(secret: string): void;
   /** In the order of the text; what overlaps is one range. */
@@ -28,6 +29,18 @@ export function createSecretFinder(): SecretFinder {
     isKnownKey[key] = 1;
     reaches.set(key, [...(reaches.get(key) ?? []), reach]);
   };
+  const scan = (text: string): Range[] => {
+    const ranges: Range[] = [];
+    for (let start = 0; start < text.length - 1; start += 1) {
+      const key = readKey(text, start);
+      if (isKnownKey[key] === 0) continue;
+      for (const reach of reaches.get(key) ?? []) {
+        const range = reach(text, start);
+        if (range !== null) addRange(ranges, range);
+      }
+    }
+    return ranges;
+  };
   return {
     add: (secret) => {
       for (const form of listSecretForms(secret)) {
@@ -38,15 +51,12 @@ export function createSecretFinder(): SecretFinder {
       }
     },
     find: (text) => {
+      if (known.size === 0) return [];
+      const hidden = listTextViews(text).flatMap((view) => scan(view.text).map((range) => view.locate(range)));
+      const plain = scan(text);
+      if (hidden.length === 0) return plain;
       const ranges: Range[] = [];
-      for (let start = 0; start < text.length - 1; start += 1) {
-        const key = readKey(text, start);
-        if (isKnownKey[key] === 0) continue;
-        for (const reach of reaches.get(key) ?? []) {
-          const range = reach(text, start);
-          if (range !== null) addRange(ranges, range);
-        }
-      }
+      for (const range of [...plain, ...hidden].toSorted((a, b) => a.start - b.start)) addRange(ranges, range);
       return ranges;
     },
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { fileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
@@ -16,6 +17,13 @@ describe('a pull request, judged by the policy of its base,', () => {
 describe.runIf(process.platform !== 'win32')('a gate of which', () => {
   it.each(inputAttacks.map((attack) => [attack.name, attack] as const))('%s refuses it', async (_, attack) => {
     expect((await runInputAttack(attack, commandPath)).problems).toEqual([]);
+  });
+});
+
+describe('the files that a gate writes', () => {
+  const chosen = fileAttacks.filter((_, index) => index % 3 === 0);
+  it.each(chosen.map((attack) => [attack.name, attack] as const))('are safe where a change %s', async (_, attack) => {
+    expect((await runFileAttack(attack)).problems).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@ import pMap from 'p-map';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { fileAttacks as writtenFileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { programAttacks, runProgramAttack } from './program-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
@@ -93,6 +94,7 @@ const others = [
     .filter(({ level }) => level === 'none' || hasSandbox)
     .map((attack) => [attack, () => runProgramAttack(attack)] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
+  ...writtenFileAttacks.map((attack) => [attack, () => runFileAttack(attack)] as const),
 ].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
 await pMap(
   values.sandbox === undefined ? others : [],

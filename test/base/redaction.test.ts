@@ -237,3 +237,44 @@ describe('redactDeep', () => {
     expect(JSON.stringify(redactDeep(parsed, redactor))).toBe('{"__proto__":"***"}');
   });
 });
+
+describe('a secret in an encoding around it', () => {
+  const secret = `it's "<a&b>" and a Key-${'x7Q'.repeat(40)}`;
+  const redactor = createRedactor([new Secret(secret)]);
+  const base64 = Buffer.from(`before ${secret} after`).toString('base64');
+  const wrap = (width: number, end: string) => base64.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), `$&${end}`);
+  const references = (encode: (code: number) => string) =>
+    secret.replaceAll(/[^ ]/g, (each) => encode(each.charCodeAt(0)));
+
+  it.each([
+    ['base64 of MIME', wrap(76, '\r\n')],
+    ['base64 of PEM', wrap(64, '\n')],
+    ['base64 with an indent', wrap(60, '\n    ')],
+    ['base64 in lines in JSON', JSON.stringify(wrap(76, '\r\n'))],
+    ['base64 in lines in JSON in JSON', JSON.stringify(JSON.stringify(wrap(76, '\n')))],
+    ['base64 in lines in an attribute of XML', wrap(76, '&#13;&#10;')],
+    ['base64 for URLs in lines', wrap(76, '\n').replaceAll('+', '-').replaceAll('/', '_')],
+    ['decimal references', references((code) => `&#${code};`)],
+    ['hexadecimal references', references((code) => `&#x${code.toString(16).toUpperCase()};`)],
+    ['references with zeros', references((code) => `&#00${code};`)],
+    [
+      'references as Go writes them',
+      secret.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('"', '&#34;').replaceAll('<', '&lt;'),
+    ],
+    [
+      'references in references',
+      secret.replaceAll('&', '&amp;amp;').replaceAll("'", '&amp;#x27;').replaceAll('"', '&amp;quot;'),
+    ],
+  ])('is redacted: %s', (_, text) => {
+    const clean = redactor.redact(`one ${text} two`);
+    expect(clean).toMatch(/^one .*\*\*\*.* two$/s);
+    expect(clean.length).toBeLessThan(60);
+    expect(redactor.redact(text)).not.toContain(text.slice(40, 52));
+  });
+
+  it('leaves texts alone that hold no secret', () => {
+    for (const text of ['a &amp; b &#10; c', `${'A'.repeat(76)}\n${'B'.repeat(76)}`, '&#x110000; &#99999999; &nope;']) {
+      expect(redactor.redact(text)).toBe(text);
+    }
+  });
+});

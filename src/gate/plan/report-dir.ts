@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
