@@ -8,6 +8,7 @@ import {
   describeRates,
   describeSmallestFalls,
   formatCounts,
+  formatCurrent,
 } from '../src/report/comparison.ts';
 import { create, createSvg, quote, createRows } from './dom.ts';
 
@@ -53,7 +54,7 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
   );
 }
 
-function createRow({ change, title, baseline, current }: CaseComparison): HTMLElement {
+function createRow({ change, title, baseline, ...now }: CaseComparison): HTMLElement {
   return create(
     'tr',
     { class: change },
@@ -65,7 +66,7 @@ function createRow({ change, title, baseline, current }: CaseComparison): HTMLEl
     ),
     create('td', {}, quote(title)),
     create('td', { class: 'count' }, formatCounts(baseline)),
-    create('td', { class: 'count' }, formatCounts(current)),
+    create('td', { class: 'count' }, formatCurrent(now)),
   );
 }
 

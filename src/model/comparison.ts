@@ -41,6 +41,12 @@ const caseComparisonSchema = z.object({
   change: z.enum(caseChanges),
   baseline: countsSchema.nullable().describe('Null where that side has no such case.'),
   current: countsSchema.nullable(),
+  confirming: countsSchema
+    .exactOptional()
+    .describe('Further iterations, which ran because the case seemed to have regressed.'),
+  unconfirmed: count
+    .exactOptional()
+    .describe('How many further iterations would confirm that it regressed; absent where they ran, or none has to.'),
 });
 export type CaseComparison = z.infer<typeof caseComparisonSchema>;
 

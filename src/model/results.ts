@@ -48,6 +48,9 @@ const caseResultsSchema = z.object({
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
   failures: caseReportSchema.shape.failures,
   retries: z.array(countsSchema).describe('What the further rounds made of it.'),
+  confirming: countsSchema
+    .exactOptional()
+    .describe('Iterations that ran only because it seemed to have regressed since the baseline; no rate counts them.'),
   maxRuns: count
     .exactOptional()
     .describe('Where iterations are given out round by round: how many it may have at most.'),

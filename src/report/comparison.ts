@@ -115,9 +115,15 @@ export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxR
   ];
 }
 
-function renderRow({ title, change, baseline, current }: CaseComparison): string {
+/** `0 of 1, and 0 of 7 further`. */
+export function formatCurrent({ current, confirming }: Pick<CaseComparison, 'current' | 'confirming'>): string {
+  const further = confirming === undefined ? '' : `, and ${formatCounts(confirming)} further`;
+  return `${formatCounts(current)}${further}`;
+}
+
+function renderRow({ title, change, baseline, ...now }: CaseComparison): string {
   const name = renderTableCode(truncateText(title, maxTitleLength));
-  return `| ${changeWords[change].row} | ${name} | ${formatCounts(baseline)} | ${formatCounts(current)} |`;
+  return `| ${changeWords[change].row} | ${name} | ${formatCounts(baseline)} | ${formatCurrent(now)} |`;
 }
 
 /** `2 of 3`; a dash where that side has no such case. */

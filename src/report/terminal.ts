@@ -13,6 +13,7 @@ import {
   describeRates,
   describeSmallestFalls,
   formatCounts,
+  formatCurrent,
 } from './comparison.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
@@ -246,9 +247,9 @@ function listComparison(comparison: Comparison, { paint }: Page): string[] {
     ]
       .slice(0, maxDetailedCases)
       .map((line) => `  ${line}`),
-    ...shown.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {
+    ...shown.slice(0, maxDetailedCases).map(({ change, title, baseline, ...now }) => {
       const name = escapeTerminalText(truncateText(title, maxTitleLength));
-      return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCounts(current)} now`;
+      return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCurrent(now)} now`;
     }),
   ];
 }

@@ -6,12 +6,15 @@ import type {
   RateChange,
   RegressionLimits,
 } from '../model/comparison.ts';
+import { formatCount } from '../base/text.ts';
 import { type CaseChange, caseChanges } from '../model/case-change.ts';
 import type { Counts } from '../model/quantities.ts';
 import type { FlakyEffect } from '../model/policy.ts';
 import type { CaseResults, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { type ComparablePair, compareRates, listRateDrops, sumCounts } from './compare-rates.ts';
+import type { Suspect } from './compare-base.ts';
+import { sum } from './count.ts';
 import { countFlaky } from './flaky.ts';
 import { computeSmallestFall, type ExpectedCase } from './smallest-fall.ts';
 
@@ -112,10 +115,19 @@ function listRegressedCases({ cases, counts, maximumRegressions, baseline }: Com
     .filter(({ change }) => change === 'regressed')
     .map((testCase) => ({
       code: 'regressed',
-      message: `"${testCase.title}" regressed: ${formatCounts(testCase.baseline)} passed in the baseline (${baseline.source}), ${formatCounts(testCase.current)} now; ${counts.regressed} regressed, at most ${maximumRegressions} may.`,
+      message: `"${testCase.title}" regressed: ${formatCounts(testCase.baseline)} passed in the baseline (${baseline.source}), ${formatCounts(testCase.current)} now${describeConfirming(testCase)}; ${counts.regressed} regressed, at most ${maximumRegressions} may.${describeUnconfirmed(testCase)}`,
       suiteId: testCase.suiteId,
       caseId: testCase.id,
     }));
+}
+
+function describeConfirming({ confirming }: CaseComparison): string {
+  return confirming === undefined ? '' : ` and ${formatCounts(confirming)} in further iterations`;
+}
+
+function describeUnconfirmed({ unconfirmed }: CaseComparison): string {
+  if (unconfirmed === undefined) return '';
+  return ` ${formatCount(unconfirmed, 'further iteration')} would confirm it and did not run, so the results so far decide.`;
 }
 
 const comparableChanges: ReadonlySet<CaseChange> = new Set(['regressed', 'unsteady', 'fixed', 'unchanged']);
@@ -126,16 +138,57 @@ function listComparable({ suiteId, change, baseline, current }: CaseComparison):
 }
 
 function compareCase(suiteId: string, testCase: CaseResults, earlier: BaselineCase | undefined): CaseComparison {
-  const { id, title, passed, failed, definitionHash } = testCase;
+  const { id, title, passed, failed, definitionHash, confirming } = testCase;
   const current = { passed, total: passed + failed };
   const baseline = earlier === undefined ? null : { passed: earlier.passed, total: earlier.total };
   const change = (): CaseChange => {
     if (earlier === undefined) return 'new';
     // Where one side does not say what it did, it is unknown whether they are the same.
     if (definitionHash === null || definitionHash !== earlier.definitionHash) return 'changed';
-    return classifyCounts(earlier, current);
+    const found = classifyCounts(earlier, current);
+    return found === 'regressed' && isRefuted(testCase) ? 'unsteady' : found;
   };
-  return { suiteId, id, title, change: change(), baseline, current };
+  const compared: CaseComparison = { suiteId, id, title, change: change(), baseline, current };
+  if (confirming !== undefined) compared.confirming = confirming;
+  const missing = compared.change === 'regressed' ? countUnconfirmed(testCase) : 0;
+  return missing === 0 ? compared : { ...compared, unconfirmed: missing };
+}
+
+/** A case that seems to have regressed is confirmed once it has so many iterations: one that fails by chance passes one of them. */
+const confirmedIterations = 8;
+
+/** Counts the further iterations that would confirm that a case regressed. One that is deterministic repeats once. */
+function countUnconfirmed({ passed, failed, confirming, isDeterministic }: CaseResults): number {
+  const ran = passed + failed + (confirming?.total ?? 0);
+  return Math.max(0, (isDeterministic === true ? 2 : confirmedIterations) - ran);
+}
+
+/** Whether further iterations speak against a regression: one that passed where none did at first, else more than half of all. */
+function isRefuted({ passed, confirming = { passed: 0, total: 0 } }: CaseResults): boolean {
+  return passed + confirming.passed > (passed === 0 ? 0 : confirmedIterations / 2) && confirming.total > 0;
+}
+
+/**
+ * Lists the cases of a suite that seem to have regressed and of which further iterations decide; none where the policy allows as many
+ * regressions, whatever these are.
+ */
+export function listUnconfirmed(
+  { cases, counts }: Pick<Comparison, 'cases' | 'counts'>,
+  { suiteId, maximumRegressions }: { suiteId: string; maximumRegressions: number },
+): Suspect[] {
+  if (counts.regressed <= maximumRegressions) return [];
+  return cases
+    .filter((testCase) => testCase.suiteId === suiteId)
+    .flatMap(({ id, unconfirmed }) => (unconfirmed === undefined ? [] : [{ id, rounds: unconfirmed }]))
+    .toSorted((one, two) => one.rounds - two.rounds);
+}
+
+/**
+ * Says how many iterations of a suite may run only to confirm regressions: twice as many as the plan asked for, and at least enough for one
+ * case more than the policy allows to regress.
+ */
+export function limitConfirmingIterations({ cases }: SuiteResults, maximumRegressions: number): number {
+  return Math.max(2 * sum(cases, ({ planned }) => planned), (confirmedIterations - 1) * (maximumRegressions + 1));
 }
 
 /** Classifies the change of a case that did the same both times, from how many of its iterations passed. */

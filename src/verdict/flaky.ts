@@ -69,12 +69,33 @@ export function addRetryRound(results: SuiteResults, round: RetryRound, found: r
       if (again === undefined) return testCase;
       const counts = { passed: again.passed, total: again.passed + again.failed };
       return {
-        ...testCase,
-        tokensUsed: testCase.tokensUsed + again.tokensUsed,
-        usage: joinUsage([testCase.usage, again.usage]),
-        judges: joinJudges([...testCase.judges, ...again.judges]),
+        ...addUse(testCase, again),
         retries: round.shortfall === null ? [...testCase.retries, counts] : testCase.retries,
       };
     }),
+  };
+}
+
+/** Adds further iterations that only confirm whether cases regressed: what was spent counts, and no rate does. */
+export function addConfirming(results: SuiteResults, found: readonly CaseResults[]): SuiteResults {
+  const byId = new Map(found.map((testCase) => [testCase.id, testCase]));
+  return {
+    ...results,
+    cases: results.cases.map((testCase) => {
+      const again = byId.get(testCase.id);
+      if (again === undefined) return testCase;
+      const { passed, total } = testCase.confirming ?? { passed: 0, total: 0 };
+      const confirming = { passed: passed + again.passed, total: total + again.passed + again.failed };
+      return { ...addUse(testCase, again), confirming };
+    }),
+  };
+}
+
+function addUse(testCase: CaseResults, again: CaseResults): CaseResults {
+  return {
+    ...testCase,
+    tokensUsed: testCase.tokensUsed + again.tokensUsed,
+    usage: joinUsage([testCase.usage, again.usage]),
+    judges: joinJudges([...testCase.judges, ...again.judges]),
   };
 }

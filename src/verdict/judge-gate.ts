@@ -103,9 +103,14 @@ export interface MeasuredSuite {
   requirements: SuiteRequirements;
 }
 
-function compareSuites(
+/** Compares what was measured with the baseline of the policy; null without one. */
+export function compareSuites(
   measured: readonly MeasuredSuite[],
-  { baseline, maximumRegressions, maximumRateDrop }: GatePolicy,
+  {
+    baseline,
+    maximumRegressions,
+    maximumRateDrop,
+  }: Pick<GatePolicy, 'baseline' | 'maximumRegressions' | 'maximumRateDrop'>,
 ): Comparison | null {
   if (baseline === null) return null;
   const asRun = measured.map(({ results, requirements }) => ({ results, effect: requirements.flaky.value }));

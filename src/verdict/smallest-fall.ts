@@ -10,13 +10,13 @@ export interface ExpectedCase {
   iterations: number;
 }
 
-export interface FallRule {
+interface FallRule {
   maximumRateDrop: number;
   isOverTasks: boolean;
 }
 
 /** The share of gates that find the fall. */
-export const fallPower = 0.9;
+const fallPower = 0.9;
 
 /** A power of 90 % is then known to a point and a half, and most falls to one. */
 const simulatedGates = 400;

@@ -115,4 +115,25 @@ describe('a process that iterations share', () => {
     expect(report.baseComparison?.cases.filter(({ isWorse }) => isWorse).length).toBeGreaterThan(0);
     expect(exitCode).toBe(1);
   });
+
+  it('serves no iteration that confirms a regression since a baseline, where it served the failure', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals, 'server.mjs': moodyServer });
+    const gate = async (log: string, broken: string, inputs: Record<string, string>) =>
+      await runEmbeddedGate(workspace, {
+        'server-command': `${process.execPath} server.mjs ${log} ${broken}`,
+        isolation: 'run',
+        'min-pass-rate': '0%',
+        ...inputs,
+      });
+    await gate('then.log', '', { 'report-dir': 'then' });
+    const once = await gate('once.log', '1', { baseline: 'then' });
+    expect(once.report.totals).toMatchObject({ passed: 0, failed: 12 });
+    expect(once.report.comparison?.cases.map(({ confirming }) => confirming)).toEqual(
+      titles.map(() => ({ passed: 1, total: 1 })),
+    );
+    expect(once.exitCode).toBe(0);
+    const always = await gate('always.log', '1 2 3 4 5 6', { baseline: 'then' });
+    expect(always.report.comparison?.counts.regressed).toBe(4);
+    expect(always.exitCode).toBe(1);
+  });
 });

@@ -9,6 +9,7 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createStoppedReport } from '../support/factories/report-factory.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -110,6 +111,84 @@ describe('a gate with a baseline', () => {
     expect(allFell.report.verdict.reasons[0]?.message).toMatch(
       / 80% now, which chance explains over tasks with p = 0\.016;/,
     );
+  });
+
+  describe('with a case that passed before and fails once', () => {
+    const names = ['a', 'b', 'c'];
+    const run = async (scripts: Record<string, readonly Behaviour[]>, { head = '', policy = {}, inputs = {} } = {}) => {
+      const file = `policy: { minimumPassRate: 0% }\n${head}`;
+      await using workspace = await createWorkspace({ 'x.evals.yaml': writeCallingCases(names, { head: file }) });
+      const gate = async (scripted: Record<string, readonly Behaviour[]>, given: GateInputs) => {
+        await using server = await startFlakyServer(scripted);
+        const result = await runEmbeddedGate(workspace, { 'server-command': '', 'server-url': server.url, ...given });
+        return { ...result, calls: server.countCalls() };
+      };
+      const passes = Object.fromEntries(names.map((name) => [name, ['passes'] as const]));
+      await gate(passes, {});
+      return await gate({ ...passes, ...scripts }, { ...baseline, policy, ...inputs });
+    };
+
+    it('runs it further, and passes where it passes then', async () => {
+      const result = await run({ a: ['fails', 'fails', 'fails', 'passes'] });
+      expect(result).toMatchObject({
+        exitCode: 0,
+        warnings: [],
+        calls: { a: 4, b: 1, c: 1 },
+        report: { comparison: { cases: [{ id: 'a', change: 'unsteady', confirming: { passed: 1, total: 3 } }] } },
+      });
+      // The rate is that of the iterations that the plan asked for.
+      expect(result.report.suites).toMatchObject([{ totals: { passed: 2, iterations: 3 } }]);
+    });
+
+    it('fails where it fails seven times further, and says so', async () => {
+      const result = await run({ a: ['fails'] });
+      expect(result).toMatchObject({
+        exitCode: 1,
+        calls: { a: 8, b: 1, c: 1 },
+        report: { comparison: { cases: [{ id: 'a', change: 'regressed', confirming: { passed: 0, total: 7 } }] } },
+      });
+      expect(result.report.verdict.reasons).toMatchObject([
+        {
+          code: 'regressed',
+          message: expect.stringMatching(/0 of 1 now and 0 of 7 in further iterations; 1 regressed, at most 0 may\.$/),
+        },
+      ]);
+    });
+
+    it('runs none further where the policy allows the regression', async () => {
+      const { exitCode, calls } = await run({ a: ['fails'] }, { policy: { maximumRegressions: 1 } });
+      expect({ exitCode, calls }).toEqual({ exitCode: 0, calls: { a: 1, b: 1, c: 1 } });
+    });
+
+    it('confirms as many as there are iterations for, and says that the others are not confirmed', async () => {
+      const result = await run({ a: ['fails'], b: ['fails'], c: ['fails'] });
+      // Seven for a policy that allows none.
+      expect(result).toMatchObject({ exitCode: 1, calls: { a: 8, b: 1, c: 1 } });
+      const messages = result.report.verdict.reasons.map(({ message }) => message);
+      expect(
+        messages.filter((message) =>
+          message.endsWith('7 further iterations would confirm it and did not run, so the results so far decide.'),
+        ),
+      ).toHaveLength(2);
+    });
+  });
+
+  it('repeats a deterministic case once', async () => {
+    const file = `${writeCallingCases(['a'], { head: 'policy: { minimumPassRate: 0% }\n', runs: null })}    deterministic: true\n`;
+    await using workspace = await createWorkspace({ 'x.evals.yaml': file });
+    const run = async (script: readonly Behaviour[], inputs: GateInputs) => {
+      await using server = await startFlakyServer({ a: script });
+      const { exitCode } = await runEmbeddedGate(workspace, {
+        'server-command': '',
+        'server-url': server.url,
+        ...inputs,
+      });
+      return { exitCode, calls: server.countCalls()['a'] };
+    };
+    const fresh = { 'report-dir': 'then' };
+    await run(['passes'], fresh);
+    expect(await run(['fails'], { baseline: 'then' })).toEqual({ exitCode: 1, calls: 2 });
+    expect(await run(['fails', 'passes'], { baseline: 'then' })).toEqual({ exitCode: 0, calls: 2 });
   });
 
   it('passes with as many regressions as are allowed, in the directory of a report', async () => {

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { BaselineCase } from '../../src/model/comparison.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
-import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
+import {
+  classifyCounts,
+  compareWithBaseline,
+  limitConfirmingIterations,
+  listRegressions,
+  listUnconfirmed,
+} from '../../src/verdict/compare.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { describeRates } from '../../src/report/comparison.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
@@ -132,7 +138,7 @@ describe('listRegressions', () => {
         {
           code: 'regressed',
           message:
-            '"Adds two numbers" regressed: 3 of 3 passed in the baseline (branch:main), 0 of 3 now; 2 regressed, at most 0 may.',
+            '"Adds two numbers" regressed: 3 of 3 passed in the baseline (branch:main), 0 of 3 now; 2 regressed, at most 0 may. 5 further iterations would confirm it and did not run, so the results so far decide.',
           suiteId: 'math',
           caseId: 'adds',
         },
@@ -150,5 +156,53 @@ describe('listRegressions', () => {
     const regressions = listRegressions(compare(baseline, suites));
     expect(judge({ ...suiteOf({}), suiteId: 'other' }, regressions).outcome).toBe('passed');
     expect(judge({ ...suiteOf({}), isComplete: false }, regressions).outcome).toBe('inconclusive');
+  });
+});
+
+describe('a case that seems to have regressed', () => {
+  const read = (text: string) => {
+    const [passed = 0, total = 0] = text.split('/').map(Number);
+    return { passed, total };
+  };
+
+  it.each([
+    ['1/1', '0/1', null, 'regressed', 7],
+    ['1/1', '0/1', '0/3', 'regressed', 4],
+    ['1/1', '0/1', '0/7', 'regressed', undefined],
+    ['1/1', '0/1', '1/1', 'unsteady', undefined],
+    ['3/3', '0/3', '0/5', 'regressed', undefined],
+    ['2/2', '1/2', null, 'regressed', 6],
+    ['2/2', '1/2', '3/6', 'regressed', undefined],
+    ['2/2', '1/2', '4/6', 'unsteady', undefined],
+    ['10/10', '5/10', null, 'regressed', undefined],
+  ])('of %s then, %s now and %s further is %s', (then, now, further, change, unconfirmed) => {
+    const { passed, total } = read(now);
+    const confirming = further === null ? {} : { confirming: read(further) };
+    const suite = suiteOf({ id: 'adds', passed, failed: total - passed, ...confirming });
+    const [found] = compare([createBaselineCase(read(then))], [suite]).cases;
+    expect(found?.change).toBe(change);
+    expect(found?.unconfirmed).toBe(unconfirmed);
+  });
+
+  it('repeats once where it is deterministic', () => {
+    const of = (confirming: object) =>
+      compare(
+        [createBaselineCase({ passed: 1, total: 1 })],
+        [suiteOf({ passed: 0, failed: 1, isDeterministic: true, ...confirming })],
+      ).cases;
+    expect(of({})).toMatchObject([{ change: 'regressed', unconfirmed: 1 }]);
+    expect(of({ confirming: { passed: 0, total: 1 } })[0]).not.toHaveProperty('unconfirmed');
+    expect(of({ confirming: { passed: 1, total: 1 } })).toMatchObject([{ change: 'unsteady' }]);
+  });
+
+  it('runs further where the policy does not allow it, and at most twice as often as the suite or to find one too many', () => {
+    const comparison = compare([createBaselineCase()], [suiteOf({ passed: 0, failed: 3 })]);
+    expect(listUnconfirmed(comparison, { suiteId: 'math', maximumRegressions: 0 })).toEqual([
+      { id: 'adds', rounds: 5 },
+    ]);
+    expect(listUnconfirmed(comparison, { suiteId: 'math', maximumRegressions: 1 })).toEqual([]);
+    expect(listUnconfirmed(comparison, { suiteId: 'other', maximumRegressions: 0 })).toEqual([]);
+    expect(limitConfirmingIterations(suiteOf({ planned: 3 }), 0)).toBe(7);
+    expect(limitConfirmingIterations(suiteOf({ planned: 30 }), 1)).toBe(60);
   });
 });

@@ -3,14 +3,14 @@ import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
 import { listRunGaps } from '../../verdict/completeness.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { asBaseService, type BaseSide } from './base-side.ts';
+import type { BaseSide } from './base-side.ts';
+import { muteContext } from './confirm.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, openCoin, type PairLog } from './pair-log.ts';
 import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
 import type { IterationNumbers } from './read-results.ts';
 import { findWidestScope } from './renew-servers.ts';
 import { continueSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
-import { noIterationLog } from './trace-log.ts';
 
 /** A suite that is compared with its base. */
 export interface PairedSuite {
@@ -110,18 +110,6 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
     spentMs: () => spentMs,
     runBeside: runBeside({ usesCache: true, onProblem: (reason) => base.giveUp(reason) }),
     confirm: (onProblem) => ({ runBeside: runBeside({ usesCache: false, onProblem }) }),
-  };
-}
-
-/** Runs of which only the comparison reads the iterations: nothing of them is in the report, and no answer is recorded. */
-export function muteContext(context: SuiteRunContext): SuiteRunContext {
-  return {
-    ...context,
-    service: asBaseService(context.service),
-    iterationLog: noIterationLog,
-    traceLog: null,
-    evidence: noEvidence,
-    onProgress: () => {},
   };
 }
 

@@ -15,6 +15,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import { type BaseCache, openBaseCache } from './base-cache.ts';
 import { openCheckout } from './base-checkout.ts';
 import type { ConnectedService } from './connect-service.ts';
+import { asComparedService } from './confirm.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { renewServers } from './renew-servers.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
@@ -136,7 +137,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     const own = { servers: planned.servers, service: ownService, suites, isolation, recordSuffix: ' (base)' };
     const created = createTestServers(own, { witnesses: context.witnesses, environment, processMarker });
     await attempt('started', async () => {
-      const service = asBaseService(scope.service);
+      const service = asComparedService(scope.service);
       const { teardown } = scope;
       await created.open(service, { lifetime, teardown, clock, logger, redactor, onProgress: () => {} });
       logger.info(`The server of the base is ready. The sides take turns by the seed ${planned.seed}.`);
@@ -191,16 +192,6 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
 
 /** What inline tests are called; the base has the same. */
 const inlineTests = 'tests';
-
-/** The service as the base uses it: what the gate keeps of its own runs does not take in those of the base. */
-export function asBaseService(service: ConnectedService): ConnectedService {
-  const { models } = service;
-  return {
-    ...service,
-    answers: null,
-    models: models === null ? null : { ...models, setSuite: (suite) => models.setSuite({ ...suite, isBase: true }) },
-  };
-}
 
 /** Lists the cases of the base's own evals files, by suite; null where they cannot be read, so that none counts as new. */
 async function readKnown({ patterns }: PlannedBase, cwd: string): Promise<Record<string, string[]> | null> {

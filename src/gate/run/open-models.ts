@@ -35,11 +35,10 @@ export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, ModelSo
     requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
     /** By case of the plan: which iterations of the gate those of the next run are; by default they count from 1. */
     numbers?: ReadonlyMap<string, readonly number[]> | undefined;
-    /**
-     * Whether the run is for the comparison with the base alone: it has budgets of its own, nothing of it is recorded, and it replays the
-     * recorded iterations as often as it takes.
-     */
-    isBase?: boolean;
+    /** Whether the run is for a comparison alone: nothing of it is recorded, and it replays the recorded iterations as often as it takes. */
+    isCompared?: boolean;
+    /** Whether such a run uses the budgets of the suite, and not its own. */
+    sharesBudgets?: boolean;
   }): void;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
   collect(): Promise<MadeRecording[]>;
@@ -85,18 +84,18 @@ export function openModels(
   const parts = { mode, findCase, live: limited, findProviderProblem, maximumAgeMs: () => maximumAgeMs, now };
   const source = createRecordedSource({ ...parts, recorder });
   const comparing = { recorder: createRecorder({ redactor }), repeatsRecordings: true };
-  const baseSource = createRecordedSource({ ...parts, ...comparing });
-  let isOfBase = false;
+  const comparedSource = createRecordedSource({ ...parts, ...comparing });
+  let isForComparison = false;
   return {
     ...source,
     listWarnings: () => live.listWarnings(),
     openSession: async (request) => {
       const { caseId, iterationNumber } = request;
       const number = numbersByCase.get(caseId)?.[iterationNumber - 1] ?? iterationNumber;
-      return await (isOfBase ? baseSource : source).openSession({ ...request, iterationNumber: number });
+      return await (isForComparison ? comparedSource : source).openSession({ ...request, iterationNumber: number });
     },
-    setSuite: ({ suiteId, caseIds, requirements, numbers, isBase = false }) => {
-      isOfBase = isBase;
+    setSuite: ({ suiteId, caseIds, requirements, numbers, isCompared = false, sharesBudgets = false }) => {
+      isForComparison = isCompared;
       numbersByCase = new Map(
         [...caseIds].flatMap(([serviceId, caseId]) => {
           const ofCase = numbers?.get(caseId);
@@ -104,7 +103,7 @@ export function openModels(
         }),
       );
       maximumAgeMs = requirements.maximumRecordingAgeMs.value;
-      const side = JSON.stringify([suiteId, isBase]);
+      const side = JSON.stringify([suiteId, isCompared && !sharesBudgets]);
       budget = budgets.get(side) ?? createModelBudget(requirements.budgets, plan.pricing);
       budgets.set(side, budget);
       for (const [serviceId, caseId] of caseIds) {

@@ -9,6 +9,7 @@ import { countMinimums } from '../../verdict/plan-rounds.ts';
 import type { GateContext } from './context.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedBaseline } from '../plan/plan-past.ts';
+import { confirmRegressions } from './confirm-regressions.ts';
 import { type ConnectedService, connectService } from './connect-service.ts';
 import { createEvidenceCollector } from './evidence.ts';
 import { createResultKeeper, type KeptResults } from './keep-results.ts';
@@ -125,13 +126,25 @@ export async function runSuites(
     }
     await base?.cache.save();
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
+    const isConfirmed = await confirmRegressions(
+      { planned: plan.suites, ran, measured: suites, servers, witnesses },
+      {
+        baseline: baseline?.baseline ?? null,
+        // A shard sees a part of the cases alone, and the others may have regressed more than is allowed.
+        maximumRegressions: plan.shard === null ? plan.limits.maximumRegressions : { value: 0, source: 'default' },
+        prices: plan.limits.prices,
+      },
+      suiteContext,
+    );
     answerNotes = service.answers?.listUnused(plan.suites) ?? [];
     if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
     // What was cut short may have left something that has to be looked for, for which seconds must do.
-    isOver = suites.every(
-      ({ results: { interruption, retries } }) =>
-        interruption === null && retries.every(({ shortfall }) => shortfall === null),
-    );
+    isOver =
+      isConfirmed &&
+      suites.every(
+        ({ results: { interruption, retries } }) =>
+          interruption === null && retries.every(({ shortfall }) => shortfall === null),
+      );
     const isPassed = ({ results, requirements }: MeasuredSuite) =>
       judgeSuite(results, { policy: { requirements, today } }).outcome === 'passed';
     if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());

@@ -3,10 +3,11 @@ import type { BaseResults } from '../../model/base-comparison.ts';
 import { rateConfidence } from '../../model/case-change.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { countPairs, limitConfirmingPairs, listSuspects, selectAffordable } from '../../verdict/compare-base.ts';
+import { countPairs, limitConfirmingPairs, listSuspects } from '../../verdict/compare-base.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { type BasePartner, createBasePartner, muteContext, type PairedSuite } from './base-partner.ts';
+import { type BasePartner, createBasePartner, type PairedSuite } from './base-partner.ts';
 import type { BaseSide } from './base-side.ts';
+import { confirmSuspects, muteContext } from './confirm.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, createPairLog } from './pair-log.ts';
 import { selectPrepared } from './prepare-suite.ts';
@@ -62,10 +63,7 @@ async function runOwnRounds(
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
 }
 
-/**
- * Runs cases that seem worse further on both sides, until that is settled, cannot be settled any more, or would take more iterations or time
- * than there are for it.
- */
+/** Runs cases that seem worse further on both sides. */
 async function confirmWorse(
   suite: PairedSuite,
   { ran, partner, maximumRegressions }: { ran: RanSuite; partner: BasePartner; maximumRegressions: number },
@@ -86,30 +84,25 @@ async function confirmWorse(
     const { results } = await continueSuite(planned, { prepared: selected, numbers }, muted);
     problem ??= results.interruption?.message ?? null;
   };
+  const canGoOn = () => problem === null && base.problem() === null && !context.lifetime.cancelRun.aborted;
   const confidence = ran.requirements.confidence?.value ?? rateConfidence;
   const deterministic = new Set(planned.suite.cases.filter((each) => each.isDeterministic).map(({ id }) => id));
   const family = { cases: base.planned.cases, confidence, deterministic };
-  let left = limitConfirmingPairs(measure(suite), maximumRegressions);
-  const unpaired = new Set<string>();
-  let longestMs = 0;
-  while (problem === null && base.problem() === null && !context.lifetime.cancelRun.aborted) {
-    const before = measure(suite);
-    const suspects = listSuspects(before, family).filter(({ id }) => !unpaired.has(id));
-    const ids = selectAffordable(suspects, left);
-    if (ids.size === 0) break;
-    // The base has a share of the time alone, and the reports of the change have to be written as well.
-    if (Math.min(base.lifetime.deadline.remainingMs(), context.lifetime.deadline.remainingMs()) < 3 * longestMs) {
-      problem = 'There is no time for a further round.';
-      break;
-    }
-    const startedMs = clock.monotonicMs();
-    await runFurther(ids);
-    longestMs = Math.max(longestMs, clock.monotonicMs() - startedMs);
-    left -= ids.size * atOnce;
-    const after = measure(suite);
-    // A round without a result on both sides would be followed by another one without.
-    for (const id of ids) if (countBoth(after, id) === countBoth(before, id)) unpaired.add(id);
-  }
+  const obstacle = await confirmSuspects(
+    {
+      listSuspects: () => (canGoOn() ? listSuspects(measure(suite), family) : []),
+      countResults: (id) => countBoth(measure(suite), id),
+      runFurther,
+      findObstacle: () => null,
+      mostIterations: limitConfirmingPairs(measure(suite), maximumRegressions),
+      atOnce,
+      // The base has a share of the time alone.
+      remainingMs: () => Math.min(base.lifetime.deadline.remainingMs(), context.lifetime.deadline.remainingMs()),
+      expectedMs: 0,
+    },
+    clock,
+  );
+  problem ??= obstacle;
   if (problem !== null) {
     logger.info(
       `${ran.results.name}: cases that seem worse than the base were not run further. ${endSentence(problem)}`,

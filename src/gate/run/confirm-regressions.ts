@@ -1,0 +1,138 @@
+import { describeError, GateError } from '../../base/errors.ts';
+import { findGreatest } from '../../base/lists.ts';
+import { endSentence, formatCount } from '../../base/text.ts';
+import { computeCost } from '../../model/cost.ts';
+import type { GatePolicy } from '../../model/policy.ts';
+import type { CaseResults } from '../../model/results.ts';
+import { countTokens } from '../../model/usage.ts';
+import { limitConfirmingIterations, listUnconfirmed } from '../../verdict/compare.ts';
+import { sum } from '../../verdict/count.ts';
+import { addConfirming } from '../../verdict/flaky.ts';
+import { compareSuites, type MeasuredSuite } from '../../verdict/judge-gate.ts';
+import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { confirmSuspects, muteContext } from './confirm.ts';
+import { selectPrepared } from './prepare-suite.ts';
+import { renewServers } from './renew-servers.ts';
+import { startRunLifetime } from './run-lifetime.ts';
+import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
+import type { ServerWitnessBook, TestServers } from './test-servers.ts';
+
+interface ComparedSuites {
+  planned: readonly PlannedSuite[];
+  ran: readonly RanSuite[];
+  /** Their results gain those of the further iterations. */
+  measured: MeasuredSuite[];
+  servers: Pick<TestServers, 'find'>;
+  witnesses: Pick<ServerWitnessBook, 'find'>;
+}
+
+/**
+ * Runs cases that seem to have regressed since the baseline further on the change, so that one failure by chance is no regression. A case has
+ * eight iterations then, of which all fail where all did before; a deterministic one has two. Processes that this gate started are started
+ * anew before each round. What cannot run leaves the results as they are. Returns whether nothing was cut short.
+ */
+export async function confirmRegressions(
+  { planned: suites, ran, measured, servers, witnesses }: ComparedSuites,
+  limits: Pick<GatePolicy, 'baseline' | 'maximumRegressions' | 'prices'>,
+  context: Omit<SuiteRunContext, 'servers'>,
+): Promise<boolean> {
+  const { clock, logger } = context;
+  const maximumRegressions = limits.maximumRegressions.value;
+  const compare = () => compareSuites(measured, { ...limits, maximumRateDrop: null });
+  let isWhole = true;
+  for (const [index, planned] of suites.entries()) {
+    const [suite, own] = [ran[index], measured[index]];
+    const prepared = suite?.prepared ?? null;
+    if (own === undefined || prepared === null || own.results.interruption !== null) continue;
+    const { suiteId } = own.results;
+    const read = () => measured[index]?.results ?? own.results;
+    const findCase = (id: string) => read().cases.find((testCase) => testCase.id === id);
+    let problem: string | null = null;
+    const listSuspects = () => {
+      const comparison = problem === null && !context.lifetime.cancelRun.aborted ? compare() : null;
+      return comparison === null ? [] : listUnconfirmed(comparison, { suiteId, maximumRegressions });
+    };
+    const seeming = listSuspects();
+    if (seeming.length === 0) continue;
+    // What exceeds a budget of the suite cancels these iterations, and not the suites after it.
+    const remainingMs = () => context.lifetime.deadline.remainingMs();
+    using lifetime = startRunLifetime(clock, { timeoutMs: remainingMs(), signal: context.lifetime.cancelRun });
+    const muted = muteContext({ ...context, lifetime, servers: servers.find(planned) }, { sharesBudgets: true });
+    const { name } = own.results;
+    // Each run of a hosted service takes its time.
+    const isHosted = context.serviceOptions.hosted !== null;
+    const atOnce = isHosted ? 7 : 1;
+    const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
+      const selected = selectPrepared(prepared, { ids, name: `${name} (comparison)`, runs: atOnce });
+      if (selected === null) {
+        problem = 'The service does not say which of its cases they are.';
+        return;
+      }
+      try {
+        await renewServers(muted.servers, { witnesses, isHosted, signal: lifetime.cancelRun });
+      } catch (error) {
+        if (!(error instanceof GateError)) throw error;
+        problem = describeError(error);
+        return;
+      }
+      const { results } = await rerunSuite(planned, { prepared: selected, round: 1 }, muted);
+      measured[index] = { ...own, results: addConfirming(read(), results.cases) };
+      problem = results.interruption?.message ?? null;
+    };
+    logger.info(
+      `${name}: ${formatCount(seeming.length, 'case')} that passed in the baseline failed, and may run further.`,
+    );
+    const obstacle = await confirmSuspects(
+      {
+        listSuspects,
+        countResults: (id) => findCase(id)?.confirming?.total ?? 0,
+        runFurther,
+        findObstacle: (ids) => findBudget(own, { cases: read().cases, ids, iterations: atOnce, prices: limits.prices }),
+        mostIterations: limitConfirmingIterations(own.results, maximumRegressions),
+        atOnce,
+        remainingMs,
+        expectedMs: Math.max(0, findGreatest(seeming.flatMap(({ id }) => findCase(id)?.durationsMs ?? []))),
+      },
+      clock,
+    );
+    const why = problem ?? obstacle;
+    if (why === null) continue;
+    isWhole &&= problem === null;
+    logger.warning(
+      `${name}: it is not confirmed of every case that it regressed, and the results so far decide. ${endSentence(why)}`,
+    );
+  }
+  return isWhole;
+}
+
+interface FurtherUse {
+  cases: readonly CaseResults[];
+  ids: ReadonlySet<string>;
+  iterations: number;
+  prices: GatePolicy['prices'];
+}
+
+/** Says which budget of the suite does not suffice for further iterations, if each uses as much as those of its case have so far. */
+function findBudget(
+  { requirements: { budgets } }: Pick<MeasuredSuite, 'requirements'>,
+  { cases, ids, iterations, prices }: FurtherUse,
+): string | null {
+  const measures = {
+    tokens: (testCase: CaseResults) => countTokens(testCase),
+    modelCalls: ({ usage, judges }: CaseResults) => sum([{ usage }, ...judges], (each) => each.usage?.modelCalls ?? 0),
+    cost: (testCase: CaseResults) => computeCost([testCase, ...testCase.judges], prices).amount ?? 0,
+  };
+  for (const name of ['tokens', 'modelCalls', 'cost'] as const) {
+    const measure = measures[name];
+    const further = cases.filter(({ id }) => ids.has(id));
+    const expected = sum(further, (each) => (measure(each) / Math.max(1, countIterations(each))) * iterations);
+    const limit = budgets[name]?.value ?? Infinity;
+    if (expected > 0 && sum(cases, measure) + expected > limit) return `The budget ${name} does not suffice for it.`;
+  }
+  return null;
+}
+
+/** All that used something. */
+function countIterations({ passed, failed, unscored, retries, confirming }: CaseResults): number {
+  return passed + failed + unscored + sum(retries, ({ total }) => total) + (confirming?.total ?? 0);
+}
