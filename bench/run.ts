@@ -1,5 +1,6 @@
 // Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
 // `npm run bench` runs everything; `npm run bench -- throughput` one part.
+import { measureBaseline } from './baseline.ts';
 import { measureColdStart } from './cold-start.ts';
 import { measurePage } from './page.ts';
 import { measureReplay } from './replay.ts';
@@ -18,6 +19,7 @@ const benchmarks = {
   tunnel: measureTunnel,
   verdict: measureVerdict,
   sequential: measureSequential,
+  baseline: measureBaseline,
   page: measurePage,
 };
 
