@@ -117,7 +117,7 @@ async function recordCases(directory: string): Promise<void> {
     const iterations = new Map(Array.from({ length: runs }, (_, iteration) => [iteration + 1, first]));
     const recording = mergeRecording(null, { ...collected, iterations }, { name: 'bench', version: '1' });
     const path = join(directory, 'recordings', 'replayed', `${caseId}.anthropic-claude-bench.jsonl`);
-    await writeRecording(path, recording, redactor);
+    await writeRecording({ path, root: null }, recording, redactor);
   }
 }
 

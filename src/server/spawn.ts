@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { isAbsolute } from 'node:path';
 
 /** What every process is started with. Nothing is inherited from this process unless `env` has it. */
-export type ProcessOptions = Omit<SpawnOptions, 'env' | 'shell'> & { env: NodeJS.ProcessEnv };
+type ProcessOptions = Omit<SpawnOptions, 'env' | 'shell'> & { env: NodeJS.ProcessEnv };
 
 /**
  * Starts a program of the gate, without a shell. No other file of the gate starts a process.

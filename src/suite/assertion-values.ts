@@ -123,7 +123,8 @@ const snapshot = text
     (value) => isSnapshotPath(value.replaceAll(/\{\{[^{}]*\}\}/g, 'column')),
     withIssueCode(
       'bad-snapshot',
-      (value) => `${JSON.stringify(value)} is no path for a snapshot: it has to be inside the folder of this file, below a directory \`snapshots\` or with a name that ends in \`.snap\`, and not in a directory that begins with a dot; write \`snapshots/name.json\``,
+      (value) =>
+        `${JSON.stringify(value)} is no path for a snapshot: it has to be inside the folder of this file, below a directory \`snapshots\` or with a name that ends in \`.snap\`, and not in a directory that begins with a dot; write \`snapshots/name.json\``,
     ),
   )
   .meta({ examples: ['snapshots/name.json'] });

@@ -32,7 +32,10 @@ export async function loadSnapshots(suites: readonly Suite[], cwd: string): Prom
     if (!isSnapshotPath(posix.relative(posix.dirname(location.file), file))) {
       const written =
         'inside the folder of the evals file, below a directory `snapshots` or with a name that ends in `.snap`, and not in a directory that begins with a dot';
-      addIssue('bad-snapshot', `The snapshot ${file} is not ${written}; move it. Only columns of \`each\` are filled in`);
+      addIssue(
+        'bad-snapshot',
+        `The snapshot ${file} is not ${written}; move it. Only columns of \`each\` are filled in`,
+      );
       continue;
     }
     try {

@@ -45,7 +45,7 @@ describe('a server that lets no request in', () => {
     await using server = await startFixtureMcpServer({}, { guard: () => new Response('no', { status: 401 }) });
     const { url } = server;
     const credential = new Secret(oauthClient.secret);
-    const client = { clientId: oauthClient.id, issuer: oauth.issuer, scope: null, credential };
+    const client = { clientId: oauthClient.id, issuer: oauth.issuer, scope: null, tokenOrigin: null, credential };
     const given = { url, headers: new Map(), oauth: client, proxy: undefined };
     const access = await openAccess(given, { clock: systemClock, onSecret: () => {} });
     expect((await readError({ url, access })).message).toContain('refuses the token of `server-oauth`');

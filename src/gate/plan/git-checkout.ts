@@ -75,7 +75,7 @@ interface RepositoryView extends AsyncDisposable {
   env: Record<string, string>;
 }
 
-/** What a program of git's could be named by, or change what an object is; each is off, although git reads no other configuration. */
+/** What could name a program of git, or change what an object is, is off, even where the configuration has nothing else in it. */
 const settings = `[core]
 	repositoryformatversion = 1
 	bare = false

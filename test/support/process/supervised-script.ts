@@ -12,7 +12,10 @@ import { joinSupervisor, type Supervision } from '../../../src/supervisor/superv
 const [mode = '', file = ''] = process.argv.slice(2);
 
 const plan = (supervision: Supervision, dueInMs: number) =>
-  supervision.planned(dueInMs, { files: [{ path: file, root: null, text: `<${causePlaceholder}>`, mode: 'replace' }], stdout: '' });
+  supervision.planned(dueInMs, {
+    files: [{ path: file, root: null, text: `<${causePlaceholder}>`, mode: 'replace' }],
+    stdout: '',
+  });
 
 function spin(): never {
   for (;;);
