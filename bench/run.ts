@@ -7,6 +7,7 @@ import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
 import { measureSequential } from './sequential.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
+import { measureStatistics } from './statistics.ts';
 import { measureTunnel } from './tunnel.ts';
 import { measureVerdict } from './verdict.ts';
 
@@ -20,6 +21,7 @@ const benchmarks = {
   verdict: measureVerdict,
   sequential: measureSequential,
   baseline: measureBaseline,
+  statistics: measureStatistics,
   page: measurePage,
 };
 

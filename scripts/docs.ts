@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md and docs/api.md, the JSON Schemas,
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and docs/api.md, the JSON Schemas,
 // what the report's page runs and looks like, the program of the thread that judges by schemas, and the one that finds elements of widgets.
 // With --check it writes nothing and fails when something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
+import { renderStatisticsTables } from './statistics-tables.ts';
 
 const root = new URL('../', import.meta.url);
 const options = listOptions();
@@ -47,6 +48,7 @@ const generated = new Map<string, string>([
   ['src/browser/probe-source.ts', await renderWidgetProbe()],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
   ['docs/api.md', renderApiPage(await readFile(new URL('docs/api.md', root), 'utf8'))],
+  ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);
 
@@ -189,6 +191,11 @@ function renderReadme(text: string): string {
 function renderApiPage(text: string): string {
   const head = ['Operation', 'Request', 'Client', 'Served', 'Needs'];
   return replaceBetween(text, 'operations', renderTable(head, listApiRows()));
+}
+
+async function renderPolicyPage(text: string): Promise<string> {
+  const tables = await renderStatisticsTables();
+  return [...tables].reduce((page, [name, table]) => replaceBetween(page, name, table), text);
 }
 
 function renderInputPage(text: string): string {
