@@ -6,6 +6,7 @@ import { movedOptions } from '../gate/options/moved.ts';
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
 const secretVariables: Readonly<Record<string, readonly string[]>> = {
   'api-key': ['MCP_EVAL_API_KEY'],
+  'base-cache-key': ['MCP_EVAL_BASE_CACHE_KEY'],
   'server-headers': ['MCP_EVAL_SERVER_HEADERS'],
   'server-oauth-secret': ['MCP_EVAL_SERVER_OAUTH_SECRET'],
   'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],

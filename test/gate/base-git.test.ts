@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { baseTreePrefix } from '../../src/gate/plan/plan-base.ts';
 import { openCheckout } from '../../src/gate/run/base-checkout.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { describePullRequest } from '../support/github/pull-request.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -52,8 +53,15 @@ async function createRepository(
   return workspace;
 }
 
-async function compare(workspace: Workspace, inputs: GateInputs = {}, signal = new AbortController().signal) {
-  const environment = { TMPDIR: workspace.path };
+async function compare(
+  workspace: Workspace,
+  inputs: GateInputs = {},
+  {
+    signal = new AbortController().signal,
+    environment: variables = {},
+  }: { signal?: AbortSignal; environment?: Record<string, string> } = {},
+) {
+  const environment = { TMPDIR: workspace.path, ...variables };
   const result = await runEmbeddedGate(
     workspace,
     {
@@ -109,6 +117,55 @@ describe('base: git', () => {
     expect([first, second, third].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   });
 
+  it('takes no results from a file that the change brings along', async () => {
+    await using workspace = await createRepository('one two');
+    const inputs = { base: 'git\ncache=kept', 'base-setup': `${process.execPath} -e 0` };
+    await compare(workspace, inputs);
+    git(workspace.path, 'switch', '-q', '--detach');
+    git(workspace.path, 'add', 'kept');
+    git(workspace.path, 'commit', '-q', '-m', 'Three');
+    await symlink('kept', join(workspace.path, 'link'));
+    for (const directory of ['kept', 'link']) {
+      const { report, warnings } = await compare(workspace, { ...inputs, base: `git\ncache=${directory}` });
+      expect(warnings.join('\n')).toContain('is a file of the repository and no cache');
+      expect(report.results[0]?.base?.cases.map(({ cached }) => cached)).toEqual([0, 0]);
+    }
+  });
+
+  it('uses its cache in a pull request only where it is signed', async () => {
+    await using workspace = await createRepository('one');
+    const environment = await describePullRequest(workspace, git(workspace.path, 'rev-parse', 'main').trim());
+    const inputs = { base: 'git\ncache=kept', 'base-ref': '', 'base-setup': `${process.execPath} -e 0` };
+    const list = ({ report }: Awaited<ReturnType<typeof compare>>) =>
+      report.results[0]?.base?.cases.map(({ base, cached }) => [base.charAt(0), cached]);
+    const unsigned = await compare(workspace, inputs, { environment });
+    expect(unsigned.infos.join('\n')).toContain('set `base-cache-key`');
+    expect(existsSync(join(workspace.path, 'kept'))).toBe(false);
+    const signed = await compare(workspace, { ...inputs, 'base-cache-key': 'a key' }, { environment });
+    const again = await compare(workspace, { ...inputs, 'base-cache-key': 'a key' }, { environment });
+    expect([signed, again].map(list)).toEqual([
+      [
+        ['p', 0],
+        ['p', 0],
+      ],
+      [
+        ['p', 1],
+        ['p', 1],
+      ],
+    ]);
+    // What the base did is made worse, so that the change seems as good.
+    const [name = ''] = readdirSync(join(workspace.path, 'kept'));
+    const file = join(workspace.path, 'kept', name);
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll('"marks":"p"', '"marks":"f"'));
+    const forged = await compare(workspace, { ...inputs, 'base-cache-key': 'a key' }, { environment });
+    expect(forged.warnings.join('\n')).toContain('is not signed with `base-cache-key`');
+    expect(list(forged)).toEqual([
+      ['p', 0],
+      ['p', 0],
+    ]);
+    expect([unsigned, signed, again, forged].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
+  });
+
   it.each([
     ['auto', 'EROFS', 1],
     ['off', 'written', 0],
@@ -151,7 +208,7 @@ writeFileSync('found.json', JSON.stringify(found));
       `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(started)}, '');\nsetInterval(() => {}, 1000);\n`,
     );
     const cancel = new AbortController();
-    const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel.signal);
+    const comparing = compare(workspace, { 'base-setup': `${process.execPath} ${setup}` }, cancel);
     await expect.poll(() => existsSync(started)).toBe(true);
     cancel.abort();
     const { report } = await comparing;

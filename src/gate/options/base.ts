@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { lines, option, optionalText, words } from './values.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { lines, option, optionalSecret, optionalText, words } from './values.ts';
 
 /** What the head is compared with in the same job. */
 export interface BaseOption {
@@ -64,6 +65,15 @@ export const baseOptions = {
       "The directory to start the base's server in, relative to the working directory; with `base: git`, in its checkout. Default: `server-cwd`.",
     default: '',
   }),
+  baseCacheKey: option(optionalSecret, {
+    group,
+    hint: '<key>',
+    isSecret: true,
+    brief: 'The key that signs the `cache` of `base`; better given in the variable MCP_EVAL_BASE_CACHE_KEY.',
+    description:
+      'A secret that the results in the `cache` of `base` are signed with. In a pull request, the gate uses no cache without it.',
+    default: '',
+  }),
   baseSetup: option(lines, {
     group,
     hint: '<command>',
@@ -80,6 +90,7 @@ export interface BaseOptions {
   base: BaseOption | null;
   baseServerCommand: string | null;
   baseServerCwd: string | null;
+  baseCacheKey: Secret | null;
   baseSetup: readonly string[];
 }
 
@@ -109,6 +120,15 @@ export function findBaseIssues(
   }
   if (!isGit && given?.cachePath != null) {
     issues.push(issue('base', 'cache-without-git', 'has a `cache`, which is kept by commit; add `git`, or remove it'));
+  }
+  if (options.baseCacheKey !== null && given?.cachePath == null) {
+    issues.push(
+      issue(
+        'base-cache-key',
+        'needs-base-cache',
+        'signs the `cache` of `base`, which is not set; add it, or remove this',
+      ),
+    );
   }
   if (baseServerCwd !== null && !isGit && baseServerCommand === null) {
     issues.push(

@@ -4,6 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { getOwnPid } from '../../server/process-tree.ts';
 import type { ShardReport } from '../../model/report.ts';
+import type { Secret } from '../../base/redaction.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { findForkPoint, findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
@@ -36,6 +37,10 @@ export interface PlannedBase {
   cachePath: string | null;
   /** Names all that decides what the base does, in addition to its commit. */
   cacheKey: string;
+  /** Signs what is kept; null where nothing does. */
+  cacheSecret: Secret | null;
+  /** What no output may show. */
+  secrets: readonly Secret[];
   /** Of the evals files. */
   patterns: readonly string[];
   /** How many cases are compared, those of other shards included. */
@@ -72,11 +77,13 @@ export async function planBase(
   context: BaseContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBase | null> {
-  const { base, baseServerCommand, baseServerCwd, baseSetup } = options;
+  const { base, baseServerCommand, baseServerCwd, baseSetup, baseCacheKey: cacheSecret } = options;
   const own = {
     setup: baseSetup,
     patterns: options.evals,
-    cachePath: base?.cachePath == null ? null : resolve(context.cwd, base.cachePath),
+    cachePath: planCache(options, context),
+    cacheSecret,
+    secrets: cacheSecret === null ? [] : [cacheSecret],
     cases: context.suites.reduce((total, suite) => total + (suite.kind === 'file' ? suite.suite.cases.length : 0), 0),
     seed: base?.seed ?? drawSeed(context),
   };
@@ -109,6 +116,18 @@ export async function planBase(
   const label = `${commit.slice(0, 7)}, the merge base with ${name}`;
   const moved = servers.map((server) => ({ ...server, cwd: relative(directory, server.cwd) }));
   return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
+}
+
+/** Null where nothing is kept. What a pull request can write to, it could have the gate take for results of the base. */
+function planCache({ base, baseCacheKey }: GateOptions, { ci, cwd, remarks }: BaseContext): string | null {
+  if (base?.cachePath == null) return null;
+  if (ci.system !== null && ci.base !== null && baseCacheKey === null) {
+    remarks.push(
+      'The `cache` of `base` is not used, because anyone can write the files of a pull request: set `base-cache-key` to a secret that signs them.',
+    );
+    return null;
+  }
+  return resolve(cwd, base.cachePath);
 }
 
 /** Shards of one commit have one seed, as if one gate had run them. */

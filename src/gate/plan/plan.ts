@@ -220,7 +220,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRateDrop: rules.maximumRateDrop,
       ...applyPricingDefaults(rules),
     },
-    secrets: [service, ...servers, ...(base?.servers ?? []), github, collector, upload, models].flatMap(
+    secrets: [service, ...servers, base, ...(base?.servers ?? []), github, collector, upload, models].flatMap(
       (part) => part?.secrets ?? [],
     ),
   };

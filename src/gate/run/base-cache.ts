@@ -1,10 +1,14 @@
-import { join } from 'node:path';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { describeError } from '../../base/errors.ts';
+import { describeError, readErrorCode } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { replaceOutput } from '../../base/output-files.ts';
+import type { Secret } from '../../base/redaction.ts';
 import type { CaseOutline } from '../../model/results.ts';
+import { runGit } from '../plan/git-checkout.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 
 /** Raised when what is kept changes its meaning; files of another version are not used. */
@@ -28,6 +32,18 @@ const cacheSchema = z.object({
   ),
 });
 type CacheFile = z.infer<typeof cacheSchema>;
+
+/** What is kept, with the HMAC of its JSON where a key signs it (RFC 2104, with SHA-256). */
+const signedSchema = cacheSchema.extend({
+  signature: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+});
+
+function sign(file: CacheFile, secret: Secret): string {
+  return createHmac('sha256', secret.reveal()).update(JSON.stringify(file)).digest('hex');
+}
 
 type CachedCase = Pick<CaseOutline, 'id' | 'definitionHash' | 'model'>;
 
@@ -58,13 +74,18 @@ const noCache: BaseCache = {
  * something else has written, is ignored with a warning.
  */
 export async function openBaseCache(
-  { cachePath, checkout, cacheKey }: Pick<PlannedBase, 'cachePath' | 'checkout' | 'cacheKey'>,
+  {
+    cachePath,
+    checkout,
+    cacheKey,
+    cacheSecret,
+  }: Pick<PlannedBase, 'cachePath' | 'checkout' | 'cacheKey' | 'cacheSecret'>,
   logger: Logger,
 ): Promise<BaseCache> {
   if (cachePath === null || checkout === null) return noCache;
   const { commit } = checkout;
   const path = join(cachePath, `${commit}-${cacheKey}.json`);
-  const kept = await readCache(path, { commit, server: cacheKey }, logger);
+  const kept = await readCache(path, { commit, server: cacheKey, secret: cacheSecret }, logger);
   const keyOf = (suiteId: string, { id, definitionHash, model }: CachedCase) =>
     JSON.stringify([suiteId, id, definitionHash, model]);
   const results = new Map(
@@ -97,9 +118,10 @@ export async function openBaseCache(
         known: known ?? null,
         results: [...results.values()],
       };
+      const signed = cacheSecret === null ? file : { ...file, signature: sign(file, cacheSecret) };
       try {
         // Whole or not at all: another job may read it at the same time.
-        replaceOutput(path, `${JSON.stringify(file)}\n`, null);
+        replaceOutput(path, `${JSON.stringify(signed)}\n`, null);
       } catch (error) {
         logger.warning(
           `Could not keep the results of the base in ${path}: ${describeError(error)}. The verdict stands.`,
@@ -111,28 +133,52 @@ export async function openBaseCache(
 
 async function readCache(
   path: string,
-  { commit, server }: Pick<CacheFile, 'commit' | 'server'>,
+  { commit, server, secret }: Pick<CacheFile, 'commit' | 'server'> & { secret: Secret | null },
   logger: Logger,
 ): Promise<CacheFile | null> {
   let text: string;
   try {
+    if (await isTracked(path)) {
+      logger.warning(`${path} is a file of the repository and no cache, so the base runs again. Remove it from git.`);
+      return null;
+    }
     text = await readTextFile(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (readErrorCode(error) === 'ENOENT') return null;
     logger.warning(
       `The results of the base in ${path} cannot be read, so the base runs again: ${describeError(error)}.`,
     );
     return null;
   }
-  const found = parseCache(text);
-  if (found?.commit === commit && found.server === server) return found;
-  logger.warning(`${path} holds no results of this base in a version that this gate reads, so the base runs again.`);
-  return null;
+  const kept = parseCache(text);
+  if (kept?.file.commit !== commit || kept.file.server !== server) {
+    logger.warning(`${path} holds no results of this base in a version that this gate reads, so the base runs again.`);
+    return null;
+  }
+  if (secret !== null && !isSigned(kept, secret)) {
+    logger.warning(`${path} is not signed with \`base-cache-key\`, so the base runs again.`);
+    return null;
+  }
+  return kept.file;
 }
 
-function parseCache(text: string): CacheFile | null {
+/** A file that git tracks is one that a change can bring along. Links could give it another name. */
+async function isTracked(path: string): Promise<boolean> {
+  const real = await realpath(path);
+  const found = await runGit(['ls-files', '-z', '--', basename(real)], dirname(real)).catch(() => '');
+  return found !== '';
+}
+
+function isSigned({ file, signature }: { file: CacheFile; signature: string }, secret: Secret): boolean {
+  const expected = Buffer.from(sign(file, secret));
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function parseCache(text: string): { file: CacheFile; signature: string } | null {
   try {
-    return cacheSchema.safeParse(JSON.parse(text)).data ?? null;
+    const { signature = '', ...file } = signedSchema.parse(JSON.parse(text));
+    return { file, signature };
   } catch {
     return null;
   }
