@@ -66,12 +66,20 @@ function staysInside(path: string, root: string): boolean {
   }
 }
 
+/** A path below a file leads to nothing, and writing there says so. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
 /** Finds the first link on a path, or the path itself, that leads out of `root`; null where there is none. */
 export function findOutLink(path: string, root: string): string | null {
   const parts = relative(root, path).split(sep);
   const paths = parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
-  const isOut = (each: string) =>
-    lstatSync(each, { throwIfNoEntry: false })?.isSymbolicLink() === true && !staysInside(each, root);
+  const isOut = (each: string) => isLink(each) && !staysInside(each, root);
   return paths.find(isOut) ?? null;
 }
 
@@ -111,8 +119,8 @@ function openFile(path: string, flags: number, rights: number): number {
   try {
     return openSync(path, flags, rights);
   } catch (error) {
-    const isLink = error instanceof Error && 'code' in error && (error.code === 'ELOOP' || error.code === 'EMLINK');
-    throw isLink ? new Error(`${path} is a symbolic link, and the gate writes through none; remove it`) : error;
+    const wasLink = error instanceof Error && 'code' in error && (error.code === 'ELOOP' || error.code === 'EMLINK');
+    throw wasLink ? new Error(`${path} is a symbolic link, and the gate writes through none; remove it`) : error;
   }
 }
 
@@ -150,8 +158,7 @@ export function replaceOutput(path: string, text: string, root: string | null): 
     } finally {
       closeSync(file);
     }
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    if (root !== null && isLink)
+    if (root !== null && isLink(path))
       throw new Error(`${path} is a symbolic link, and the gate writes through none; remove it`);
     renameSync(temporary, path);
   } catch (error) {

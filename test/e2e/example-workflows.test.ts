@@ -90,7 +90,9 @@ describe('nightly.yml and pull-request.yml', () => {
     const inputs = { ...plainServer, ...shown };
     const pullRequest = await runActionInTest({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
     expect(pullRequest).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
-    expect(pullRequest.summary).toContain('| ❌ regressed | `Echoes a message` | 5 of 5 | 0 of 3 |');
+    expect(pullRequest.summary).toContain(
+      '| ❌ regressed | `Echoes a message` | 5 of 5 | 0 of 3, and 0 of 5 further |',
+    );
 
     const third = await runNight();
     expect(third).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
@@ -115,7 +117,10 @@ describe('base.yml', () => {
     git('add', '.');
     git('commit', '-q', '-m', 'One');
     git('update-ref', 'refs/remotes/origin/main', 'HEAD');
-    const inputs = { ...plainServer, ...readExampleInputs(readExampleJob('base.yml', 'evals'), {}) };
+    const inputs = {
+      ...plainServer,
+      ...readExampleInputs(readExampleJob('base.yml', 'evals'), { 'secrets.EVAL_BASE_CACHE_KEY': 'base-cache-canary' }),
+    };
     const job = { workspace: workspace.path, inputs, event: createPullRequestEvent() };
 
     await mkdir(join(workspace.path, 'build'));

@@ -61,6 +61,7 @@ describe('parseGateOptions', () => {
       baseServerCommand: null,
       baseServerCwd: null,
       baseSetup: [],
+      baseCacheKey: null,
       tests: null,
       branch: null,
       commit: null,

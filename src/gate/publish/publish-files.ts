@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
@@ -107,10 +108,16 @@ export async function publishFiles(
         ...(page === null ? {} : { linkLine: (location: LineLocation) => composeLineUrl(page, commit, location) }),
       };
       const text = redactor.redact(renderSummary(report, options));
-      writeOutput(summaryPath, text, { root: null, mode: 'append' });
+      appendToSummary(summaryPath, text);
     });
   }
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
+}
+
+/** The runner has made the directory of the summary; a path without one is a mistake of the job. */
+function appendToSummary(path: string, text: string): void {
+  statSync(dirname(path));
+  writeOutput(path, text, { root: null, mode: 'append' });
 }
 
 /** So that a later step of the job writes elsewhere. Where it cannot be noted down, that step overwrites the reports. */
@@ -158,7 +165,7 @@ export async function publishIssues(
   if (destinations.summary && summaryPath !== null) {
     try {
       const text = redactor.redact(renderIssueSummary(issues));
-      writeOutput(summaryPath, text, { root: null, mode: 'append' });
+      appendToSummary(summaryPath, text);
     } catch (error) {
       logger.warning(`Could not write the job summary: ${describeError(error)}.`);
     }
