@@ -100,9 +100,9 @@ function countSeen(seen: readonly Judged[]): Record<Judged, number> {
   };
 }
 
-/** Refused often, and not always: much of a report decides nothing. */
+/** Reports of every verdict are damaged, and refused often but not always: much of a report decides nothing. */
 const isVaried = ({ passed, failed, inconclusive, refused }: Record<Judged, number>) =>
-  Math.min(passed, failed, inconclusive) > numRuns / 200 && refused > numRuns / 10;
+  Math.min(passed, failed, inconclusive) > numRuns / 200 && refused > numRuns / 10 && refused < 0.95 * numRuns;
 
 describe('a report that is damaged in one field', () => {
   it('is refused when it is merged, or comes to the same verdict', async () => {
@@ -121,7 +121,7 @@ describe('a report that is damaged in one field', () => {
         if (first === undefined) return;
         const { text, place } = damageSomewhere(first, where, how);
         const found = await judgeMerged(workspace, [text, ...others.map(renderReportJson)]);
-        seen.push(found);
+        seen.push(sound, ...(found === 'refused' ? [found] : []));
         expect([place, found === 'refused' ? sound : found]).toEqual([place, sound]);
       }),
       { numRuns },
@@ -148,7 +148,7 @@ describe('a report that is damaged in one field', () => {
         if (where % 10 === 0) expect(await publish(renderReportJson(report))).toBe(sound);
         const { text, place } = damageSomewhere(report, where, how);
         const found = await publish(text);
-        seen.push(found);
+        seen.push(sound, ...(found === 'refused' ? [found] : []));
         expect([place, found === 'refused' ? sound : found]).toEqual([place, sound]);
       }),
       { numRuns },
