@@ -23,3 +23,17 @@ export type CaseChange = (typeof caseChanges)[number];
 
 /** Of the interval of a difference between two pass rates. */
 export const rateConfidence = 0.95;
+
+/**
+ * Whether chance explains a fall with at most 5 %: over tasks where the policy asks for them and at least five cases can be compared so, else
+ * for these cases.
+ */
+export function isFallShown({
+  fallPValue,
+  tasks,
+}: {
+  fallPValue: number;
+  tasks?: { pValue?: number | null | undefined } | null | undefined;
+}): boolean {
+  return (tasks?.pValue ?? fallPValue) <= 1 - rateConfidence;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { caseChanges, rateConfidence } from './case-change.ts';
+import { caseChanges } from './case-change.ts';
 import { count, countsSchema, fraction } from './quantities.ts';
 
 const difference = z.number().min(-1).max(1);
@@ -84,14 +84,6 @@ export const rateChangeSchema = z.object({
 
 /** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
 export type RateChange = z.infer<typeof rateChangeSchema>;
-
-/**
- * Whether chance explains a fall with at most 5 %: over tasks where the policy asks for them and at least five cases can be compared so, else
- * for these cases.
- */
-export function isFallShown({ fallPValue, tasks }: Pick<RateChange, 'fallPValue' | 'tasks'>): boolean {
-  return (tasks?.pValue ?? fallPValue) <= 1 - rateConfidence;
-}
 
 /** A gate held against its baseline, case by case. */
 export const comparisonSchema = z.object({

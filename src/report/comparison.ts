@@ -1,6 +1,6 @@
 import { formatCount } from '../base/text.ts';
-import { type CaseChange, caseChanges, rateConfidence } from '../model/case-change.ts';
-import { type CaseComparison, type Comparison, isFallShown, type RateChange } from '../model/comparison.ts';
+import { type CaseChange, caseChanges, isFallShown, rateConfidence } from '../model/case-change.ts';
+import type { CaseComparison, Comparison, RateChange } from '../model/comparison.ts';
 import type { Counts } from '../model/quantities.ts';
 import { computePassRate, describeSmallestFall, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';

@@ -1,6 +1,6 @@
-import { type Comparison, isFallShown, type RateChange } from '../model/comparison.ts';
+import type { Comparison, RateChange } from '../model/comparison.ts';
 import type { Counts } from '../model/quantities.ts';
-import { rateConfidence } from '../model/case-change.ts';
+import { isFallShown, rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredWilsonInterval } from './statistics/clustered.ts';
