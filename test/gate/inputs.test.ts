@@ -23,16 +23,6 @@ const countSentences = (text: string) => text.replaceAll(/`[^`]*`/g, '').match(/
 describe('the inputs of the action', () => {
   const names = Object.keys(readAction('').inputs);
 
-  it('are few', () => {
-    expect(names.length).toBeLessThanOrEqual(42);
-    const added = names.filter((name) =>
-      /^sandbox|^report-to$|^comment-id$|^recordings$|^surface$|^server-(?:headers|oauth)|^mcp-|^base(?:$|-server|-setup)/.test(
-        name,
-      ),
-    );
-    expect(names.length - added.length).toBeLessThanOrEqual(28);
-  });
-
   it('hold none that has moved, and none that is a flag alone', () => {
     const moved = new Set(movedOptions.map(({ name }) => name));
     expect(names.filter((name) => moved.has(name) || !isInputOf('run', name))).toEqual([]);
