@@ -369,11 +369,11 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {
-    what: 'a replacement in the checkout stands for a file of the base',
-    file: 'gate/plan/git-checkout.ts',
-    from: "['--no-replace-objects', ...args]",
-    to: '[...args]',
-    tests: ['gate/plan/protection.test.ts'],
+    what: 'a forged object in the checkout stands for a file of the base',
+    file: 'gate/plan/git-objects.ts',
+    from: "if (hash.digest('hex') !== id || foundType !== type)",
+    to: 'if (foundType !== type)',
+    tests: ['adversary/repository.test.ts'],
   },
   {
     what: 'what a change lowers is forgotten where nothing ran',
