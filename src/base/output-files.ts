@@ -84,7 +84,8 @@ export function findOutLink(path: string, root: string): string | null {
 }
 
 /** Not there on Windows, which has neither such links nor such pipes. */
-const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const noFollowing = constants.O_NOFOLLOW ?? 0;
+const noWaiting = constants.O_NONBLOCK ?? 0;
 
 /**
  * Opens a file for writing, and makes its directory. Below `root`, no link may lead out of it, the file itself may be no link, and no
@@ -102,8 +103,8 @@ export function openOutput(
   makeDirectory(dirname(path), root);
   const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
   const extra = { replace: 0, append: O_APPEND, create: O_EXCL }[mode];
-  const noFollow = root === null ? 0 : O_NOFOLLOW;
-  const file = openFile(path, O_WRONLY | O_CREAT | O_NONBLOCK | noFollow | extra, mode === 'create' ? 0o600 : 0o666);
+  const noFollow = root === null ? 0 : noFollowing;
+  const file = openFile(path, O_WRONLY | O_CREAT | noWaiting | noFollow | extra, mode === 'create' ? 0o600 : 0o666);
   try {
     if (root !== null) checkOpened(file, path, root);
     // Not when it is opened: the file might be another one than was meant.

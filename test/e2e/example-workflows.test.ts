@@ -116,12 +116,13 @@ describe('base.yml', () => {
     git('init', '-q', '-b', 'change');
     git('add', '.');
     git('commit', '-q', '-m', 'One');
+    const baseCommit = git('rev-parse', 'HEAD').toString().trim();
     git('update-ref', 'refs/remotes/origin/main', 'HEAD');
     const inputs = {
       ...plainServer,
       ...readExampleInputs(readExampleJob('base.yml', 'evals'), { 'secrets.EVAL_BASE_CACHE_KEY': 'base-cache-canary' }),
     };
-    const job = { workspace: workspace.path, inputs, event: createPullRequestEvent() };
+    const job = { workspace: workspace.path, inputs, event: createPullRequestEvent({ baseCommit }) };
 
     await mkdir(join(workspace.path, 'build'));
     await workspace.write('build/index.js', await workspace.read('source.js'));

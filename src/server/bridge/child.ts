@@ -253,8 +253,9 @@ export function createLineReader(options: {
 /** Counts only where there could be more: each array and object takes two bytes, and each value one. */
 function findExcess(line: Buffer, { values, structures }: { values: number; structures: number }): string | null {
   if (line.length <= Math.min(values, 2 * structures)) return null;
-  const { found, scan } = createResponseScanner({ isEventStream: false });
-  scan(line);
+  const scanner = createResponseScanner({ isEventStream: false });
+  scanner.scan(line);
+  const { found } = scanner;
   if (found.structures > structures) return `has more than ${structures} arrays and objects`;
   return found.values > values ? `is JSON of more than ${values} values` : null;
 }

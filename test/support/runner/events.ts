@@ -27,7 +27,7 @@ const mergeSha = '3333333333333333333333333333333333333333';
 const onMain = { ref: 'refs/heads/main', sha: baseSha, headRef: '', baseRef: '' };
 
 export function createPullRequestEvent(
-  options: { isFork?: boolean; headRef?: string; title?: string } = {},
+  options: { isFork?: boolean; headRef?: string; title?: string; baseCommit?: string } = {},
 ): RunnerEvent {
   const headRepository = options.isFork === true ? fork : repository;
   const headRef = options.headRef ?? 'change';
@@ -38,7 +38,7 @@ export function createPullRequestEvent(
     draft: false,
     user: sender,
     head: { ref: headRef, sha: headSha, label: `${headRepository.owner.login}:${headRef}`, repo: headRepository },
-    base: { ref: 'main', sha: baseSha, label: `${owner}:main`, repo: repository },
+    base: { ref: 'main', sha: options.baseCommit ?? baseSha, label: `${owner}:main`, repo: repository },
   };
   return {
     name: 'pull_request',
