@@ -18,7 +18,7 @@ interface Piece {
 const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** XML in XML in XML: what is decoded more often is no longer looked at. */
+/** XML in XML in XML: what is decoded more often is no longer read. */
 const maxDepth = 3;
 
 /**

@@ -41,7 +41,7 @@ export async function planReportDir(
   return { path: resolve(cwd, other), label: other, root, register };
 }
 
-/** Finds a path that the gate was told to write to and that a link leads out of the checkout. */
+/** Finds a path to write to that a link leads out of the checkout. */
 export function findLinkIssues(input: string, path: string, root: string | null): ConfigurationIssue[] {
   const found = root === null ? null : findOutLink(path, root);
   return found === null || root === null
