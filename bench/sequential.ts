@@ -1,7 +1,7 @@
 // How often a comparison with the base is wrong, and how many pairs it takes, by simulation with the product's own functions.
 import { isWorse, isWorseByRounds } from '../lib/verdict/statistics/sequential.js';
 import { countPairs, limitConfirmingPairs, listSuspects, selectAffordable } from '../lib/verdict/compare-base.js';
-import { createRandom } from './random.ts';
+import { createRandom } from '../lib/base/random.js';
 
 const confidence = 0.95;
 

@@ -12,7 +12,7 @@ import {
   type RoundTally,
   type SequentialDecision,
 } from '../lib/verdict/statistics/sequential.js';
-import { createRandom } from './random.ts';
+import { createRandom } from '../lib/base/random.js';
 import type { Shared, Statistics } from './statistics-figures.ts';
 
 const suitesPerCell = 10_000;

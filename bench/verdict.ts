@@ -2,7 +2,7 @@ import { applyPolicyDefaults, emptyPolicyLayer } from '../lib/model/policy.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import type { VerdictOutcome } from '../lib/model/verdict.js';
 import { judgeSuite } from '../lib/verdict/judge.js';
-import { createRandom } from './random.ts';
+import { createRandom } from '../lib/base/random.js';
 
 // How often each way to judge is wrong, on suites whose true rate is known. The same seed gives the same table.
 
