@@ -50,6 +50,8 @@ export interface DescendantLog {
   forget(pid: number): void;
   /** Looks at once: while a process lives, what it has started can be found by it. */
   look(): void;
+  /** Lists the ids of what still runs. */
+  list(): number[];
   /** Ends what still runs: SIGTERM, then SIGKILL after `graceMs`. Resolves to how many there were. */
   end(options: { graceMs: number; clock: Clock }): Promise<number>;
 }
@@ -101,6 +103,7 @@ export function logDescendants(platform: NodeJS.Platform = process.platform): De
       timer = undefined;
     },
     look,
+    list: () => listAlive().map(({ pid }) => pid),
     end: async ({ graceMs, clock }) => {
       const found = listAlive();
       signal(found, 'SIGTERM');

@@ -7,6 +7,7 @@ import type { ProcessWitness } from '../model/process-end.ts';
 import { describeUrl, watchRefusals } from './http-refusal.ts';
 import { createOutputTail } from './output-tail.ts';
 import { startServerProcess } from './container-file.ts';
+import { findForeignOwner, findOpenPort } from './port-owner.ts';
 import type { ProcessExit, ServerProcess } from './process.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
@@ -21,6 +22,7 @@ type HttpOptions = ServerContext & {
   protocol: WantedProtocol;
   isSse?: boolean;
   access?: ServerAccess | null | undefined;
+  ownsPort?: boolean;
 };
 
 /** Waits until the server at the URL answers, having started its command first where there is one. */
@@ -30,7 +32,7 @@ export async function openHttpServer(
 ): Promise<ReachedServer> {
   const { start } = options;
   if (start !== null) await refuseForeignServer(url, options);
-  const server = start === null ? null : startHttpCommand(start);
+  const server = start === null ? null : await startHttpCommand(start, { ...options, url });
   try {
     const handshake = await waitUntilReady(url, { ...options, server });
     const process = start === null || server === null ? null : keepRunning(server, url, { ...options, start });
@@ -48,6 +50,7 @@ export async function openHttpServer(
       },
       planSessions: () => {},
       lost: process?.lost ?? new Promise(() => {}),
+      findForeignOwner: () => process?.findForeignOwner() ?? null,
       witness: process?.witness ?? null,
       [Symbol.asyncDispose]: async () => await process?.stop(),
     };
@@ -65,7 +68,12 @@ function keepRunning(
   first: ServerProcess,
   url: string,
   options: HttpOptions & { isWitnessed: boolean; start: StartContext },
-): { lost: Promise<ServerStartError>; witness: ProcessWitness; stop(): Promise<void> } {
+): {
+  lost: Promise<ServerStartError>;
+  witness: ProcessWitness;
+  findForeignOwner(): string | null;
+  stop(): Promise<void>;
+} {
   const { start, clock } = options;
   const lost = Promise.withResolvers<ServerStartError>();
   const visits = recordVisits(clock);
@@ -92,8 +100,8 @@ function keepRunning(
     // What it started may live on and hold the port.
     await stop(server);
     signal.throwIfAborted();
-    server = startHttpCommand(start);
     try {
+      server = await startHttpCommand(start, { ...options, url });
       await waitUntilReady(url, { ...options, signal, server });
     } catch (error) {
       await stop(server);
@@ -107,6 +115,10 @@ function keepRunning(
   follow(server);
   return {
     lost: lost.promise,
+    findForeignOwner: () =>
+      options.ownsPort === true
+        ? findForeignOwner(url, { pid: server.pid, words: start.words, descendants: start.descendants })
+        : null,
     witness: {
       isShared: true,
       visit: async ({ isAlone, isProbe = false }) => {
@@ -148,7 +160,7 @@ async function waitUntilReady(
     const error = await refusals.explain(failure);
     if (error !== null) throw error;
   };
-  return await waitForReadiness(
+  const handshake = await waitForReadiness(
     (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, isSse, access, onFailure }),
     {
       ...options,
@@ -166,7 +178,19 @@ async function waitUntilReady(
       },
     },
   );
+  if (start !== null && server !== null && options.ownsPort === true) refuseForeignOwner(url, { start, server });
+  return handshake;
 }
+
+/** @throws {ServerStartError} when another process than those of the server holds its port */
+function refuseForeignOwner(url: string, { start, server }: { start: StartContext; server: ServerProcess }): void {
+  const { words, descendants } = start;
+  const why = findForeignOwner(url, { pid: server.pid, words, descendants });
+  if (why === null) return;
+  throw new ServerStartError(`Another process answers at ${describeUrl(url)}: ${why}.`, { hint: choosePort });
+}
+
+const choosePort = 'Choose a port that no other process of the job uses.';
 
 /**
  * A server that answers before the command was started is another one: left over, or of another job. The gate would test it
@@ -198,8 +222,35 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
   );
 }
 
-/** What an HTTP server prints to stdout is log as much as what it prints to stderr. */
-function startHttpCommand(start: StartContext): ServerProcess {
+/** What the server itself has left may take a moment to end. */
+const closingMs = 2000;
+const closingPollMs = 100;
+
+/** Null once the port is closed, and why it is not where it stays so. */
+async function waitUntilClosed(url: string, { clock, signal }: ServerContext): Promise<string | null> {
+  const endsAtMs = clock.monotonicMs() + closingMs;
+  for (;;) {
+    const why = await findOpenPort(url);
+    if (why === null || clock.monotonicMs() >= endsAtMs) return why;
+    await clock.sleep(closingPollMs, { signal });
+  }
+}
+
+/**
+ * Starts the command. What an HTTP server prints to stdout is log as much as what it prints to stderr.
+ *
+ * @throws {ServerStartError} when its port has to be closed before, and is not
+ */
+async function startHttpCommand(
+  start: StartContext,
+  { url, ownsPort = false }: { url: string; ownsPort?: boolean },
+): Promise<ServerProcess> {
+  const why = ownsPort ? await waitUntilClosed(url, start) : null;
+  if (why !== null) {
+    throw new ServerStartError(`The port of ${describeUrl(url)} is not closed before the server starts: ${why}.`, {
+      hint: choosePort,
+    });
+  }
   const server = startServerProcess(start, { readsStdin: false });
   server.stdout.on('data', (chunk: Buffer) => server.addOutput(chunk));
   return server;

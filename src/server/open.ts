@@ -42,6 +42,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   try {
     const reached = await reachServer(options, { context, start });
     return {
+      findForeignOwner: () => null,
       ...reached,
       witness: reached.witness === null || start === null ? null : withCommands(reached.witness, start),
       report: { ...reached.report, sandbox: sandboxReport },

@@ -24,7 +24,7 @@ export interface PreparedStart extends AsyncDisposable {
 
 export type StartOptions = Pick<
   ServerOptions,
-  'command' | 'cwd' | 'env' | 'readyTimeoutMs' | 'sandbox' | 'sessionMarker'
+  'command' | 'cwd' | 'env' | 'readyTimeoutMs' | 'sandbox' | 'sessionMarker' | 'side'
 >;
 
 /**
@@ -34,7 +34,7 @@ export type StartOptions = Pick<
  * @throws {SandboxError} when this machine cannot isolate it as the options require.
  */
 export async function prepareStart(
-  { command, cwd, env, readyTimeoutMs, sandbox: wanted, sessionMarker: given }: StartOptions,
+  { command, cwd, env, readyTimeoutMs, sandbox: wanted, sessionMarker: given, side = null }: StartOptions,
   context: ServerContext,
 ): Promise<PreparedStart> {
   const { environment, logger, clock } = context;
@@ -42,7 +42,9 @@ export async function prepareStart(
   const tail = createOutputTail();
   const words = command === null ? [] : splitCommand(command);
   const opened =
-    command === null || wanted === undefined ? null : await openSandbox(wanted, { cwd, environment, logger });
+    command === null || wanted === undefined
+      ? null
+      : await (side?.openSandbox ?? openSandbox)(wanted, { cwd, environment, logger });
   // With a sandbox, nothing that the server starts can outlive it.
   const descendants = command === null || (opened?.sandbox ?? null) !== null ? null : logDescendants();
   const watchdog = sessionMarker === null ? null : startWatchdog(sessionMarker, environment);
@@ -55,7 +57,11 @@ export async function prepareStart(
           words,
           watchdog,
           cwd,
-          env: buildChildEnvironment(environment, { ...env, [markerVariable]: sessionMarker ?? '' }),
+          env: buildChildEnvironment(environment, {
+            ...side?.variables,
+            ...env,
+            [markerVariable]: sessionMarker ?? '',
+          }),
           tail,
           readyTimeoutMs,
           sandbox: opened?.sandbox ?? null,

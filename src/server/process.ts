@@ -32,6 +32,8 @@ export interface ProcessExit {
 
 /** A started program with a process group of its own. */
 export interface ServerProcess {
+  /** Of the program, or of what starts it in its sandbox; undefined where it could not be started. */
+  readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** Keeps a part of stdout that is no message with what the process writes to stderr. */
@@ -140,6 +142,7 @@ export function startProcess(
   };
   let stopping: Promise<void> | undefined;
   return {
+    pid: child.pid,
     stdin,
     stdout,
     addOutput,

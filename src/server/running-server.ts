@@ -14,6 +14,7 @@ import type { AccessRefusal } from './access-refusal.ts';
 import type { DescendantLog } from './kill-orphans.ts';
 import type { OutputTail } from './output-tail.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
+import type { SideDirectories } from './side-directories.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** The revision that the server must speak, and the option or `file:line` that asks for it. */
@@ -46,8 +47,15 @@ export interface ServerOptions {
   isWitnessed: boolean;
   /** Marks every process in its environment; made up when absent. */
   sessionMarker?: string;
+  /**
+   * Whether its port must be closed before its command starts, and be held by its processes alone. For a server that code of another one
+   * could imitate.
+   */
+  ownsPort?: boolean;
   /** What its processes may see and change; everything that this process may where it is absent. */
   sandbox?: SandboxOptions;
+  /** Where its programs keep files, for a server that is compared with another one; null for the job's own directories. */
+  side?: SideDirectories | null;
 }
 
 /** What requests to a server carry. */
@@ -98,6 +106,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly lost: Promise<ServerStartError>;
   /** Null where the server was started elsewhere. */
   readonly witness: ProcessWitness | null;
+  /** Says that another process answers at the port of the server; null where none is known to, and where `ownsPort` is not set. */
+  readonly findForeignOwner: () => string | null;
   /** What the doctor finds at the server now, on one line, within seconds; null where the signal aborts first. */
   diagnose(signal: AbortSignal): Promise<string | null>;
   /** Says which header or grant the server misses that answered 401 or 403, and what to do, in a few sentences. */
@@ -128,4 +138,5 @@ export interface ReachedServer extends AsyncDisposable {
   readonly planSessions: (plan: SessionPlan) => void;
   readonly lost: Promise<ServerStartError>;
   readonly witness: ProcessWitness | null;
+  readonly findForeignOwner?: () => string | null;
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { type BaseAttack, baseAttacks, portAttacks, runBaseAttack, runPortAttack } from './base-attacks.ts';
 import { fileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
@@ -25,6 +27,30 @@ describe('the files that a gate writes', () => {
   it.each(chosen.map((attack) => [attack.name, attack] as const))('are safe where a change %s', async (_, attack) => {
     expect((await runFileAttack(attack)).problems).toEqual([]);
   });
+});
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
+
+describe('a change that is worse than its base', () => {
+  const canRun = ({ sandbox }: BaseAttack) => hasSandbox || sandbox === 'off';
+  // The others are in `npm run test:adversary`.
+  const chosen = baseAttacks.filter(canRun).filter((_, index) => index % 6 === 0);
+  it.each(chosen.map((attack) => [attack.name, attack] as const))('and that %s does not pass', async (_, attack) => {
+    expect((await runBaseAttack(attack, { slack: 10 })).problems).toEqual([]);
+  });
+
+  const onPorts = portAttacks.filter(canRun).slice(0, 2);
+  it.each(onPorts.map((attack) => [attack.name, attack] as const))('and that %s does not pass', async (_, attack) => {
+    expect((await runPortAttack(attack, { slack: 10 })).problems).toEqual([]);
+  });
+
+  it.each(onPorts)(
+    'fails next to a base at a port where nothing else answers, with sandbox $sandbox',
+    async (attack) => {
+      const { found } = await runPortAttack({ ...attack, spoil: '' }, { slack: 10 });
+      expect(found).toContain('exit code 1, regressed');
+    },
+  );
 });
 
 describe('the artifact of a failed gate', () => {

@@ -8,6 +8,13 @@ import pMap from 'p-map';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import {
+  type BaseAttack,
+  baseAttacks as allBaseAttacks,
+  portAttacks as allPortAttacks,
+  runBaseAttack,
+  runPortAttack,
+} from './base-attacks.ts';
 import { fileAttacks as writtenFileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { programAttacks, runProgramAttack } from './program-attacks.ts';
@@ -85,6 +92,10 @@ const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
 let succeeded = 0;
 
+const canRun = ({ sandbox }: BaseAttack) => hasSandbox || sandbox === 'off';
+const baseAttacks = allBaseAttacks.filter(canRun);
+const portAttacks = allPortAttacks.filter(canRun);
+
 await using lab = await openServiceLab();
 const others = [
   ...serviceAttacks.map((attack) => [attack, () => lab.run(attack)] as const),
@@ -93,6 +104,8 @@ const others = [
   ...programAttacks
     .filter(({ level }) => level === 'none' || hasSandbox)
     .map((attack) => [attack, () => runProgramAttack(attack)] as const),
+  ...baseAttacks.map((attack) => [attack, () => runBaseAttack(attack, { slack })] as const),
+  ...portAttacks.map((attack) => [attack, () => runPortAttack(attack, { slack })] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
   ...writtenFileAttacks.map((attack) => [attack, () => runFileAttack(attack)] as const),
 ].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));

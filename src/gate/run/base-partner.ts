@@ -92,6 +92,8 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
     spentMs += clock.monotonicMs() - startedMs;
     const why = results.interruption ?? listRunGaps(results)[0] ?? null;
     if (why !== null && !lifetime.cancelRun.aborted) onProblem(why.message);
+    const foreign = base.findForeignOwner();
+    if (foreign !== null) base.giveUp(`Another process may have answered for the base: ${foreign}.`);
   };
 
   const runBeside =

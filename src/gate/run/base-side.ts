@@ -7,6 +7,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
+import type { SideDirectories } from '../../server/side-directories.ts';
 import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
@@ -42,6 +43,8 @@ export interface BaseSide extends AsyncDisposable {
    * @throws {ServerStartError} when one does not start again
    */
   renew(servers: readonly RegisteredServer[]): Promise<ProcessScope>;
+  /** Says that another process answers at the port of one of its servers, which then says nothing of the base; null where none is known to. */
+  findForeignOwner(): string | null;
   /** What the surfaces of its servers are read of, which are started for it; empty where they cannot be. */
   listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   /** Ids of the cases of a suite that the base does not have. */
@@ -57,6 +60,8 @@ export interface BaseContext {
   environment: Readonly<Record<string, string | undefined>>;
   processMarker: string | undefined;
   witnesses: ServerWitnessBook;
+  /** Where its programs keep files. */
+  side: SideDirectories | null;
   /** What the servers are started with; null until the service is connected to. */
   getScope: () => { service: ConnectedService; teardown: Teardown } | null;
 }
@@ -114,13 +119,13 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     await attempt('set up', async () => {
       const { runSetup } = await import('../../server/open.ts');
       const [server] = planned.servers;
-      const writable = [...(server?.sandbox?.writable ?? []), checkout.directory];
       await runSetup(
         planned.setup,
         {
           cwd: checkout.cwd,
           env: Object.fromEntries([...(server?.environment ?? [])].map(([name, value]) => [name, value.reveal()])),
-          ...(server?.sandbox == null ? {} : { sandbox: { ...server.sandbox, writable } }),
+          side: context.side,
+          ...(server?.sandbox == null ? {} : { sandbox: server.sandbox }),
           ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
         },
         { clock, logger, environment, signal: lifetime.cancelRun },
@@ -135,7 +140,13 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     await setUp();
     const { service: ownService, suites, isolation } = plan;
     const own = { servers: planned.servers, service: ownService, suites, isolation, recordSuffix: ' (base)' };
-    const created = createTestServers(own, { witnesses: context.witnesses, environment, processMarker });
+    const created = createTestServers(own, {
+      witnesses: context.witnesses,
+      environment,
+      processMarker,
+      side: context.side,
+      ownsPort: true,
+    });
     await attempt('started', async () => {
       const service = asComparedService(scope.service);
       const { teardown } = scope;
@@ -174,6 +185,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
         isHosted: plan.service.hosted !== null,
         signal: context.lifetime.cancelRun,
       }),
+    findForeignOwner: () => servers?.findForeignOwner() ?? null,
     listSurfaceTargets: async () => {
       await openServers();
       return problem === null ? (servers?.listTargets() ?? []) : [];

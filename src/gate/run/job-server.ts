@@ -7,6 +7,7 @@ import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
+import type { SideDirectories } from '../../server/side-directories.ts';
 import { createServer } from '../../service/servers.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
@@ -40,6 +41,10 @@ interface ServerUse {
   access: ServerAccess | null;
   environment: Readonly<Record<string, string | undefined>>;
   processMarker?: string | undefined;
+  /** Whether no other process may answer at its port. */
+  ownsPort?: boolean;
+  /** Null for a server that is compared with no other one. */
+  side?: SideDirectories | null;
   /** Resolves once no run uses the server any more; null where that is not known. */
   waitForRuns: (() => Promise<void>) | null;
 }
@@ -63,7 +68,19 @@ export async function openServerAccess(
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
-  { isolation, protocol, isAgain, sessions, isWitnessed, access, environment, processMarker, waitForRuns }: ServerUse,
+  {
+    isolation,
+    protocol,
+    isAgain,
+    sessions,
+    isWitnessed,
+    access,
+    environment,
+    processMarker,
+    side = null,
+    ownsPort = false,
+    waitForRuns,
+  }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
@@ -84,6 +101,8 @@ export async function startServer(
       access,
       sessions,
       maxSessions: maxConcurrency + otherSessions,
+      side,
+      ownsPort,
       ...(sandbox === null ? {} : { sandbox }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },

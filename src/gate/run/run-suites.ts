@@ -15,6 +15,7 @@ import { createEvidenceCollector } from './evidence.ts';
 import { createResultKeeper, type KeptResults } from './keep-results.ts';
 import { openBase } from './open-base.ts';
 import type { MadeRecording } from './open-models.ts';
+import { openSides } from './open-sides.ts';
 import { describeUnrun } from './planned-results.ts';
 import { readBaseline } from './read-baseline.ts';
 import { openJobSurface } from './read-surface.ts';
@@ -22,6 +23,7 @@ import { retrySuites } from './retry-failed.ts';
 import { createTeardown, explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import { runPlannedSuite } from './run-rounds.ts';
 import type { RanSuite } from './run-suite.ts';
+import type { SharedFiles } from './shared-files.ts';
 import type { TakenSnapshot } from './snapshots.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './test-servers.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './trace-log.ts';
@@ -55,19 +57,34 @@ export async function runSuites(
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
-  const servers = createTestServers(plan, { witnesses, environment, processMarker });
+  await using sides =
+    plan.base === null ? null : await openSides({ ...plan, base: plan.base }, { environment, logger });
+  const servers = createTestServers(plan, { witnesses, environment, processMarker, side: sides?.change ?? null });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
   const surfaces = await openJobSurface(plan);
+  // Loaded before a server could overwrite it.
+  const { findSharedFiles } = (sides?.shared.length ?? 0) > 0 ? await import('./shared-files.ts') : {};
+  let sharedFiles: SharedFiles | undefined;
   let isOver = false;
   let answerNotes: string[] = [];
   let modelNotes: string[] = [];
   let findings: string[] = [];
   try {
     let scope: { service: ConnectedService; teardown: Teardown } | null = null;
-    const job = { plan, lifetime, clock, logger, redactor, environment, processMarker, witnesses };
+    const job = {
+      plan,
+      lifetime,
+      clock,
+      logger,
+      redactor,
+      environment,
+      processMarker,
+      witnesses,
+      side: sides?.base ?? null,
+    };
     await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
     await base?.prepare();
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
@@ -89,6 +106,9 @@ export async function runSuites(
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
     await servers.open(service, opening);
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
+    const reading = { targets: servers.listTargets(), clock, signal: lifetime.cancelRun };
+    sharedFiles = await findSharedFiles?.(plan.suites, { shared: sides?.shared ?? [], ...reading });
+    if (sharedFiles?.warning != null) logger.warning(sharedFiles.warning);
     const shared = { service, ...opening, evidence: surfaces.watch(watchEvidence?.(evidence, plan) ?? evidence) };
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
@@ -163,7 +183,8 @@ export async function runSuites(
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
   const [server = null, ...otherServers] = servers.report();
-  const serverNotes = [...servers.listNotes(), ...findings];
+  const fileNotes = [sharedFiles?.warning ?? [], ...(sharedFiles?.explain(suites.map(({ results }) => results)) ?? [])];
+  const serverNotes = [...servers.listNotes(), ...findings, ...fileNotes.flat()];
   return {
     server,
     otherServers,

@@ -7,6 +7,7 @@ import type { ServerReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer } from '../../server/running-server.ts';
+import type { SideDirectories } from '../../server/side-directories.ts';
 import { nameOneOfServers } from '../plan/ci-job.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
@@ -36,6 +37,8 @@ export interface TestServers {
   /** Which suite was run in which revision, one sentence each; empty where there is only one. */
   listNotes(): string[];
   stderrTail(): string[];
+  /** Says that another process answers at the port of a server that should own it; null where none is known to. */
+  findForeignOwner(): string | null;
   /** What the doctor finds at each server that is still open, one sentence each, within seconds. */
   diagnose(signal: AbortSignal): Promise<string[]>;
 }
@@ -67,6 +70,8 @@ export function createTestServers(
     witnesses: Pick<ServerWitnessBook, 'set'>;
     environment: Readonly<Record<string, string | undefined>>;
     processMarker: string | undefined;
+    side?: SideDirectories | null;
+    ownsPort?: boolean;
   },
 ): TestServers {
   const started: StartedServer[] = [];
@@ -190,6 +195,13 @@ export function createTestServers(
         noteFindings(await running.diagnose(signal), planned.name),
       );
       return (await Promise.all(found)).flat();
+    },
+    findForeignOwner: () => {
+      for (const { running } of started) {
+        const why = running.findForeignOwner();
+        if (why !== null) return why;
+      }
+      return null;
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };

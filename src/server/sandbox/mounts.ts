@@ -5,12 +5,30 @@ import { dirname } from 'node:path';
 export interface MountStep {
   /**
    * `writable`: stays as it is, and cannot be renamed. `read-only`: with everything below it. `locked`: a mount of the machine,
-   * read-only and nothing below it. `hidden`: an empty file. `empty`: an empty directory in memory.
+   * read-only and nothing below it. `hidden`: an empty file. `empty`: an empty directory in memory. `layer`: what is in `from`,
+   * of which changes are kept elsewhere, where the machine can do so. `kept`: a mount from below a layer, once more.
    */
-  kind: 'writable' | 'read-only' | 'locked' | 'hidden' | 'empty';
+  kind: 'writable' | 'read-only' | 'locked' | 'hidden' | 'empty' | 'layer' | 'kept';
   path: string;
   /** Flags of the mount that a user namespace may not drop, each after a comma. */
   flags: string;
+  /** What is seen at the path; what is there unless given. */
+  from?: string;
+  /** Of a layer: a directory for the changes; empty for memory. */
+  upper?: string;
+}
+
+/** What one side of a comparison sees in addition. All else is read-only for it. */
+export interface SideMounts {
+  /** Null where it is the one of the job. */
+  home: { path: string; real: string } | null;
+  temporary: string;
+  /** Takes changes of layers. */
+  upper: string;
+  /** What it may write to, at the level `isolated`. */
+  work: readonly string[];
+  /** Directories of which it sees a copy. */
+  copied: ReadonlyArray<{ path: string; copy: string }>;
 }
 
 /** A line of proc_pid_mountinfo(5), as far as it matters here. */
@@ -29,6 +47,8 @@ export interface MountRequest {
   writable: readonly string[];
   /** Directories out of and into which a server may rename files: neither they nor what is above them is pinned. */
   roaming: readonly string[];
+  /** Null for a server that is not compared with another one. */
+  side: SideMounts | null;
 }
 
 /** Through these, a process outside of the sandbox can be had to write anywhere. */
@@ -48,7 +68,18 @@ const keptTypes = new Set(['proc', 'devpts', 'autofs']);
 export function planMounts(request: MountRequest): MountStep[] {
   const mounts = readMounts();
   const flagsOf = (path: string) => findMount(mounts, path)?.flags ?? '';
-  const step = (kind: MountStep['kind'], path: string): MountStep => ({ kind, path, flags: flagsOf(path) });
+  const { side } = request;
+  const copied = side?.copied ?? [];
+  const findCopy = (path: string): Pick<MountStep, 'from'> => {
+    const found = copied.find((each) => each.path === path || isBelow(path, each.path));
+    return found === undefined ? {} : { from: found.copy + path.slice(found.path.length) };
+  };
+  const step = (kind: MountStep['kind'], path: string): MountStep => ({
+    kind,
+    path,
+    flags: flagsOf(path),
+    ...findCopy(path),
+  });
   const writable = listReal(request.writable);
   const all = listReal(request.protect);
   const protect = all.filter((path) => !all.some((other) => isBelow(path, other)));
@@ -60,18 +91,65 @@ export function planMounts(request: MountRequest): MountStep[] {
       .map(({ path }) => step('locked', path)),
     ...writable.filter((other) => isBelow(other, path)).map((other) => step('writable', other)),
   ]);
-  if (!request.isConfined) {
+  if (!request.isConfined && side === null) {
     const roaming = listReal(request.roaming);
     return [...listPins(protect, roaming).map((path) => step('writable', path)), ...readOnly];
   }
   const isOpen = (path: string) => writable.some((open) => path === open || isBelow(path, open));
   const machine = mounts.filter(({ path, type }) => !keptTypes.has(type) && !isOpen(path) && exists(path));
-  return [
+  const layered = side === null || request.isConfined ? [] : listReal(sharedTemporary).filter(canBeLayered);
+  const steps: MountStep[] = [
+    ...copied.map(({ path }) => step('read-only', path)),
     ...writable.map((path) => step('writable', path)),
     ...machine.map(({ path, flags }): MountStep => ({ kind: 'locked', path, flags })),
-    ...listReal(['/dev/shm', '/run/user']).map((path) => step('empty', path)),
-    ...listReal(controlSockets).map((path) => step('hidden', path)),
-    ...readOnly.filter(({ path }) => isOpen(path)),
+    ...listReal(request.isConfined ? [memoryDirectory, '/run/user'] : [memoryDirectory]).map((path) =>
+      step('empty', path),
+    ),
+    ...(request.isConfined ? listReal(controlSockets).map((path) => step('hidden', path)) : []),
+    ...readOnly.filter(({ path }) => isOpen(path) || layered.some((above) => isBelow(path, above))),
+  ];
+  return side === null ? steps : [...steps, ...planLayers(side, { layered, steps })];
+}
+
+/** Where programs put files that every program can read, whatever the variables say. */
+const sharedTemporary = ['/tmp', '/var/tmp'];
+const memoryDirectory = '/dev/shm';
+
+/** What a mount option cannot name. */
+const canBeLayered = (path: string) => !/[,:\\]/.test(path);
+
+/**
+ * Plans the layers: the side's HOME, and directories that all programs write to. They come last, because mounts below a directory are not
+ * seen through a layer over it, and are made again.
+ */
+function planLayers(
+  { home, upper }: SideMounts,
+  { layered, steps }: { layered: readonly string[]; steps: readonly MountStep[] },
+): MountStep[] {
+  if (statSync(memoryDirectory, { throwIfNoEntry: false }) === undefined) return [];
+  const layer = (path: string, given: Pick<MountStep, 'from' | 'upper'>): MountStep => ({
+    kind: 'layer',
+    path,
+    flags: '',
+    ...given,
+  });
+  const [own] = home === null ? [] : listReal([home.path]);
+  const [real] = home === null ? [] : listReal([home.real]);
+  const ofHome =
+    own === undefined || real === undefined || ![own, real, upper].every(canBeLayered)
+      ? []
+      : [layer(own, { from: real, upper: isBelow(upper, real) ? '' : upper })];
+  const kept = [...steps, ...ofHome].map(({ path }) => path);
+  return [
+    ...ofHome,
+    ...layered.flatMap((path) => [
+      layer(path, { from: path, upper: '' }),
+      ...[...new Set(kept)]
+        .filter((other) => isBelow(other, path))
+        .map((other): MountStep => ({ kind: 'kept', path: other, flags: '', from: path })),
+    ]),
+    // Covers what the layers are made with.
+    { kind: 'empty', path: memoryDirectory, flags: '' },
   ];
 }
 

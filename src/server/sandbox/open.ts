@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { describeError, SandboxError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
 import { spawnProgram } from '../spawn.ts';
 import { holdSandbox } from './lease.ts';
-import { planMounts } from './mounts.ts';
+import { planMounts, type SideMounts } from './mounts.ts';
 import { listOwnCode } from './own-code.ts';
 import {
   buildBubblewrap,
@@ -31,6 +31,8 @@ export interface SandboxOptions {
   protect: readonly string[];
   /** Of these, what does not exist yet is made first, since only what exists can be protected. */
   make: { directories: readonly string[]; files: readonly string[] };
+  /** What it sees as one side of a comparison. */
+  side?: SideMounts;
 }
 
 /** How a program is started in the sandbox. */
@@ -93,7 +95,9 @@ async function tryToOpen(
   if ('missing' in tools)
     return { why: `a sandbox needs ${tools.missing.join(', ')} of util-linux in a directory of PATH` };
   const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const temporary = options.mode === 'required' ? mkdtempSync(join(tmpdir(), 'mcp-eval-server-')) : null;
+  // A side has one of its own at every level.
+  const temporary =
+    options.mode === 'required' && options.side === undefined ? mkdtempSync(join(tmpdir(), 'mcp-eval-server-')) : null;
   const dispose = () => temporary !== null && rmSync(temporary, { recursive: true, force: true });
   try {
     const made = await makeNamespaces(options, { tools, user, temporary, cwd, environment });
@@ -104,7 +108,7 @@ async function tryToOpen(
     const { namespaces, tool } = made;
     const isConfined = options.mode === 'required';
     return {
-      sandbox: createSandbox({ tools, user, namespaces, temporary }),
+      sandbox: createSandbox({ tools, user, namespaces, temporary, side: options.side ?? null }),
       report: {
         level: isConfined ? 'confined' : 'isolated',
         network: options.network === 'off' ? 'loopback' : 'shared',
@@ -145,13 +149,20 @@ async function makeNamespaces(
   const roaming = [cwd, environment['HOME'] ?? '', environment['TMPDIR'] ?? '', tmpdir()].filter((path) => path !== '');
   // A system whose directories hold the work of the job is an odd one, and its server has to be able to work.
   const fixed = listToolDirectories(tools).filter((path) => !roaming.some((work) => `${work}/`.startsWith(`${path}/`)));
+  const { side = null } = options;
   const steps = planMounts({
     isConfined,
     protect: [...options.protect, ...own.protect, ...fixed],
-    writable: isConfined ? [...options.writable, ...(temporary === null ? [] : [temporary])] : own.writable,
+    writable: [
+      ...(isConfined ? [] : own.writable.filter((path) => side === null || isIn(side.work, path))),
+      ...(isConfined || side !== null ? options.writable : []),
+      ...(temporary === null ? [] : [temporary]),
+      ...(side === null ? [] : listOwnDirectories(side, isConfined)),
+    ],
+    side,
     roaming,
   });
-  const request = { steps, user, hasNetwork: options.network === 'on', isConfined };
+  const request = { steps, user, hasNetwork: options.network === 'on', isClosed: isConfined || side !== null };
   const failures: string[] = [];
   const makers: Array<[string, string[] | null]> = [
     ['bwrap', buildBubblewrap(tools, request)],
@@ -164,7 +175,7 @@ async function makeNamespaces(
       failures.push(`${tool} failed (${made.why})`);
       continue;
     }
-    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary }), cwd);
+    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary, side }), cwd);
     if (why === null) return { namespaces: made, tool };
     closeNamespaces(made);
     failures.push(`${tool} failed (${why})`);
@@ -172,6 +183,14 @@ async function makeNamespaces(
   return {
     why: failures.length === 0 ? 'nothing brings up the loopback interface; install bwrap or ip' : failures.join('; '),
   };
+}
+
+function isIn(directories: readonly string[], path: string): boolean {
+  return directories.some((directory) => path.startsWith(`${directory}${sep}`));
+}
+
+function listOwnDirectories({ home, temporary, upper, work }: SideMounts, isConfined: boolean): string[] {
+  return [temporary, upper, ...(home === null ? [] : [home.path]), ...(isConfined ? [] : work)];
 }
 
 /** Opens the namespaces of a process that then ends: open files keep them. */
@@ -256,11 +275,19 @@ function createSandbox({
   user,
   namespaces,
   temporary,
-}: Pick<Making, 'tools' | 'user' | 'temporary'> & { namespaces: Namespaces }): Sandbox {
+  side,
+}: Pick<Making, 'tools' | 'user' | 'temporary'> & { namespaces: Namespaces; side: SideMounts | null }): Sandbox {
+  // Programs that the side has installed are in the layer over its HOME alone.
+  const findInstalled = (path = '') =>
+    side?.home == null ? [] : path.split(':').filter((directory) => isIn([side.home?.path ?? ''], directory));
   return {
     wrap: (words, { cwd, env: given }) => {
       const env = temporary === null ? given : { ...given, TMPDIR: temporary };
-      checkProgram(words[0] ?? '', { cwd, path: env['PATH'] });
+      const installed = findInstalled(env['PATH']).map(
+        (directory) => `${side?.upper}/changes${directory.slice(side?.home?.path.length)}`,
+      );
+      const path = env['PATH'] === undefined ? undefined : [env['PATH'], ...installed].join(':');
+      checkProgram(words[0] ?? '', { cwd, path });
       const isLate = (name: string) => shellVariables.includes(name) || lateVariable.test(name);
       const late = Object.entries(env).filter(([name]) => isLate(name));
       const settings = [

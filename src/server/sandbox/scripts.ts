@@ -24,40 +24,64 @@ const shell = '/bin/sh';
 /** Says that the namespaces are there, and keeps them until stdin closes. */
 const announce = 'echo "ready $$"; read -r _';
 
-/** Makes the mounts of the arguments: kind, flags and path, again and again. */
-const mountScript = (mount: string) => `
+/**
+ * Makes the mounts of the arguments: kind, flags, path, what is seen there and where changes are kept, again and again. A layer that cannot be made leaves its
+ * directory as it is. What is mounted below it stays in reach in the directory in memory.
+ */
+const mountScript = (mount: string, user: SandboxUser) => `
 set -e
+number=0
 while [ $# -gt 0 ]; do
   case $1 in
-    writable) ${mount} -o rbind "$3" "$3" ;;
-    read-only) ${mount} -o rbind "$3" "$3"; ${mount} -o "remount,bind,ro$2" "$3" ;;
+    writable) ${mount} -o rbind "$4" "$3" ;;
+    read-only) ${mount} -o rbind "$4" "$3"; ${mount} -o "remount,bind,ro$2" "$3" ;;
     locked) ${mount} -o "remount,bind,ro$2" "$3" ;;
     hidden) ${mount} -o bind /dev/null "$3" ;;
     empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3" ;;
+    layer)
+      number=$((number + 1)); own=/dev/shm/$number; isLayered=
+      mkdir -p "$own/seen"
+      ${mount} -o rbind "$4" "$own/seen"
+      for upper in "$5" "$own"; do
+        [ -n "$upper" ] || continue
+        mkdir -p "$upper/changes" "$upper/work"
+        chmod --reference="$4" "$upper/changes" 2>/dev/null || chmod 1777 "$upper/changes"
+        options="lowerdir=$4,upperdir=$upper/changes,workdir=$upper/work${user.uid === 0 ? '' : ',userxattr'}"
+        if ${mount} -t overlay -o "nosuid,nodev,$options" overlay "$3" 2>/dev/null; then isLayered=1; break; fi
+      done ;;
+    kept) [ -z "$isLayered" ] || ${mount} -o rbind "$own/seen\${3#"$4"}" "$3" ;;
   esac
-  shift 3
+  shift 5
 done
 `;
 
+const listWords = (steps: readonly MountStep[]) =>
+  steps.flatMap(({ kind, flags, path, from = path, upper = '' }) => [kind, flags, path, from, upper]);
+
 /** The command that makes the namespaces of a gate with bubblewrap; null where it is not installed, or cannot. */
 export function buildBubblewrap(
-  { bwrap }: SandboxTools,
-  options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean; isConfined: boolean },
+  { bwrap, mount }: SandboxTools,
+  options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean; isClosed: boolean },
 ): string[] | null {
   // It cannot make /dev read-only without taking its devices away, which matters to root alone.
-  if (bwrap === null || (options.isConfined && options.user.uid === 0)) return null;
-  const binds = options.steps.flatMap(({ kind, path }) => {
-    if (kind === 'writable') return ['--dev-bind', path, path];
-    if (kind === 'read-only') return ['--ro-bind', path, path];
+  if (bwrap === null || (options.isClosed && options.user.uid === 0)) return null;
+  // It has no layers in every version, so that the command within makes them.
+  const first = options.steps.findIndex(({ kind }) => kind === 'layer');
+  const late = first === -1 ? [] : options.steps.slice(first);
+  const early = first === -1 ? options.steps : options.steps.slice(0, first);
+  const binds = early.flatMap(({ kind, path, from = path }) => {
+    if (kind === 'writable') return ['--dev-bind', from, path];
+    if (kind === 'read-only') return ['--ro-bind', from, path];
     if (kind === 'hidden') return ['--ro-bind', '/dev/null', path];
     // What is bound read-only holds its mounts read-only, too.
     return kind === 'empty' ? ['--tmpfs', path] : [];
   });
-  const root = options.isConfined ? ['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev'] : ['--dev-bind', '/', '/'];
+  const root = options.isClosed ? ['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev'] : ['--dev-bind', '/', '/'];
   // Root of its own namespace, where that is not the machine's: only then does a command keep the right to mount.
   const user = options.user.uid === 0 ? [] : ['--unshare-user', '--uid', '0', '--gid', '0'];
   const network = options.hasNetwork ? [] : ['--unshare-net'];
-  return [bwrap, ...user, ...network, ...root, ...binds, '--', shell, '-c', announce];
+  const script = `${mountScript(mount, options.user)}${announce}`;
+  return [bwrap, ...user, ...network, ...root, ...binds, '--', shell, '-c', script, 'sh', ...listWords(late)];
 }
 
 /** The same with util-linux alone; null where nothing brings up the loopback interface. */
@@ -69,9 +93,8 @@ export function buildUnshare(
   const user = options.user.uid === 0 ? [] : ['--user', '--map-root-user'];
   const network = options.hasNetwork ? [] : ['--net'];
   const loopback = options.hasNetwork ? '' : `${ip} link set lo up\n`;
-  const steps = options.steps.flatMap(({ kind, flags, path }) => [kind, flags, path]);
-  const script = `${mountScript(mount)}${loopback}${announce}`;
-  return [unshare, ...user, ...network, '--mount', '--', shell, '-c', script, 'sh', ...steps];
+  const script = `${mountScript(mount, options.user)}${loopback}${announce}`;
+  return [unshare, ...user, ...network, '--mount', '--', shell, '-c', script, 'sh', ...listWords(options.steps)];
 }
 
 /** What root keeps: what a container gets by default, without what makes device files. None of it undoes a mount. */

@@ -1,0 +1,137 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import {
+  copyDirectory,
+  openSideDirectories,
+  openSidesRoot,
+  type SideDirectories,
+} from '../../server/side-directories.ts';
+import type { PlannedBase } from '../plan/plan-base.ts';
+import type { PlannedServer } from '../plan/plan-server.ts';
+import type { GatePlan } from '../plan/plan.ts';
+
+/** The directories of the two sides of a comparison. */
+export interface Sides extends AsyncDisposable {
+  readonly change: SideDirectories;
+  readonly base: SideDirectories;
+  /** Where both sides may find what one of them has written, for people; empty where nothing is known. */
+  readonly shared: readonly string[];
+}
+
+/**
+ * Makes the directories of both sides before a program of either starts: the base sees a copy of the directory that it would share with the
+ * change, if there is a sandbox to show it the copy in.
+ */
+export async function openSides(
+  { cwd, servers, base }: Pick<GatePlan, 'cwd' | 'servers'> & { base: PlannedBase },
+  { environment, logger }: { environment: Readonly<Record<string, string | undefined>>; logger: Logger },
+): Promise<Sides> {
+  const root = openSidesRoot();
+  try {
+    const own = listOwn({ cwd, servers, base });
+    const roots = { change: join(root.path, 'change'), base: join(root.path, 'base') };
+    for (const path of Object.values(roots)) mkdirSync(path);
+    const change = openSideDirectories(
+      roots.change,
+      { own: own.change, copied: [], protect: [roots.base], move: (path) => path },
+      environment,
+    );
+    // Asked only where it decides: the sandbox protects what exists by the time it is made.
+    const isSandboxed = own.both.length > 0 && (await hasSandbox(servers, { side: change, environment, logger }));
+    const copied: Array<{ path: string; copy: string }> = [];
+    for (const path of isSandboxed ? own.both : []) {
+      const copy = join(roots.base, `work-${copied.length}`);
+      try {
+        await copyDirectory(path, copy, [root.path]);
+        copied.push({ path, copy });
+      } catch (error) {
+        logger.warning(`The base works in ${path} itself, not in a copy: ${describeError(error)}.`);
+      }
+    }
+    const move = (path: string) => moveIntoBase(path, base);
+    const sideOfBase = openSideDirectories(
+      roots.base,
+      { own: own.base, copied, protect: [roots.change], move },
+      environment,
+    );
+    const isCopied = (path: string) => copied.some((each) => isWithin(path, each.path));
+    const opened = [...servers, ...base.servers].flatMap(({ command, sandbox }) =>
+      command === null || sandbox === null || sandbox.mode === 'off' ? [] : sandbox.writable,
+    );
+    return {
+      change,
+      base: sideOfBase,
+      shared: [
+        ...[...servers, ...base.servers].filter(({ command }) => command === null).map(describeElsewhere),
+        ...own.both.filter((path) => !isCopied(path)),
+        ...[...new Set(opened)].filter((path) => move(path) === path && !isCopied(path)),
+      ],
+      [Symbol.asyncDispose]: async () => {
+        await change[Symbol.asyncDispose]();
+        await sideOfBase[Symbol.asyncDispose]();
+        root[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    root[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function describeElsewhere({ name }: Pick<PlannedServer, 'name'>): string {
+  return `the machine of ${name === null ? 'the server' : name} at its URL`;
+}
+
+/** Which directories each side works in, and which of them both do. The base's own checkout is no other one's. */
+function listOwn({ cwd, servers, base }: Parameters<typeof openSides>[0]): {
+  change: string[];
+  base: string[];
+  both: string[];
+} {
+  const started = servers.filter(({ command }) => command !== null).map((server) => server.cwd);
+  const ofBase = base.servers.filter(({ command }) => command !== null).map((server) => server.cwd);
+  if (base.checkout !== null) {
+    const { repository, directory } = base.checkout;
+    return { change: widest([repository, cwd, ...started]), base: widest([directory, ...ofBase]), both: [] };
+  }
+  // Where the two have directories side by side, neither writes to the one above them.
+  const isApart = started.every((own) => ofBase.every((other) => !isWithin(other, own) && !isWithin(own, other)));
+  const isAround = ofBase.some((other) => isWithin(other, cwd));
+  const change = widest(isApart && isAround ? started : [cwd, ...started]);
+  const both = change.flatMap((own) =>
+    ofBase.flatMap((other) => (isWithin(other, own) ? [own] : isWithin(own, other) ? [other] : [])),
+  );
+  return { change, base: widest(ofBase), both: widest(both) };
+}
+
+/** Where the base finds what the change has in its checkout. */
+function moveIntoBase(path: string, { checkout }: PlannedBase): string {
+  if (checkout === null || !isWithin(path, checkout.repository)) return path;
+  return join(checkout.directory, path.slice(checkout.repository.length));
+}
+
+function widest(paths: readonly string[]): string[] {
+  const each = [...new Set(paths)];
+  return each.filter((path) => !each.some((other) => other !== path && isWithin(path, other)));
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+}
+
+/** Whether the machine makes the sandbox of the servers. Where it is required and cannot be made, starting them says so. */
+async function hasSandbox(
+  servers: readonly PlannedServer[],
+  {
+    side,
+    ...context
+  }: { side: SideDirectories; environment: Readonly<Record<string, string | undefined>>; logger: Logger },
+): Promise<boolean> {
+  const server = servers.find(({ command, sandbox }) => command !== null && sandbox !== null);
+  if (server?.sandbox == null) return false;
+  const { cwd, sandbox } = server;
+  const opened = await side.openSandbox(sandbox, { ...context, cwd }).catch(() => null);
+  return opened?.sandbox != null;
+}

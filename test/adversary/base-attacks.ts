@@ -1,0 +1,271 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commitFiles, runGitIn } from '../support/github/pull-request.ts';
+import { plainServerPath } from '../support/servers/bundled-servers.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import type { Attack, AttackResult } from './attack.ts';
+import { observeGate } from './observe-gate.ts';
+
+const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+const sandboxes = ['off', 'auto', 'required'] as const;
+type SandboxMode = (typeof sandboxes)[number];
+
+/** A change that is worse than its base, and has the base look as bad. */
+export interface BaseAttack extends Attack {
+  attacker: 'pull-request';
+  sandbox: SandboxMode;
+  /** What the server of the change does when it starts, as the text of a module. */
+  spoil: string;
+}
+
+/** What a module that is not installed says instead of the words of the base. */
+const plant = (directory: string) => `
+const planted = join(${directory}, 'extra-words');
+mkdirSync(planted, { recursive: true });
+writeFileSync(join(planted, 'index.js'), 'module.exports = ["one"];');
+`;
+
+/** Puts another directory under the name of one, with another base in it. */
+const replace = (directory: string) => `
+const real = ${directory};
+const names = readdirSync(real);
+renameSync(real, real + '.real');
+for (const name of names) {
+  mkdirSync(join(real, name), { recursive: true });
+  for (const inside of readdirSync(join(real + '.real', name))) {
+    if (inside !== 'words.txt') symlinkSync(join(real + '.real', name, inside), join(real, name, inside));
+  }
+  writeFileSync(join(real, name, 'words.txt'), 'one');
+}
+`;
+
+const customize = (home: string) => `
+const site = execFileSync(process.env.PYTHON, ['-m', 'site', '--user-site'], { encoding: 'utf8', env: { ...process.env, HOME: ${home} } }).trim();
+mkdirSync(site, { recursive: true });
+writeFileSync(join(site, 'usercustomize.py'), 'raise SystemExit(1)');
+`;
+
+/** Where Python itself is, which a launcher may find by HOME; null where there is none. */
+const python = (() => {
+  try {
+    return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+})();
+
+const jobHome = `process.env.JOB_HOME`;
+const jobTemporary = `process.env.JOB_TMPDIR`;
+
+/** Without a sandbox, a path that the gate does not name to the server stays in its reach: SECURITY.md says so. */
+const spoils: Array<[string, string, 'everywhere' | 'in a sandbox']> = [
+  ['plants a module in its temporary directory', plant(`tmpdir() + '/node_modules'`), 'everywhere'],
+  ['plants a module above the checkout of the base', plant(`${jobTemporary} + '/node_modules'`), 'in a sandbox'],
+  ['plants a module in its HOME', plant(`homedir() + '/.node_modules'`), 'everywhere'],
+  ['plants a module in the HOME of the job', plant(`${jobHome} + '/.node_modules'`), 'in a sandbox'],
+  ['customizes the Python of its HOME', customize('homedir()'), 'everywhere'],
+  ['customizes the Python of the HOME of the job', customize(jobHome), 'in a sandbox'],
+  ['renames its temporary directory', replace('tmpdir()'), 'everywhere'],
+  ['renames the temporary directory of the job', replace(jobTemporary), 'in a sandbox'],
+];
+
+export const baseAttacks: readonly BaseAttack[] = spoils
+  .filter(([name]) => python !== null || !name.includes('Python'))
+  .flatMap(([name, spoil, where]) =>
+    sandboxes
+      .filter((sandbox) => where === 'everywhere' || sandbox !== 'off')
+      .map((sandbox) => ({
+        name: `${name}, with sandbox ${sandbox}`,
+        class: 'base',
+        attacker: 'pull-request' as const,
+        deserves: 'failed' as const,
+        sandbox,
+        spoil,
+      })),
+  );
+
+/** Says the words of its directory, or those of a module that is found from there. */
+const server = `
+const load = () => {
+  try { return createRequire(import.meta.url)('extra-words'); } catch { return readFileSync('words.txt', 'utf8').trim().split(' '); }
+};
+const isSpoiled = () => {
+  if (!process.env.PYTHON) return false;
+  try { execFileSync(process.env.PYTHON, ['-c', '0'], { stdio: 'ignore' }); return false; } catch { return true; }
+};
+process.argv.push(...(isSpoiled() ? ['one'] : load()));
+await import(${JSON.stringify(plainServerPath)});
+`;
+
+const imports = `import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+`;
+
+const writeCase = (says: string) => `  - title: Says ${says}
+    deterministic: true
+    steps:
+      - toolCall: argv
+      - assert: { toolResultContains: ${says} }
+`;
+
+/** A repository whose change says one word less than its base, next to a HOME and a temporary directory. */
+async function createAttackedRepository({ spoil }: Pick<BaseAttack, 'spoil'>): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'repository/.keep': '', 'home/.keep': '', 'tmp/.keep': '' });
+  const repository = { ...workspace, path: join(workspace.path, 'repository') };
+  runGitIn(repository, 'init', '-q', '--template=', '-b', 'main');
+  await commitFiles(repository, {
+    'x.evals.yaml': `suite: Words\ncases:\n${writeCase('one')}${writeCase('two')}`,
+    'words.txt': 'one two',
+    'server.mjs': imports + server,
+  });
+  runGitIn(repository, 'switch', '-q', '-c', 'change');
+  const attempt = `try {\n${spoil}\n} catch {}\n`;
+  await commitFiles(repository, { 'words.txt': 'one', 'server.mjs': imports + attempt + server });
+  return workspace;
+}
+
+/**
+ * A server over HTTP that says one word. Like many, it goes on when its port is taken. With `late`, it listens as soon as it can, and answers
+ * late.
+ */
+const httpServer = `import { createServer } from 'node:http';
+const [, , port, word, late] = process.argv;
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'words', version: '1' } }),
+  'tools/list': () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' } }] }),
+  'tools/call': () => ({ content: [{ type: 'text', text: word }] }),
+};
+const startedAt = Date.now();
+const server = createServer((request, response) => {
+  if (request.method !== 'POST') return void response.writeHead(405).end();
+  let text = '';
+  request.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  request.on('end', () => {
+    const { id, method, params = {} } = JSON.parse(text);
+    const body = JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params) ?? {} });
+    const answer = () => id === undefined ? response.writeHead(202).end() : response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    setTimeout(answer, late === 'late' && Date.now() - startedAt < 4000 ? 4000 : 0);
+  });
+});
+const listen = () => server.listen(Number(port), '127.0.0.1');
+server.on('error', () => void (late === 'late' ? setTimeout(listen, 5) : setInterval(() => {}, 1000)));
+listen();
+`;
+
+/** Starts a process that outlives it and takes the port of the base, before the base starts or when it starts anew. */
+const steal = `import { spawn } from 'node:child_process';
+const [, , port] = process.argv;
+spawn(process.execPath, ['http.mjs', port, 'nothing', 'late'], { stdio: 'ignore' });
+`;
+
+export const portAttacks: readonly BaseAttack[] = sandboxes.map((sandbox): BaseAttack => ({
+  name: `answers at the port of the base, with sandbox ${sandbox}`,
+  class: 'base port',
+  attacker: 'pull-request',
+  deserves: 'failed',
+  sandbox,
+  spoil: steal,
+}));
+
+/** Runs the gate of a change that says nothing, next to a base that listens on a port. */
+export async function runPortAttack(attack: BaseAttack, { slack = 1 } = {}): Promise<AttackResult> {
+  const [port, own] = [await findFreePort(), await findFreePort()];
+  await using workspace = await createWorkspace({
+    'x.evals.yaml': `suite: Words\ncases:\n  - title: Says two\n    deterministic: true\n    steps:\n      - toolCall: say\n      - assert: { toolResultContains: two }\n`,
+    'http.mjs': httpServer,
+    'change.mjs': `${attack.spoil}process.argv.splice(2, 9, '${own}', 'nothing');\nawait import('./http.mjs');\n`,
+    'base/http.mjs': httpServer,
+  });
+  const { exitCode, report, output } = await observeGate({
+    args: [
+      entry,
+      'run',
+      '--sandbox',
+      attack.sandbox,
+      '--format',
+      'json',
+      '--timeout',
+      '120s',
+      '--min-pass-rate',
+      '0%',
+      '--server-command',
+      `${process.execPath} change.mjs ${port}`,
+      '--server-url',
+      `http://127.0.0.1:${own}/mcp`,
+      '--base-server-command',
+      `${process.execPath} http.mjs ${port} two`,
+      '--base-server-cwd',
+      'base',
+      '--base',
+      `url=http://127.0.0.1:${port}/mcp`,
+      'x.evals.yaml',
+    ],
+    workspace: workspace.path,
+    env: {},
+    limitS: 200 * slack,
+  });
+  const found = `exit code ${exitCode}, ${report?.verdict.reasons.map(({ code }) => code).join() ?? output.slice(-2000)}`;
+  const isRight = exitCode === 1 || (exitCode === 3 && found.includes('base-not-compared'));
+  return { attack, found, problems: isRight ? [] : [found] };
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a server without a port');
+  return address.port;
+}
+
+/** Runs the gate of the change next to its base. */
+export async function runBaseAttack(attack: BaseAttack, { slack = 1 } = {}): Promise<AttackResult> {
+  await using workspace = await createAttackedRepository(attack);
+  const at = (name: string) => join(workspace.path, name);
+  const { exitCode, report, output } = await observeGate({
+    args: [
+      entry,
+      'run',
+      '--sandbox',
+      attack.sandbox,
+      '--format',
+      'json',
+      '--timeout',
+      '120s',
+      '--base',
+      'git',
+      '--base-ref',
+      'main',
+      '--min-pass-rate',
+      '30%',
+      '--report-dir',
+      at('reports'),
+      '--server-env',
+      `JOB_HOME=${at('home')}`,
+      '--server-env',
+      `JOB_TMPDIR=${at('tmp')}`,
+      '--server-env',
+      `PYTHON=${attack.name.includes('Python') ? python : ''}`,
+      '--server-command',
+      `${process.execPath} server.mjs`,
+      'x.evals.yaml',
+    ],
+    workspace: at('repository'),
+    env: { HOME: at('home'), TMPDIR: at('tmp') },
+    limitS: 200 * slack,
+  });
+  const comparison = report?.baseComparison;
+  const worse = comparison?.cases.filter(({ isWorse }) => isWorse).map(({ title }) => title) ?? [];
+  const isRight = exitCode === 1 && worse.join() === 'Says two';
+  const found = `exit code ${exitCode}, worse: ${worse.join() || 'none'}${comparison?.problem ?? ''}`;
+  const details = report === null ? `${found}\n${output.slice(-2000)}` : found;
+  return { attack, found, problems: isRight ? [] : [details] };
+}
