@@ -93,7 +93,7 @@ await import('./plant.mjs');
       command,
       'run',
       `--sandbox=${sandbox}`,
-      ...(attack.level === 'confined' ? [`--sandbox-write=${directory}`] : []),
+      ...(attack.level === 'none' ? [] : [`--sandbox-write=${directory}`]),
       '--base=git',
       '--base-ref=main',
       `--timeout=${limitS}s`,

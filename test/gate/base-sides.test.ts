@@ -36,7 +36,7 @@ async function createRepository(files: Record<string, string>) {
   return workspace;
 }
 
-describe('a server that keeps a file where its base works, too', { timeout: 300_000 }, () => {
+describe('a server that keeps a file where its base works, too', () => {
   const compareInOneDirectory = async (sandbox: string, file = evals) => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': file, 'home/.keep': '' });
     const command = `${process.execPath} ${noteServer} note`;
@@ -67,7 +67,7 @@ describe('a server that keeps a file where its base works, too', { timeout: 300_
   });
 });
 
-describe('an unchanged server that keeps a file', { timeout: 300_000 }, () => {
+describe('an unchanged server that keeps a file', () => {
   const places = ['~/.notes/note', '$TMPDIR/note'];
   it.each(levels.flatMap(([sandbox, level]) => places.map((place) => [sandbox, level, place] as const)))(
     'passes whichever side begins, with `sandbox: %s` (%s), in %s',

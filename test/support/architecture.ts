@@ -93,6 +93,7 @@ const fileReaders: ReadonlySet<string> = new Set(['readFile', 'readFileSync', 'c
 const readerFiles: ReadonlySet<string> = new Set([
   'base/files.ts',
   'base/glob.ts',
+  'server/port-owner.ts',
   'server/process-tree.ts',
   'server/sandbox/mounts.ts',
   'server/sandbox/own-code.ts',

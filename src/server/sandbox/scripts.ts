@@ -7,6 +7,8 @@ export interface SandboxTools {
   mount: string;
   setsid: string;
   env: string;
+  mkdir: string;
+  chmod: string;
   /** Only needed as root. */
   setpriv: string | null;
   bwrap: string | null;
@@ -28,7 +30,7 @@ const announce = 'echo "ready $$"; read -r _';
  * Makes the mounts of the arguments: kind, flags, path, what is seen there and where changes are kept, again and again. A layer that cannot be made leaves its
  * directory as it is. What is mounted below it stays in reach in the directory in memory.
  */
-const mountScript = (mount: string, user: SandboxUser) => `
+const mountScript = ({ mount, mkdir, chmod }: Pick<SandboxTools, 'mount' | 'mkdir' | 'chmod'>, user: SandboxUser) => `
 set -e
 number=0
 while [ $# -gt 0 ]; do
@@ -40,12 +42,12 @@ while [ $# -gt 0 ]; do
     empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3" ;;
     layer)
       number=$((number + 1)); own=/dev/shm/$number; isLayered=
-      mkdir -p "$own/seen"
+      ${mkdir} -p "$own/seen"
       ${mount} -o rbind "$4" "$own/seen"
       for upper in "$5" "$own"; do
         [ -n "$upper" ] || continue
-        mkdir -p "$upper/changes" "$upper/work"
-        chmod --reference="$4" "$upper/changes" 2>/dev/null || chmod 1777 "$upper/changes"
+        ${mkdir} -p "$upper/changes" "$upper/work"
+        ${chmod} --reference="$4" "$upper/changes" 2>/dev/null || ${chmod} 1777 "$upper/changes"
         options="lowerdir=$4,upperdir=$upper/changes,workdir=$upper/work${user.uid === 0 ? '' : ',userxattr'}"
         if ${mount} -t overlay -o "nosuid,nodev,$options" overlay "$3" 2>/dev/null; then isLayered=1; break; fi
       done ;;
@@ -60,7 +62,7 @@ const listWords = (steps: readonly MountStep[]) =>
 
 /** The command that makes the namespaces of a gate with bubblewrap; null where it is not installed, or cannot. */
 export function buildBubblewrap(
-  { bwrap, mount }: SandboxTools,
+  { bwrap, ...tools }: SandboxTools,
   options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean; isClosed: boolean },
 ): string[] | null {
   // It cannot make /dev read-only without taking its devices away, which matters to root alone.
@@ -80,20 +82,20 @@ export function buildBubblewrap(
   // Root of its own namespace, where that is not the machine's: only then does a command keep the right to mount.
   const user = options.user.uid === 0 ? [] : ['--unshare-user', '--uid', '0', '--gid', '0'];
   const network = options.hasNetwork ? [] : ['--unshare-net'];
-  const script = `${mountScript(mount, options.user)}${announce}`;
+  const script = `${mountScript(tools, options.user)}${announce}`;
   return [bwrap, ...user, ...network, ...root, ...binds, '--', shell, '-c', script, 'sh', ...listWords(late)];
 }
 
 /** The same with util-linux alone; null where nothing brings up the loopback interface. */
 export function buildUnshare(
-  { unshare, mount, ip }: SandboxTools,
+  { unshare, ip, ...tools }: SandboxTools,
   options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean },
 ): string[] | null {
   if (!options.hasNetwork && ip === null) return null;
   const user = options.user.uid === 0 ? [] : ['--user', '--map-root-user'];
   const network = options.hasNetwork ? [] : ['--net'];
   const loopback = options.hasNetwork ? '' : `${ip} link set lo up\n`;
-  const script = `${mountScript(mount, options.user)}${loopback}${announce}`;
+  const script = `${mountScript(tools, options.user)}${loopback}${announce}`;
   return [unshare, ...user, ...network, '--mount', '--', shell, '-c', script, 'sh', ...listWords(options.steps)];
 }
 

@@ -16,16 +16,27 @@ export function findTools(path: string | undefined): SandboxTools | { missing: s
     mount: find('mount'),
     setsid: find('setsid'),
     env: find('env'),
+    mkdir: find('mkdir'),
+    chmod: find('chmod'),
   };
-  const { nsenter, unshare, mount, setsid, env } = needed;
+  const { nsenter, unshare, mount, setsid, env, mkdir, chmod } = needed;
   const setpriv = find('setpriv');
   const missing = Object.entries({ ...needed, ...(isRoot ? { setpriv } : {}) }).flatMap(([name, file]) =>
     file === null ? [name] : [],
   );
-  if (nsenter === null || unshare === null || mount === null || setsid === null || env === null || missing.length > 0) {
+  if (
+    nsenter === null ||
+    unshare === null ||
+    mount === null ||
+    setsid === null ||
+    env === null ||
+    mkdir === null ||
+    chmod === null ||
+    missing.length > 0
+  ) {
     return { missing };
   }
-  return { nsenter, unshare, mount, setsid, env, setpriv, bwrap: find('bwrap'), ip: find('ip') };
+  return { nsenter, unshare, mount, setsid, env, mkdir, chmod, setpriv, bwrap: find('bwrap'), ip: find('ip') };
 }
 
 /** Where the system has its programs, and what these load: libraries, and the settings of the loader. */
