@@ -130,6 +130,8 @@ describe('the options of a sandbox', () => {
     [{ ...command, ...url, 'sandbox-network': 'off' }, ['sandbox-network: network-and-url']],
     [{ ...command, sandbox: 'off', 'sandbox-network': 'off' }, ['sandbox-network: needs-sandbox']],
     [{ ...command, 'sandbox-write': 'data' }, ['sandbox-write: needs-sandbox']],
+    [{ ...command, 'sandbox-write': 'data', base: 'git' }, []],
+    [{ ...command, 'sandbox-write': 'data', base: 'git', sandbox: 'off' }, ['sandbox-write: needs-sandbox']],
     [{ ...command, sandbox: 'strict' }, ['sandbox: bad-sandbox']],
     [{ ...command, sandbox: 'required', 'sandbox-write': 'data', 'sandbox-network': 'off' }, []],
     [{ ...command, ...url, sandbox: 'required' }, []],

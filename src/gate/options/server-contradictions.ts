@@ -68,6 +68,7 @@ export function findSandboxIssues({
   sandboxWrite,
   serverCommand,
   serverUrl,
+  base,
 }: GateOptions): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];
   if (sandbox === 'required' && serverCommand === null && serverUrl !== null) {
@@ -84,8 +85,10 @@ export function findSandboxIssues({
     const message = 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`';
     issues.push({ input: 'sandbox-network', code: 'needs-sandbox', message });
   }
-  if (sandboxWrite.length > 0 && sandbox !== 'required') {
-    const message = 'has no effect without `sandbox: required`; set that, or remove it';
+  // At `auto`, each side of a comparison writes only to its own directories.
+  const limitsWrites = sandbox === 'required' || (sandbox === 'auto' && base !== null);
+  if (sandboxWrite.length > 0 && !limitsWrites) {
+    const message = 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it';
     issues.push({ input: 'sandbox-write', code: 'needs-sandbox', message });
   }
   return issues;

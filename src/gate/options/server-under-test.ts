@@ -151,10 +151,10 @@ export const serverOptions = {
   sandboxWrite: option(lines, {
     group: 'The server under test',
     hint: '<path>',
-    brief: 'A path that the server may write to with --sandbox required; may be given again.',
+    brief: 'A path that the server may write to with --sandbox required or --base; may be given again.',
     isList: true,
     description:
-      'Existing paths that the server may write to with `sandbox: required`, one per line. Default: none but a temporary directory.',
+      'Existing paths that the server may write to with `sandbox: required` or a `base`, one per line. Default: none but its own directories.',
     default: '',
   }),
   protocol: option(optionalProtocol, {

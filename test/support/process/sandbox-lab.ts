@@ -8,12 +8,13 @@ import { startProcess } from '../../../src/server/process.ts';
 import type { ProcessExit } from '../../../src/server/process.ts';
 import { createOutputTail } from '../../../src/server/output-tail.ts';
 import { openSandbox } from '../../../src/server/sandbox/open.ts';
+import { findTools } from '../../../src/server/sandbox/tools.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../../src/server/sandbox/open.ts';
 import { createWorkspace } from '../workspace.ts';
 import type { Workspace } from '../workspace.ts';
 
-const tools = ['nsenter', 'unshare', 'mount', 'setsid', 'env', 'setpriv', 'ip', 'bwrap'];
 const systemDirectories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+const tools = Object.keys(findTools(systemDirectories.join(':')));
 
 interface ToolPath extends Disposable {
   path: string;
