@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { isLoopback } from '../../http/url.ts';
 import {
   copyDirectory,
   openSideDirectories,
@@ -64,7 +65,7 @@ export async function openSides(
       change,
       base: sideOfBase,
       shared: [
-        ...[...servers, ...base.servers].filter(({ command }) => command === null).map(describeElsewhere),
+        ...listSharedHosts(servers, base.servers),
         ...own.both.filter((path) => !isCopied(path)),
         ...[...new Set(opened)].filter((path) => move(path) === path && !isCopied(path)),
       ],
@@ -80,8 +81,23 @@ export async function openSides(
   }
 }
 
-function describeElsewhere({ name }: Pick<PlannedServer, 'name'>): string {
-  return `the machine of ${name === null ? 'the server' : name} at its URL`;
+/** The hosts on which both sides have a server, at least one of them at a URL: the gate gives such a server no directories of its own. */
+function listSharedHosts(servers: readonly PlannedServer[], ofBase: readonly PlannedServer[]): string[] {
+  const listHosts = (side: readonly PlannedServer[]) =>
+    new Set(side.map(({ command, url }) => (command === null ? hostOf(url) : thisMachine)));
+  const others = listHosts(ofBase);
+  const shared = [...listHosts(servers)].filter((host) => others.has(host));
+  const isAtUrl = [...servers, ...ofBase].some(({ command, url }) => command === null && hostOf(url) === thisMachine);
+  return shared
+    .filter((host) => host !== thisMachine || isAtUrl)
+    .map((host) => (host === thisMachine ? host : `the host ${host}`));
+}
+
+const thisMachine = 'this machine';
+
+function hostOf(url: string | null): string {
+  const { hostname } = new URL(url ?? 'http://localhost');
+  return isLoopback(hostname) ? thisMachine : hostname;
 }
 
 /** Which directories each side works in, and which of them both do. The base's own checkout is no other one's. */
