@@ -1,6 +1,6 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { Clock } from '../base/time.ts';
+import { digestText, isSecretOf, parseBearer } from '../http/credentials.ts';
 import { isLoopback } from '../http/url.ts';
 import { type AcceptedKey, type ApiEnv, currentCaller } from './callers.ts';
 import { ApiError, notFound } from './envelope.ts';
@@ -54,21 +54,6 @@ export function requireMembership(store: Store): MiddlewareHandler<ApiEnv> {
     }
     await next();
   };
-}
-
-/** Reads the token of an Authorization header; undefined where there is none. */
-export function parseBearer(header: string | undefined): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-}
-
-/** SHA-256 of a text. */
-export function digestText(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
-}
-
-/** Compares a presented secret with the digest of the right one, so that neither length nor prefix shows in the time. */
-export function isSecretOf(presented: string, expected: Buffer): boolean {
-  return timingSafeEqual(digestText(presented), expected);
 }
 
 export interface RateLimit {

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Clock } from '../base/time.ts';
+import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
-import type { ConnectedTarget, ProtocolTable } from './connect.ts';
+import type { ConnectedTarget } from '../runner/connect-target.ts';
 import { findToolClash } from '../engine/tool-list.ts';
 import { invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { describePlannedCase, hashEvaluation } from './planned-case.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
-import { createId } from './id.ts';
+import { createId } from '../base/ids.ts';
 import type { ServiceLimits } from '../service/limits.ts';
-import type { PlannedTarget, Runner } from './runner.ts';
-import type { RunScheduling } from './schedule.ts';
+import type { PlannedTarget, Runner } from '../runner/runner.ts';
 import type { Store } from './store/open.ts';
 import type { RunEnvironment } from './store/runs.ts';
 import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
@@ -24,7 +24,7 @@ import {
   type RunRequest,
   type RunServer,
 } from './run-request.ts';
-import { scheduleCases } from './schedule.ts';
+import { scheduleCases } from '../runner/schedule.ts';
 
 /** What the creation of a run is answered with. */
 export interface RunCreated {
@@ -83,8 +83,7 @@ interface RunParts {
   store: Store;
   clock: Clock;
   runner: Pick<Runner, 'start' | 'isActive'>;
-  scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
-  protocols: Pick<ProtocolTable, 'choose'>;
+  concurrency: ConcurrencySetting;
 }
 
 export function createRunCreator(
@@ -101,7 +100,7 @@ export function createRunCreator(
     connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
   },
 ): RunCreator {
-  const { store, clock, runner, models, defaultModel, protocols } = parts;
+  const { store, clock, runner, models, defaultModel } = parts;
   const doOnce = createExactlyOnce(store);
   const takeSlot = createRunSlots(runner, limits);
 
@@ -114,7 +113,6 @@ export function createRunCreator(
       matchOptionsOverride: body.matchOptionsOverride,
       iterationTimeoutMs,
       llmCallsPerRun: limits.llmCallsPerRun,
-      chooseEra: protocols.choose,
       defaultModel,
       isInEnvironment: found.environment !== null,
       skills: found.skills,
@@ -169,7 +167,7 @@ export function createRunCreator(
 
 /** Records a run with all its iterations, in one transaction, and sets the runner on it. */
 function startRun(
-  { models, store, clock, runner, scheduling }: RunParts,
+  { models, store, clock, runner, concurrency }: RunParts,
   { projectId, body, request, source }: Order,
   plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
 ): RunCreated {
@@ -211,8 +209,8 @@ function startRun(
     }
     keepAnswer(store, request, created);
   });
-  const { batches, report } = scheduleCases(cases, scheduling.getConcurrency(suite.id));
-  scheduling.onScheduled(runId, report);
+  const scheduling = { setting: concurrency, source: 'default', isIndependent: false, hasOneProcess: false };
+  const { batches } = scheduleCases(cases, scheduling);
   runner.start(runId, batches);
   return created;
 }

@@ -5,7 +5,7 @@ import type { IngestResult, IngestRun } from '../service/bodies/ingest.ts';
 import { createSuiteContent } from './bodies/suite.ts';
 import { readSentTrace } from './artifacts.ts';
 import { ApiError } from './envelope.ts';
-import { createId } from './id.ts';
+import { createId } from '../base/ids.ts';
 import { describeIngestedCase } from './planned-case.ts';
 import { judgeIntegrity, readScores } from './scores.ts';
 import type { Store } from './store/open.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../base/time.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { refreshTokens } from '../mcp/refresh-token.ts';
 import type { Caller } from './callers.ts';
-import { createId } from './id.ts';
+import { createId } from '../base/ids.ts';
 import type { DocumentRecord } from './store/documents.ts';
 import type { Store } from './store/open.ts';
 import type { ServerRecord } from './store/servers.ts';

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -9,8 +9,6 @@ import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
-import type { ServerWitnesses } from '../model/process-end.ts';
-import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { contractLimits, type ServiceLimits } from '../service/limits.ts';
 import { apiPath, createApp, type InventoryFactory } from './app.ts';
@@ -19,25 +17,14 @@ import type { CommandServers } from './server-reach.ts';
 import { answerRawRefusals } from './raw-refusals.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
-import { createId } from './id.ts';
-import { defaultIterationTimeoutMs, defaultRelayLimits, defaultRunTimeoutMs, type RelayLimits } from './limits.ts';
-import { createProtocolTable, type ProtocolTable } from './connect.ts';
+import { createId } from '../base/ids.ts';
+import { defaultRelayLimits, type RelayLimits } from '../tunnel/relay/limits.ts';
+import { defaultIterationTimeoutMs, defaultRunTimeoutMs } from './limits.ts';
 import type { RateLimit } from './access.ts';
-import { createRelayEdge } from './relay/edge.ts';
-import { type AnswersOfIteration, createRunner } from './runner.ts';
-import type { RunScheduling } from './schedule.ts';
+import { createRelayEdge } from '../tunnel/relay/edge.ts';
+import { createExecutionRecord } from './execution-record.ts';
+import { createRunner } from '../runner/runner.ts';
 import { openStore, type Store } from './store/open.ts';
-
-/** For a service inside the gate's own process, where only the evals file bounds what is asked. */
-export const localLimits: ServiceLimits = {
-  ...contractLimits,
-  iterationsPerCase: 100,
-  testsPerRequest: 5000,
-  // A budget of the policy bounds them.
-  llmCallsPerRun: 1_000_000,
-  concurrentRuns: 16,
-  maxBodyBytes: 64 * 1024 * 1024,
-};
 
 export interface EmbeddedOptions {
   clock: Clock;
@@ -54,8 +41,6 @@ export interface EmbeddedOptions {
   dataDir?: string;
   /** How many iterations of a run execute at the same time; `auto` unless given. */
   concurrency?: ConcurrencySetting;
-  /** Chooses the concurrency of each suite; overrides `concurrency`. */
-  scheduling?: RunScheduling;
   /** The contract's own unless given. */
   limits?: ServiceLimits;
   /** None unless given. */
@@ -65,22 +50,10 @@ export interface EmbeddedOptions {
   runTimeoutMs?: number;
   /** How long all schema checks of an iteration may take together; 10 s unless given. */
   schemaTimeMs?: number;
-  /** Whether each call carries its span to the server under test, so that the server's own spans come below it. Off by default. */
-  propagatesTraces?: boolean;
   /** Where prompts get their models from. None unless given: cases with prompts are refused then. */
   models?: ModelSource | null;
   /** Answers the agent's turns and generates cases, and runs prompts of suites and cases that name no model. None unless given. */
   defaultModel?: ModelName | null;
-  /** Variables of the job that cases may use as `{{env.NAME}}`. None unless given. */
-  variables?: ReadonlyMap<string, Secret>;
-  /** Makes the `{{uuid}}` of an iteration; a random one unless given. */
-  createUuid?: () => string;
-  /** Know the processes of the servers that were started here. None unless given. */
-  witnesses?: ServerWitnesses | null;
-  /** Hears which scripted answers of the client iterations used. */
-  onAnswers?: (answers: AnswersOfIteration) => void;
-  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
-  snapshots?: Snapshots | null;
   /** What shows the apps of servers, or why nothing does. Nothing unless given. */
   chromium?: FoundChromium | { reason: string } | null;
   /** Starts the servers of records over stdio. None unless given: such servers are refused then. */
@@ -97,10 +70,6 @@ export interface EmbeddedService extends AsyncDisposable {
   /** The first project of the first key's organization. */
   readonly projectId: string;
   readonly projectName: string;
-  /** What the gate in this process knows and hears of how its servers are spoken to. */
-  readonly protocols: ProtocolTable;
-  /** Resolves once no run, or not this one, executes any more, the teardown of its cases included. */
-  waitForRuns(runId?: string): Promise<void>;
 }
 
 /**
@@ -118,25 +87,17 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const store = openStore(options.dataDir);
   const keys = options.keys ?? [{ secret: apiKey, caller: localCaller }];
   const project = prepareStore(store, keys, clock.now());
-  const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
-  const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
+  const { models = null, defaultModel = null, concurrency = 'auto' } = options;
   const browser = options.chromium == null ? null : createBrowserPool(options.chromium, clock);
-  const behavior = {
-    scheduling,
+  const runner = createRunner({
+    record: createExecutionRecord(store, clock),
+    clock,
+    logger,
     iterationTimeoutMs,
     runTimeoutMs,
     schemaTimeMs: options.schemaTimeMs,
-    propagatesTraces,
-    witnesses,
-    snapshots,
-    variables,
-    createUuid,
     browser,
-    onAnswers: options.onAnswers,
-  };
-  const protocols = createProtocolTable();
-  const runner = createRunner({ store, protocols, clock, logger, ...behavior });
+  });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
@@ -150,9 +111,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       bodies,
       store,
       runner,
-      protocols,
-      scheduling,
-      witnesses,
+      concurrency,
       models,
       defaultModel,
       relay,
@@ -186,8 +145,6 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     apiKey,
     projectId: project.id,
     projectName: project.name,
-    protocols,
-    waitForRuns: (runId) => runner.waitForRuns(runId),
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();
@@ -199,14 +156,6 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       await closed;
       store.close();
     },
-  };
-}
-
-function createUniformScheduling(setting: ConcurrencySetting): RunScheduling {
-  return {
-    getConcurrency: () => ({ setting, source: 'default', isIndependent: false, hasOneProcess: false }),
-    onScheduled: () => {},
-    onBatch: () => {},
   };
 }
 

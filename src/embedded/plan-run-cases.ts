@@ -7,14 +7,14 @@ import {
   type MatchOptionsLayer,
   type TestCase,
 } from '../model/case.ts';
-import { type EraChoice, readEra } from '../mcp/protocol.ts';
-import { isServerStep, listInnerSteps, mapServerSteps, type ServerStep, type Step } from '../model/step.ts';
+import { isServerStep, listInnerSteps, type Step } from '../model/step.ts';
 import { findStepServer, readServerId } from '../model/step-server.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from '../service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { ApiError, invalid, notSupported } from './envelope.ts';
-import { nameRunServer, type RunServer } from './run-request.ts';
+import { type CaseServer, listCaseServers, nameStepServers } from '../runner/case-servers.ts';
+import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
 
 /** A case as one run executes it: settings layered, its servers and its model chosen. */
@@ -37,8 +37,6 @@ export interface RunCasesOptions {
   /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
-  /** How a server is spoken to. */
-  chooseEra: (serverId: string) => EraChoice;
   /** For a case with prompts that names no model, as its suite does not. */
   defaultModel: ModelName | null;
   /** Whether the run takes place in an environment, which must say the model itself then. */
@@ -59,9 +57,10 @@ export interface RunCasesOptions {
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.flatMap(({ id, declaredId, content }) => {
-    const ofRevision = { ...options, servers: listServersOf(content, options) };
-    const servers = listServers(content, ofRevision.servers);
-    const testCase = resolveTestCase(content, ofRevision);
+    refuseRevision(content);
+    const [main, ...more] = options.servers;
+    const servers = listCaseServers(content, [nameRecord(main), ...more.map(nameRecord)]);
+    const testCase = resolveTestCase(content, options);
     return listModels(content, options).map((model) => ({ caseId: id, declaredId, testCase, servers, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
@@ -116,6 +115,8 @@ export function readModel({ model, provider }: CaseModel): ModelName {
 function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs, skills = null } = options;
+  const servers = options.servers.map(nameRecord);
+  const nameServers = (step: Step) => nameStepServers(step, servers);
   const { setup, teardown, timeoutMs = iterationTimeoutMs } = content.advancedConfig ?? {};
   if (timeoutMs > iterationTimeoutMs) {
     throw invalid(
@@ -127,7 +128,7 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
     skills === null || countPrompts(steps) === 0 ? ownSystem : [ownSystem ?? [], skills].flat().join('\n\n');
   return {
     title,
-    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, options.servers))),
+    steps: addImplicitRenderCheck(steps.map(nameServers)),
     runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
     ...(scenario === undefined ? {} : { scenario }),
@@ -143,22 +144,11 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
       ...(suite.temperature !== undefined && { temperature: suite.temperature }),
       ...content.advancedConfig,
       ...(system !== undefined && { system }),
-      ...(setup && { setup: setup.map((step) => resolveAlias(step, options.servers)) }),
-      ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, options.servers)) }),
+      ...(setup && { setup: setup.map(nameServers) }),
+      ...(teardown && { teardown: teardown.map(nameServers) }),
       timeoutMs,
     },
   };
-}
-
-/** The engine knows a server by the name that the run has for it. */
-function resolveAlias(step: Step, servers: readonly RunServer[]): Step {
-  return mapServerSteps(step, (asking) => {
-    const server = findServer(asking, servers);
-    if (server === undefined) return asking;
-    const named = { ...asking, serverName: nameRunServer(server) };
-    if ('serverId' in named) delete named.serverId;
-    return named;
-  });
 }
 
 /**
@@ -192,7 +182,7 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
 export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
     for (const step of listAllSteps(content)) {
-      if (!isServerStep(step) || findServer(step, servers) !== undefined) continue;
+      if (!isServerStep(step) || findStepServer(step, servers.map(nameRecord), (each) => each) !== undefined) continue;
       throw invalid(
         `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(readServerId(step) ?? step.serverName)}, which is not among the run's servers.`,
       );
@@ -205,27 +195,16 @@ function listAllSteps({ steps, advancedConfig: { setup = [], teardown = [] } = {
   return listInnerSteps([...setup, ...steps, ...teardown]);
 }
 
-/** The servers that are spoken to in the revision of a case; all of them where it has none. */
-function listServersOf({ title, advancedConfig }: CaseContent, options: RunCasesOptions): RunCasesOptions['servers'] {
-  const { servers, chooseEra } = options;
+/** @throws {ApiError} for a case of one revision of MCP: the service finds out itself how it speaks to a server. */
+function refuseRevision({ title, advancedConfig }: CaseContent): void {
   const revision = advancedConfig?.protocol;
-  if (revision === undefined) return servers;
-  const [first, ...others] = servers.filter(({ id }) => chooseEra(id) === readEra(revision));
-  if (first !== undefined) return [first, ...others];
+  if (revision === undefined) return;
   throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
-/** The servers that a case's steps name, and all where it has a prompt; the first where that is none. */
-function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
-  if (countPrompts(content.steps) > 0) return servers;
-  const asking = listAllSteps(content).filter(isServerStep);
-  const named = new Set(asking.map((step) => findServer(step, servers) ?? servers[0]));
-  const [first = servers[0], ...others] = servers.filter((server) => named.has(server));
-  return [first, ...others];
-}
-
-function findServer(step: ServerStep, servers: readonly RunServer[]): RunServer | undefined {
-  return findStepServer(step, servers, ({ id, alias, content }) => ({ id, alias, name: content.name }));
+/** A server of a run as the steps of its cases call it. */
+function nameRecord<Server extends RunServer>(server: Server): Server & CaseServer {
+  return { ...server, name: server.content.name };
 }
 
 function countPrompts(steps: readonly Step[]): number {

@@ -1,23 +1,12 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { refuseStream, renderRefusal } from '../tunnel/relay/refuse-stream.ts';
 
 /** Statuses of requests that Node's parser refuses, by the code of its error; every other one is malformed. */
 const parserStatuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
-
-const messages: Readonly<Record<number, string>> = {
-  400: 'The request is not valid HTTP.',
-  403: 'Only programs of this machine may open a tunnel.',
-  401: 'A tunnel needs the token of its grant.',
-  404: 'Path not found.',
-  408: 'The request did not arrive in time.',
-  417: 'The expectation in the header Expect cannot be met.',
-  431: 'The headers of the request are too large.',
-};
-
-const codes: Readonly<Record<number, string>> = { 401: 'UNAUTHORIZED', 403: 'FORBIDDEN', 404: 'NOT_FOUND' };
 
 /** Answers requests that never reach the app in the API's own form: `{code, message}`. */
 export function answerRawRefusals(server: Server): void {
@@ -26,7 +15,7 @@ export function answerRawRefusals(server: Server): void {
     refuseStream(stream, parserStatuses[error.code ?? ''] ?? 400);
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = renderBody(417);
+    const body = renderRefusal(417);
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
@@ -34,21 +23,4 @@ export function answerRawRefusals(server: Server): void {
     };
     response.writeHead(417, headers).end(body);
   });
-}
-
-/** Ends a connection with a refusal. */
-export function refuseStream(stream: Duplex, status: number, message?: string): void {
-  const body = renderBody(status, message);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  stream.on('error', () => {});
-  stream.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function renderBody(status: number, message = messages[status] ?? 'The request was refused.'): string {
-  return JSON.stringify({ code: codes[status] ?? 'VALIDATION_ERROR', message });
 }

@@ -1,6 +1,6 @@
 import { createSuiteContent, type RunCreateBody, type SuiteContent } from './bodies/suite.ts';
 import { invalid, notFound, notSupported } from './envelope.ts';
-import { createId } from './id.ts';
+import { createId } from '../base/ids.ts';
 import { requireServer, requireSuite } from './lookup.ts';
 import { createCaseRecord, type CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';

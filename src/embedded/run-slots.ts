@@ -1,6 +1,6 @@
 import type { ServiceLimits } from '../service/limits.ts';
 import { ApiError } from './envelope.ts';
-import type { Runner } from './runner.ts';
+import type { Runner } from '../runner/runner.ts';
 
 /** One of the places that the service executes runs in. It is free again once it is disposed of and its runs have settled. */
 export interface RunSlot extends Disposable {

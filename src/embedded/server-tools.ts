@@ -3,7 +3,7 @@ import type { Clock } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
 import { openSession, type Session } from '../mcp/session.ts';
 import type { ToolDeclaration } from '../mcp/tool-declarations.ts';
-import type { ConnectedTarget } from './connect.ts';
+import type { ConnectedTarget } from '../runner/connect-target.ts';
 import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 

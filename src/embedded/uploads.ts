@@ -3,7 +3,7 @@ import { tryParseJson } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import { openArtifacts } from './artifacts.ts';
 import { ApiError, notFound } from './envelope.ts';
-import { createId } from './id.ts';
+import { createId } from '../base/ids.ts';
 import type { Store } from './store/open.ts';
 
 /** How long an upload may be begun. */

@@ -56,6 +56,12 @@ export interface CaseOutcome {
   runStop: string | null;
 }
 
+/** Lists all results of steps, in the order in which they ran. */
+export function joinSteps({ steps, fixtures }: Pick<CaseOutcome, 'steps' | 'fixtures'>): StepResult[] {
+  const ofPhase = (phase: StepResult['phase']) => fixtures.filter((result) => result.phase === phase);
+  return [...ofPhase('setup'), ...steps, ...ofPhase('teardown')];
+}
+
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
 export interface Ending {
   status: CaseOutcome['status'];

@@ -2,7 +2,7 @@ import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStar
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
 import { readCiJob } from './plan/ci-job.ts';
-import { connectService } from './run/connect-service.ts';
+import { openHostedBackend } from './run/hosted-backend.ts';
 import type { GateContext } from './run/context.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
@@ -10,7 +10,7 @@ import type { PlanContext } from './plan/plan.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
 import { planServers } from './plan/plan-servers.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
-import { openServerAccess, registerServer, startServer } from './run/job-server.ts';
+import { openServerAccess, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { nameServer } from './run/test-servers.ts';
 import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
@@ -54,16 +54,11 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const servicePlan = {
-    ...plan,
-    timeoutMs: Number.POSITIVE_INFINITY,
-    hasTraceLog: false,
-    models: null,
-    variables: new Map(),
-    snapshots: null,
-  };
+  const { hosted } = plan.service;
+  // The plan asks for one.
+  if (hosted === null) throw new Error('A tunnel was planned without a hosted service.');
   try {
-    await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
+    await using backend = await openHostedBackend(plan.service, hosted, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown({ clock, logger });
     const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
     for (const planned of plan.servers) {
@@ -75,14 +70,13 @@ export async function hostTunnel(
         isAgain: false,
         sessions: sessionsOfAnyClient,
         isWitnessed: false,
-        waitForRuns: null,
+        waitForRuns: async () => await backend.waitForRuns(),
         environment: context.environment,
         processMarker: context.processMarker,
       };
       const running = await startServer(planned, starting, scope);
       const { alias, recordName } = nameServer(planned, plan);
-      const named = { ...plan.service, serverName: recordName, alias };
-      context.onReady(await registerServer(running, named, { service, access, ...scope }));
+      context.onReady(await backend.register(running, { serverName: recordName, alias, access }, scope));
     }
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

@@ -204,7 +204,9 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     await loadProviders(models);
   }
   await Promise.all([
-    import('../embedded/open.ts'),
+    import('./run/local-backend.ts'),
+    import('./run/hosted-backend.ts'),
+    import('./run/local-relay.ts'),
     import('../engine/judge-trace.ts'),
     import('./run/job-tunnel.ts'),
     import('./run/tool-clashes.ts'),

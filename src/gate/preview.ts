@@ -7,7 +7,7 @@ import { findOldestSuite } from '../service/suites.ts';
 import { outlineSuite } from '../suite/manifest.ts';
 import { listExpected } from '../verdict/compare.ts';
 import { computeSmallestFall } from '../verdict/smallest-fall.ts';
-import { type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
+import { connectProject, type HostedProject, openUploadClient } from './run/hosted-project.ts';
 import type { GateContext } from './run/context.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
@@ -45,7 +45,7 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
   ];
   if (plan.upload !== null) appendAll(lines, await previewUpload(plan, plan.upload, context));
   if (plan.service.hosted === null) return lines;
-  await using service = await connectService(plan, context);
+  await using service = await connectProject(plan.service, plan.service.hosted, context);
   for (const planned of plan.suites) {
     if (planned.kind === 'file') appendAll(lines, await previewChanges(planned, service, context.signal));
     else await findStoredSuite(planned, { service, signal: context.signal });
@@ -57,7 +57,7 @@ function isFile(planned: PlannedSuite): planned is FileSuite {
   return planned.kind === 'file';
 }
 
-async function previewChanges(planned: FileSuite, service: ConnectedService, signal: AbortSignal): Promise<string[]> {
+async function previewChanges(planned: FileSuite, service: HostedProject, signal: AbortSignal): Promise<string[]> {
   const { client, projectId } = service;
   const stored = await findOldestSuite(client, { projectId, name: planned.hostedName, signal });
   if (stored === undefined) {

@@ -32,7 +32,6 @@ function expand(content: Partial<CaseContent>, options: Partial<RunCasesOptions>
     updatedAt: 0,
   };
   const [planned] = planRunCases([record], {
-    chooseEra: () => 'auto',
     suite,
     servers: [server('srv_a', 'alpha')],
     iterationOverride: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { localLimits } from '../../src/embedded/open.ts';
+import { contractLimits } from '../../src/service/limits.ts';
 import {
   inlineTest,
   openContractService,
@@ -203,7 +203,7 @@ describe('the runner', () => {
 
   it('takes wider limits from the gate', async () => {
     await using mcp = await startEchoServer();
-    await using service = await openContractService({ limits: localLimits });
+    await using service = await openContractService({ limits: { ...contractLimits, iterationsPerCase: 100 } });
     const runId = await start(service, mcp.url, [inlineTest('echo', { runs: 100 })]);
     expect((await waitForEnd(service, runId)).summary.passed).toBe(100);
     const { body } = await service.project.get(`/eval-runs/${runId}/iterations?limit=200`);

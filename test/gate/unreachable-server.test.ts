@@ -14,12 +14,9 @@ it('names a server that answers once and never again, and no tunnel, since there
   await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Math', ['sum']) });
   const inputs = { 'server-command': '', 'server-url': `${http.origin}/mcp`, 'server-name': 'math' };
   const { report, exitCode } = await runEmbeddedGate(workspace, inputs);
-  const message = report.verdict.reasons[0]?.message
-    .replaceAll(http.origin, 'ORIGIN')
-    .replaceAll(/prj_\w+/g, 'PROJECT')
-    .replace(/tried \d+ times in [\d.]+ m?s/, 'tried N times in TIME');
+  const message = report.verdict.reasons[0]?.message.replaceAll(http.origin, 'ORIGIN');
   expect(message).toMatchInlineSnapshot(
-    `"The service answered 502 SERVER_UNREACHABLE to POST /api/v1/projects/PROJECT/eval-runs: The MCP server math at ORIGIN did not complete the handshake: it answered HTTP 500: Error POSTing to endpoint: out of order. The server answered the gate when it was started. Check its output for the reason. It was tried N times in TIME."`,
+    `"The MCP server math at ORIGIN did not complete the handshake: it answered HTTP 500: Error POSTing to endpoint: out of order. The server answered the gate when it was started. Check its output for the reason. It was tried 3 times."`,
   );
   expect(message).not.toContain('tunnel');
   expect(exitCode).toBe(3);

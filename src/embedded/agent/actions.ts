@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import { ApiError, invalid, notFound } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import type { Approval, RouteRequest } from './operations.ts';
 
 /** What the approval of an action does. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { clipText } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
 import type { Caller } from '../callers.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import type { AnsweredTurn } from '../routes/agent.ts';
 import type { DocumentRecord } from '../store/documents.ts';
 import type { Store } from '../store/open.ts';

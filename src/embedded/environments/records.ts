@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, notFound } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import type { SuiteHost } from '../bodies/suite.ts';
 import type { DocumentRecord } from '../store/documents.ts';
 import type { Store } from '../store/open.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid, notFound } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { requireNamedServer, requireServer } from '../lookup.ts';
 import type { DocumentRecord } from '../store/documents.ts';
 import type { Store } from '../store/open.ts';

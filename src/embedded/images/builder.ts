@@ -1,7 +1,7 @@
 import { describeError } from '../../base/errors.ts';
 import type { Clock } from '../../base/time.ts';
 import type { ContainerEngine } from '../../server/container-engine.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { readBlueprint } from './blueprint.ts';
 import {
   type BuildContent,

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/time.ts';
 import type { ContainerEngine } from '../../server/container-engine.ts';
 import type { Caller } from '../callers.ts';
 import { ApiError } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { nameImage } from './builder.ts';
 import { type ComputerRecord, type ImageRecord, type ImageStore, listBuilds } from './records.ts';
 

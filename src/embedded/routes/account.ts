@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time.ts';
 import { accountOperations } from '../../service/operations/account.ts';
 import type { ApiEnv, Caller } from '../callers.ts';
 import { ApiError } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import type { ServiceLimits } from '../../service/limits.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';

@@ -3,7 +3,7 @@ import type { ContainerEngine, ContainerEngines } from '../../server/container-e
 import { imageOperations } from '../../service/operations/images.ts';
 import type { Caller } from '../callers.ts';
 import { ApiError, invalid, notSupported } from '../envelope.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { hashBlueprint, readBlueprint } from '../images/blueprint.ts';
 import { openImageBuilder } from '../images/builder.ts';
 import { openComputers } from '../images/computers.ts';

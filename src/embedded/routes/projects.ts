@@ -2,8 +2,8 @@ import type { Clock } from '../../base/time.ts';
 import { accountOperations } from '../../service/operations/account.ts';
 import { requireProject } from '../lookup.ts';
 import type { ServeOperation } from '../operation-routes.ts';
-import type { RelayEdge } from '../relay/edge.ts';
-import type { Runner } from '../runner.ts';
+import type { RelayEdge } from '../../tunnel/relay/edge.ts';
+import type { Runner } from '../../runner/runner.ts';
 import type { Store } from '../store/open.ts';
 import { renderProject } from './account.ts';
 

@@ -10,7 +10,7 @@ import type { RunCreator } from '../create-run.ts';
 import type { Environments } from '../environments/records.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import type { Hosts } from '../hosts/records.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { readIdempotencyKey } from '../request.ts';
 

@@ -6,7 +6,7 @@ import { ApiError, notFound } from '../envelope.ts';
 import { listSteps } from '../planned-case.ts';
 import { type BodyReader, readCursor, readIdempotencyKey, readLimit, renderCursor } from '../request.ts';
 import { requireMeantProject, requireMemberRun, requireProject, requireRun } from '../lookup.ts';
-import type { Runner } from '../runner.ts';
+import type { Runner } from '../../runner/runner.ts';
 import type { IterationRecord } from '../store/iterations.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';

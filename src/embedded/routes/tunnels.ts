@@ -5,9 +5,9 @@ import type { Clock } from '../../base/time.ts';
 import { tunnelOperations } from '../../service/operations/tunnels.ts';
 import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../../service/operations/servers.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { requireProject, requireServer } from '../lookup.ts';
-import { agentPath, type RelayEdge } from '../relay/edge.ts';
+import { agentPath, type RelayEdge } from '../../tunnel/relay/edge.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 

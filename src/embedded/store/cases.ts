@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseContent } from '../../service/bodies/case.ts';
-import { createId } from '../id.ts';
+import { createId } from '../../base/ids.ts';
 import { createRowReader, jsonColumn } from './schema.ts';
 
 const select =

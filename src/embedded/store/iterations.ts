@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { CaseOutcome } from '../../engine/outcome.ts';
+import { type CaseOutcome, joinSteps } from '../../engine/outcome.ts';
 import type { IterationJudge, StepResult, ToolCall } from '../../model/run.ts';
 import type { ModelUsage } from '../../model/usage.ts';
 import type { ModelName } from '../../models/language-model.ts';
@@ -191,10 +191,4 @@ export function createIterationStore(database: DatabaseSync) {
       cancelAll.run();
     },
   };
-}
-
-/** All results of steps, in the order in which they ran. */
-function joinSteps({ steps, fixtures }: CaseOutcome): StepResult[] {
-  const ofPhase = (phase: StepResult['phase']) => fixtures.filter((result) => result.phase === phase);
-  return [...ofPhase('setup'), ...steps, ...ofPhase('teardown')];
 }

@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { terminalRunStatuses } from '../../model/run.ts';
+import type { TerminalStatus } from '../../runner/runner.ts';
 import { createRowReader, jsonColumn } from './schema.ts';
-
-export type TerminalStatus = (typeof terminalRunStatuses)[number];
 
 const select = `
   select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,

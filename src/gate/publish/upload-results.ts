@@ -16,7 +16,7 @@ import type { GateContext } from '../run/context.ts';
 import { buildKey } from '../plan/marker.ts';
 import type { PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import { openUploadClient } from '../run/connect-service.ts';
+import { openUploadClient } from '../run/hosted-project.ts';
 import type { KeptResult, KeptResults } from '../run/keep-results.ts';
 
 /** With what ending a half-filled run may take, two minutes. */

@@ -1,35 +1,24 @@
 import type { LocatedAnswer } from '../../model/suite.ts';
-import type { AnswersOfIteration } from '../../embedded/runner.ts';
+import type { UsedAnswer } from '../../model/client-abilities.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
 /** Which scripted answers of the client the iterations of a gate used. */
 export interface AnswerUse {
-  /** Hears of each iteration that got to its end, from the service inside this process. */
-  onIteration(answers: AnswersOfIteration): void;
-  /** Says which cases of a suite the cases of a run are. */
-  addRun(runId: string, run: { suiteId: string; caseIds: ReadonlyMap<string, string> }): void;
+  /** Notes what an iteration used that got to its end. */
+  add(suiteId: string, caseId: string, used: readonly UsedAnswer[]): void;
   /** Warns of each answer that no iteration used, with its line. Answers are left out that another iteration could have used. */
   listUnused(suites: readonly PlannedSuite[]): string[];
 }
 
 export function createAnswerUse(): AnswerUse {
-  const heard = new Map<string, AnswersOfIteration[]>();
   /** By suite and case. */
   const used = new Map<string, Set<string>>();
   return {
-    onIteration: (answers) => {
-      const ofRun = heard.get(answers.runId) ?? [];
-      heard.set(answers.runId, ofRun);
-      ofRun.push(answers);
-    },
-    addRun: (runId, { suiteId, caseIds }) => {
-      for (const answers of heard.get(runId) ?? []) {
-        const key = JSON.stringify([suiteId, caseIds.get(answers.caseId)]);
-        const names = used.get(key) ?? new Set();
-        used.set(key, names);
-        for (const { ability, index } of answers.used) names.add(nameAnswer({ ability, index }));
-      }
-      heard.delete(runId);
+    add: (suiteId, caseId, answers) => {
+      const key = JSON.stringify([suiteId, caseId]);
+      const names = used.get(key) ?? new Set();
+      used.set(key, names);
+      for (const { ability, index } of answers) names.add(nameAnswer({ ability, index }));
     },
     listUnused: (suites) =>
       suites.flatMap((planned) => {

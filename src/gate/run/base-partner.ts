@@ -7,8 +7,7 @@ import type { BaseSide } from './base-side.ts';
 import { muteContext } from './confirm.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, openCoin, type PairLog } from './pair-log.ts';
-import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
-import type { IterationNumbers } from './read-results.ts';
+import { type IterationNumbers, type PreparedSuite, selectPrepared } from './prepared-suite.ts';
 import { findWidestScope } from './renew-servers.ts';
 import { continueSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 
@@ -42,16 +41,14 @@ export interface BasePartner extends RunPartner {
  */
 export function createBasePartner(suite: PairedSuite, context: SuiteRunContext): BasePartner {
   const { planned, base } = suite;
-  const { clock, serviceOptions, lifetime } = context;
-  const isHosted = serviceOptions.hosted !== null;
-  const runGroupId = `mcp-eval-ci-${base.planned.seed}-${planned.suite.id}`;
+  const { clock, backend, lifetime } = context;
   const throwCoin = openCoin(base.planned.seed);
   const evidence = suite.pairs.watch('base', noEvidence);
   const baseContext = { ...muteContext(context), lifetime: base.lifetime, evidence };
   let spentMs = 0;
 
   const renew = async (servers: SuiteRunContext['servers']): Promise<void> => {
-    suite.processes = findWidestScope([suite.processes, await base.renew(servers)]);
+    suite.processes = findWidestScope([suite.processes, await base.renew(servers, backend.traits)]);
   };
 
   const runBase = async (
@@ -98,8 +95,7 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
 
   const runBeside =
     (how: Parameters<typeof runBase>[2]): RunPartner['runBeside'] =>
-    async ({ prepared: given, numbers }, runOwn) => {
-      const prepared = isHosted ? { ...given, run: { ...given.run, runGroupId } } : given;
+    async ({ prepared, numbers }, runOwn) => {
       // The cases that a run itself writes into its suite can be run again only after it.
       const isBaseFirst = throwCoin() && prepared.written.length === 0;
       if (isBaseFirst) await runBase(prepared, numbers, how);

@@ -15,8 +15,7 @@ import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { type BaseCache, openBaseCache } from './base-cache.ts';
 import { openCheckout } from './base-checkout.ts';
-import type { ConnectedService } from './connect-service.ts';
-import { asComparedService } from './confirm.ts';
+import type { BackendTraits, EvalBackend } from './backend.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { renewServers } from './renew-servers.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
@@ -42,7 +41,7 @@ export interface BaseSide extends AsyncDisposable {
    *
    * @throws {ServerStartError} when one does not start again
    */
-  renew(servers: readonly RegisteredServer[]): Promise<ProcessScope>;
+  renew(servers: readonly RegisteredServer[], traits: BackendTraits): Promise<ProcessScope>;
   /** Says that another process answers at the port of one of its servers, which then says nothing of the base; null where none is known to. */
   findForeignOwner(): string | null;
   /** What the surfaces of its servers are read of, which are started for it; empty where they cannot be. */
@@ -62,8 +61,8 @@ export interface BaseContext {
   witnesses: ServerWitnessBook;
   /** Where its programs keep files. */
   side: SideDirectories | null;
-  /** What the servers are started with; null until the service is connected to. */
-  getScope: () => { service: ConnectedService; teardown: Teardown } | null;
+  /** What the servers are started with; null until the backend is open. */
+  getScope: () => { backend: EvalBackend; teardown: Teardown } | null;
 }
 
 /** Of the time of the gate, so that a base that hangs leaves enough for the change. */
@@ -135,7 +134,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
   const openServers = async (): Promise<void> => {
     if (servers !== null) return;
     const scope = context.getScope();
-    if (scope === null) throw new Error('The base was opened before the service.');
+    if (scope === null) throw new Error('The base was opened before the backend.');
     await checkOut();
     await setUp();
     const { service: ownService, suites, isolation } = plan;
@@ -148,9 +147,8 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       ownsPort: true,
     });
     await attempt('started', async () => {
-      const service = asComparedService(scope.service);
-      const { teardown } = scope;
-      await created.open(service, { lifetime, teardown, clock, logger, redactor, onProgress: () => {} });
+      const { backend, teardown } = scope;
+      await created.open(backend, { lifetime, teardown, clock, logger, redactor, onProgress: () => {} });
       logger.info(`The server of the base is ready. The sides take turns by the seed ${planned.seed}.`);
     });
     servers = created;
@@ -179,12 +177,8 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       await openServers();
       return problem === null ? (servers?.find(suite) ?? []) : [];
     },
-    renew: async (side) =>
-      await renewServers(side, {
-        witnesses: context.witnesses,
-        isHosted: plan.service.hosted !== null,
-        signal: context.lifetime.cancelRun,
-      }),
+    renew: async (side, traits) =>
+      await renewServers(side, { witnesses: context.witnesses, traits, signal: context.lifetime.cancelRun }),
     findForeignOwner: () => servers?.findForeignOwner() ?? null,
     listSurfaceTargets: async () => {
       await openServers();

@@ -7,9 +7,8 @@ import { describeSource, type Sourced } from '../../model/source.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import type { Iteration } from '../../model/run.ts';
 import { countTokens } from '../../model/usage.ts';
-import { listIterations } from '../../service/iterations.ts';
 import { scoreIteration } from '../../verdict/tally.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { StartedRun } from './backend.ts';
 import type { RunLifetime } from './run-lifetime.ts';
 
 /** Each poll costs a request for every 200 iterations, so they come further and further apart. */
@@ -25,7 +24,9 @@ interface Spending {
 type SpendingBudgets = Pick<Budgets, 'tokens' | 'infrastructureErrors'>;
 
 interface SpendingSource {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  run: Pick<StartedRun, 'listIterations'>;
+  /** How long to wait at first. */
+  pollIntervalMs: number;
   clock: Clock;
   logger: Logger;
 }
@@ -37,12 +38,11 @@ interface SpendingSource {
  */
 export function monitorBudgets(
   budgets: SpendingBudgets,
-  runId: string,
   { lifetime, ...source }: SpendingSource & { lifetime: Pick<RunLifetime, 'cancelOn'> },
 ): Disposable {
   const over = new AbortController();
   if (budgets.tokens !== null || budgets.infrastructureErrors !== null) {
-    const exceeded = waitForExcess(budgets, runId, { ...source, signal: over.signal });
+    const exceeded = waitForExcess(budgets, { ...source, signal: over.signal });
     // Never settles, so that a run that kept to its budgets cancels nothing.
     lifetime.cancelOn(exceeded.catch(() => new Promise<never>(() => {})));
   }
@@ -51,16 +51,15 @@ export function monitorBudgets(
 
 async function waitForExcess(
   budgets: SpendingBudgets,
-  runId: string,
   source: SpendingSource & { signal: AbortSignal },
 ): Promise<BudgetError> {
-  const { clock, service, logger, signal } = source;
-  let waitMs = service.client.profile.polling.longestMs;
+  const { clock, logger, signal } = source;
+  let waitMs = source.pollIntervalMs;
   for (;;) {
     await clock.sleep(waitMs, { signal });
     waitMs = Math.min(waitMs * pollBackoff, longestWaitMs);
     try {
-      const excess = findExcess(await readSpending(runId, source), budgets);
+      const excess = findExcess(await readSpending(source), budgets);
       if (excess !== null) return new BudgetError(excess);
     } catch (error) {
       signal.throwIfAborted();
@@ -69,12 +68,9 @@ async function waitForExcess(
   }
 }
 
-async function readSpending(
-  runId: string,
-  { service: { client, projectId }, signal }: Pick<SpendingSource, 'service'> & { signal: AbortSignal },
-): Promise<Spending> {
+async function readSpending({ run, signal }: Pick<SpendingSource, 'run'> & { signal: AbortSignal }): Promise<Spending> {
   const spending = { tokens: 0, withoutResult: 0 };
-  for await (const page of listIterations(client, { projectId, runId, signal })) {
+  for await (const page of run.listIterations(signal)) {
     for (const iteration of page) {
       spending.tokens += countTokens(iteration);
       if (isWithoutResult(iteration)) spending.withoutResult += 1;

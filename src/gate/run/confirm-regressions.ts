@@ -11,7 +11,7 @@ import { addConfirming } from '../../verdict/flaky.ts';
 import { compareSuites, type MeasuredSuite } from '../../verdict/judge-gate.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { confirmSuspects, muteContext } from './confirm.ts';
-import { selectPrepared } from './prepare-suite.ts';
+import { selectPrepared } from './prepared-suite.ts';
 import { renewServers } from './renew-servers.ts';
 import { startRunLifetime } from './run-lifetime.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
@@ -59,9 +59,8 @@ export async function confirmRegressions(
     using lifetime = startRunLifetime(clock, { timeoutMs: remainingMs(), signal: context.lifetime.cancelRun });
     const muted = muteContext({ ...context, lifetime, servers: servers.find(planned) }, { sharesBudgets: true });
     const { name } = own.results;
-    // Each run of a hosted service takes its time.
-    const isHosted = context.serviceOptions.hosted !== null;
-    const atOnce = isHosted ? 7 : 1;
+    const { traits } = context.backend;
+    const atOnce = traits.hasCheapRuns ? 1 : 7;
     const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
       const selected = selectPrepared(prepared, { ids, name: `${name} (comparison)`, runs: atOnce });
       if (selected === null) {
@@ -69,7 +68,7 @@ export async function confirmRegressions(
         return;
       }
       try {
-        await renewServers(muted.servers, { witnesses, isHosted, signal: lifetime.cancelRun });
+        await renewServers(muted.servers, { witnesses, traits, signal: lifetime.cancelRun });
       } catch (error) {
         if (!(error instanceof GateError)) throw error;
         problem = describeError(error);

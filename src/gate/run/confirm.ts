@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/time.ts';
 import { selectAffordable, type Suspect } from '../../verdict/compare-base.ts';
-import type { ConnectedService } from './connect-service.ts';
 import { noEvidence } from './evidence.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 import { noIterationLog } from './trace-log.ts';
@@ -49,27 +48,17 @@ export async function confirmSuspects(confirmation: Confirmation, clock: Clock):
   }
 }
 
-/** Runs of which only a comparison reads the iterations: nothing of them is in the report, and no answer is recorded. */
-export function muteContext(context: SuiteRunContext, use?: Parameters<typeof asComparedService>[1]): SuiteRunContext {
+/**
+ * Runs of which only a comparison reads the iterations: nothing of them is in the report, and no answer is recorded. `sharesBudgets` says
+ * whether they use the budgets of their suite.
+ */
+export function muteContext(context: SuiteRunContext, { sharesBudgets = false } = {}): SuiteRunContext {
   return {
     ...context,
-    service: asComparedService(context.service, use),
+    compared: { sharesBudgets },
     iterationLog: noIterationLog,
     traceLog: null,
     evidence: noEvidence,
     onProgress: () => {},
-  };
-}
-
-/** The service as runs for a comparison use it: what the gate keeps of its own runs does not take in these. */
-export function asComparedService(service: ConnectedService, { sharesBudgets = false } = {}): ConnectedService {
-  const { models } = service;
-  return {
-    ...service,
-    answers: null,
-    models:
-      models === null
-        ? null
-        : { ...models, setSuite: (suite) => models.setSuite({ ...suite, isCompared: true, sharesBudgets }) },
   };
 }

@@ -1,34 +1,17 @@
-import { type Clock, race } from '../../base/time.ts';
-import { ConfigurationError, ServerStartError, ServiceError, TunnelError } from '../../base/errors.ts';
-import type { Logger } from '../../base/logger.ts';
-import { isLoopback } from '../../http/url.ts';
-import type { Redactor } from '../../base/redaction.ts';
+import { race } from '../../base/time.ts';
+import { ConfigurationError, ServerStartError, TunnelError } from '../../base/errors.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
-import { createServer } from '../../service/servers.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
-import type { PlannedService } from '../plan/plan-service.ts';
-import { clearServer, type RemoteServer } from './cleanup-journal.ts';
-import type { ConnectedService } from './connect-service.ts';
-import type { RegisteredServer } from './job-tunnel.ts';
-import type { ProgressListener } from './progress.ts';
-import type { RunLifetime, Teardown } from './run-lifetime.ts';
+import type { ServerRegistration, ServerScope } from './server-scope.ts';
+import type { JobTunnel, JobTunnelOptions, TunnelGrants } from './job-tunnel.ts';
 
 /** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
 const otherSessions = 32;
-
-/** What the server under test ends with, and where its progress is reported. */
-export interface ServerScope {
-  lifetime: RunLifetime;
-  teardown: Teardown;
-  clock: Clock;
-  logger: Logger;
-  redactor: Redactor;
-  onProgress: ProgressListener;
-}
 
 interface ServerUse {
   isolation: 'iteration' | 'run';
@@ -45,8 +28,8 @@ interface ServerUse {
   ownsPort?: boolean;
   /** Null for a server that is compared with no other one. */
   side?: SideDirectories | null;
-  /** Resolves once no run uses the server any more; null where that is not known. */
-  waitForRuns: (() => Promise<void>) | null;
+  /** Resolves once no run uses the server any more. */
+  waitForRuns: () => Promise<void>;
 }
 
 /** Opens what lets requests to the server in, for everything in the gate that sends one. Null where it lets in every one. */
@@ -112,7 +95,7 @@ export async function startServer(
   });
   teardown.add('stop the server', async (timeIsUp) => {
     // The teardown of a case may still run commands in the sandbox of the server.
-    if (waitForRuns !== null) await race(waitForRuns(), { signals: [timeIsUp] }).catch(() => {});
+    await race(waitForRuns(), { signals: [timeIsUp] }).catch(() => {});
     await running[Symbol.asyncDispose]();
   });
   for (const secret of running.secrets) redactor.add(secret);
@@ -133,38 +116,39 @@ function nameFailure<Failure>(error: Failure, name: string | null): Failure | Se
   return new ServerStartError(`${name}: ${message}`, { stderrTail, findings, hint, cause: error });
 }
 
+/** Whose tunnel leads to a server, and how it is checked. */
+export interface TunnelUse extends ServerRegistration {
+  grants: TunnelGrants;
+  journal: JobTunnelOptions['journal'];
+  isOwnServerName: boolean;
+  /** Whether the service itself is on this machine. */
+  isServiceLocal: boolean;
+  /** Whether the service in this process is the only client, which notices itself when the server does not answer. */
+  isOneAtATime: boolean;
+  proxy: ProxySettings | undefined;
+}
+
 /**
- * Makes the server of this job known to the service: through a tunnel, or by the URL where it listens. A tunnel that is
- * lost cancels the run.
+ * Leads a tunnel to the server of this job. A tunnel that is lost cancels the run.
  *
  * @throws {ConfigurationError} when the project has another server of that name, or no tunnel can carry what the server speaks
  */
-export async function registerServer(
+export async function openServerTunnel(
   running: RunningServer,
-  { serverName, isOwnServerName, isTunnelled, hosted, alias }: PlannedService & { alias: string },
-  { service, access, ...scope }: ServerScope & { service: ConnectedService; access: ServerAccess | null },
-): Promise<RegisteredServer> {
-  const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
-  if (!isTunnelled)
-    return await createRecord(running, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
+  use: TunnelUse,
+  { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
+): Promise<JobTunnel> {
   if (running.report.transport === 'sse') throw refuseTunnel();
+  const { serverName, alias } = use;
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
   // Loaded lazily: most gates open no tunnel.
   const { openJobTunnel } = await import('./job-tunnel.ts');
   const label = alias === serverUnderTest ? null : alias;
   const tunnel = await openJobTunnel({
-    service,
-    serverName,
-    alias,
-    isOwnServerName,
-    isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
+    ...use,
     targetUrl: running.url,
     explainRefusal: (...asked) => running.explainRefusal(...asked),
-    access,
-    // The service in this process is the only other client, and notices itself when the server does not answer.
-    isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
-    proxy: hosted?.proxy,
     teardown,
     clock,
     logger,
@@ -183,57 +167,4 @@ function refuseTunnel(): ConfigurationError {
   const message =
     'is a server over HTTP+SSE, the transport of MCP 2024-11-05, which no tunnel can carry; have it serve streamable HTTP or stdio, or use `service: embedded` with `tunnel: auto`';
   return new ConfigurationError([{ input: 'server-url', code: 'sse-through-tunnel', message }]);
-}
-
-async function createRecord(
-  { url, explainRefusal }: Pick<RunningServer, 'url' | 'explainRefusal'>,
-  {
-    serverName: name,
-    isOwnServerName,
-    alias,
-  }: Pick<PlannedService, 'serverName' | 'isOwnServerName'> & { alias: string },
-  { service, teardown, lifetime }: { service: ConnectedService; teardown: Teardown; lifetime: RunLifetime },
-): Promise<RegisteredServer> {
-  const { client, urgentClient, projectId, journal } = service;
-  /** Null if this job has nothing to clear. */
-  let remote: RemoteServer | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
-  const note = (next: RemoteServer | null) => {
-    remote = next;
-    // A name that others use too must not be cleared by the name alone.
-    if (next === null) journal.removeServer(name);
-    else if (next.serverId !== null || isOwnServerName) journal.setServer(next);
-  };
-  const first = remote;
-  const server = { name, enabled: true, transportType: 'http' as const, url };
-  /** Not given up when the job is: a record that is made after that must be taken away all the same. */
-  const create = async () => {
-    try {
-      const { id } = await createServer(client, { projectId, server });
-      note({ ...first, serverId: id });
-      return id;
-    } catch (error) {
-      const mayExist = isOwnServerName && !(error instanceof ServiceError && error.status < 500);
-      if (!mayExist) note(null);
-      throw error;
-    }
-  };
-  note(first);
-  const creating = create();
-  teardown.add(`take ${name} out of the project`, async (signal, isHurried) => {
-    await race(
-      creating.catch(() => {}),
-      { signals: [signal] },
-    );
-    const clearing = isHurried ? urgentClient : client;
-    if (remote !== null) await clearServer(clearing, remote, { projectId, signal });
-    note(null);
-  });
-  try {
-    const id = await race(creating, { signals: [lifetime.cancelRun] });
-    return { id, name, alias, countBreaks: () => 0, listRefusals: () => [], explainRefusal };
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.status === 409)) throw error;
-    const message = 'is taken by another server of the project; choose another, or leave it out';
-    throw new ConfigurationError([{ input: 'server-name', code: 'server-name-taken', message }], { cause: error });
-  }
 }

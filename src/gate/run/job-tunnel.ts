@@ -9,14 +9,13 @@ import {
 } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
-import type { Redactor } from '../../base/redaction.ts';
-import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
+import type { Redactor, Secret } from '../../base/redaction.ts';
+import type { TunnelGrant } from '../../service/tunnels.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
-import type { ConnectedService } from './connect-service.ts';
-import { clearServer, type RemoteServer } from './cleanup-journal.ts';
+import type { CleanupJournal, RemoteServer } from './cleanup-journal.ts';
 import type { SeenRefusal } from './refusals.ts';
 import type { Teardown } from './run-lifetime.ts';
 import { watchPublicUrl } from './public-url.ts';
@@ -36,10 +35,24 @@ export interface RegisteredServer {
   listRefusals(): readonly SeenRefusal[];
   /** Says which header or grant is missing. */
   explainRefusal: RunningServer['explainRefusal'];
+  /** Every revision of MCP that sessions of iterations have spoken with it so far, oldest first; empty where another process executes them. */
+  listSpoken(): string[];
+  /** The tools that it listed when a run connected to it; null where that is not known. */
+  listTools(): readonly string[] | null;
+}
+
+/** Where tunnels are granted. */
+export interface TunnelGrants {
+  /** Of the relay's WebSocket. */
+  readonly subprotocol: string;
+  create(name: string): Promise<TunnelGrant>;
+  /** Closes the tunnel of a server, and has its record say again what it said before; `isHurried` where there are only seconds. */
+  clear(server: RemoteServer, options: { signal: AbortSignal; isHurried: boolean }): Promise<void>;
 }
 
 export interface JobTunnelOptions {
-  service: ConnectedService;
+  grants: TunnelGrants;
+  journal: Pick<CleanupJournal, 'setServer' | 'removeServer'>;
   serverName: string;
   alias: string;
   /** Whether no other job has the name. */
@@ -63,6 +76,8 @@ export interface JobTunnelOptions {
 
 /** A tunnel through which the server of this job answers at its public URL. */
 export interface JobTunnel extends RegisteredServer {
+  /** Where it answers now; a grant that is renewed has another one. */
+  publicUrl(): Secret;
   /** Resolves when the tunnel is of no use any more. Never rejects. */
   readonly lost: Promise<TunnelError>;
 }
@@ -88,8 +103,7 @@ const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
  * @throws {ServiceError} when it cannot
  */
 export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
-  const { service, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
-  const { projectId, journal } = service;
+  const { grants, journal, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
   signal.throwIfAborted();
 
   /** Null if this job has nothing to clear. */
@@ -112,7 +126,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
   const mint = async (describe: (grant: TunnelGrant) => RemoteServer): Promise<TunnelGrant> => {
     try {
-      const grant = await createTunnel(service.client, { projectId, name: serverName });
+      const grant = await grants.create(serverName);
       for (const secret of grant.secrets) redactor.add(secret);
       note(describe(grant));
       return grant;
@@ -134,8 +148,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
       { signals: [teardownSignal] },
     );
     if (remote !== null) {
-      const client = isHurried ? service.urgentClient : service.client;
-      await clearServer(client, remote, { projectId, signal: teardownSignal });
+      await grants.clear(remote, { signal: teardownSignal, isHurried });
       note(null);
     }
     await stopped;
@@ -155,7 +168,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const host = await openTunnelHost({
     relayWsUrl,
     connectToken,
-    subprotocol: service.client.profile.subprotocol,
+    subprotocol: grants.subprotocol,
     target: { url: options.targetUrl, access: options.access },
     serverId,
     clock,
@@ -196,6 +209,9 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     countBreaks: (sinceMs) => cutAtMs.filter((atMs) => atMs >= sinceMs).length,
     listRefusals: () => refusals,
     explainRefusal: options.explainRefusal,
+    listSpoken: () => [],
+    listTools: () => null,
+    publicUrl: () => publicUrl,
     lost: Promise.race([host.lost, watching.lost]),
   };
 }

@@ -23,23 +23,23 @@ export interface MadeRecording {
   skipped: ReadonlyMap<number, string>;
 }
 
-/** The models of one gate: providers, recordings, and the limit on calls. */
-export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, ModelSource, AsyncDisposable {
+/** A run whose iterations ask models. */
+export interface ModelRun {
+  suiteId: string;
+  requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
+  /** By case: which iterations of the gate those of the run are; by default they count from 1. */
+  numbers: ReadonlyMap<string, readonly number[]> | null;
   /**
-   * Says which suite runs next, which cases of the service inside this process are which of the plan, and what the policy requires.
-   * Suites run one after another; the rounds of one share its budgets.
+   * Set for a run that is for a comparison alone: nothing of it is recorded, and it replays the recorded iterations as often as it takes. It
+   * has budgets of its own unless it shares those of the suite.
    */
-  setSuite(suite: {
-    suiteId: string;
-    caseIds: ReadonlyMap<string, string>;
-    requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
-    /** By case of the plan: which iterations of the gate those of the next run are; by default they count from 1. */
-    numbers?: ReadonlyMap<string, readonly number[]> | undefined;
-    /** Whether the run is for a comparison alone: nothing of it is recorded, and it replays the recorded iterations as often as it takes. */
-    isCompared?: boolean;
-    /** Whether such a run uses the budgets of the suite, and not its own. */
-    sharesBudgets?: boolean;
-  }): void;
+  compared: { sharesBudgets: boolean } | null;
+}
+
+/** The models of one gate: providers, recordings, and the limit on calls. */
+export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, AsyncDisposable {
+  /** Returns the models as the iterations of a run ask them. The runs of a suite share its budgets. */
+  open(run: ModelRun): ModelSource;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
   collect(): Promise<MadeRecording[]>;
 }
@@ -67,57 +67,45 @@ export function openModels(
   const recorder = createRecorder({ redactor });
   const planned = new Map<string, PlannedModelCase>();
   const recorded = new Map<string, RecordedCase>();
+  for (const found of plan.cases) {
+    const slot = nameSlot(nameCase(found.suiteId, found.caseId), found);
+    if (planned.has(slot)) continue;
+    planned.set(slot, found);
+    const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore(found.ignored) });
+    recorded.set(slot, { recording: found.recording, fingerprinter });
+  }
   const findCase = (request: ModelRequest): RecordedCase => {
     const found = recorded.get(nameSlot(request.caseId, request));
-    if (found === undefined) throw new Error(`The case ${request.caseId} of the service is none of the plan.`);
+    if (found === undefined) throw new Error(`The case ${request.caseId} is none of the plan.`);
     return found;
   };
   const findProviderProblem = (provider: string) =>
     live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() });
-  const now = () => clock.now();
-  let budget: ModelBudget = createModelBudget({ modelCalls: null, tokens: null, cost: null }, plan.pricing);
-  let maximumAgeMs = 0;
   const budgets = new Map<string, ModelBudget>();
-  /** By the service's id of a case. */
-  let numbersByCase = new Map<string, readonly number[]>();
-  const limited = limitSpending(live, () => budget);
-  const parts = { mode, findCase, live: limited, findProviderProblem, maximumAgeMs: () => maximumAgeMs, now };
-  const source = createRecordedSource({ ...parts, recorder });
-  const comparing = { recorder: createRecorder({ redactor }), repeatsRecordings: true };
-  const comparedSource = createRecordedSource({ ...parts, ...comparing });
-  let isForComparison = false;
   return {
-    ...source,
     listWarnings: () => live.listWarnings(),
-    openSession: async (request) => {
-      const { caseId, iterationNumber } = request;
-      const number = numbersByCase.get(caseId)?.[iterationNumber - 1] ?? iterationNumber;
-      return await (isForComparison ? comparedSource : source).openSession({ ...request, iterationNumber: number });
-    },
-    setSuite: ({ suiteId, caseIds, requirements, numbers, isCompared = false, sharesBudgets = false }) => {
-      isForComparison = isCompared;
-      numbersByCase = new Map(
-        [...caseIds].flatMap(([serviceId, caseId]) => {
-          const ofCase = numbers?.get(caseId);
-          return ofCase === undefined ? [] : [[serviceId, ofCase] as const];
-        }),
-      );
-      maximumAgeMs = requirements.maximumRecordingAgeMs.value;
-      const side = JSON.stringify([suiteId, isCompared && !sharesBudgets]);
-      budget = budgets.get(side) ?? createModelBudget(requirements.budgets, plan.pricing);
+    open: ({ suiteId, requirements, numbers, compared }) => {
+      const side = JSON.stringify([suiteId, compared !== null && !compared.sharesBudgets]);
+      const budget = budgets.get(side) ?? createModelBudget(requirements.budgets, plan.pricing);
       budgets.set(side, budget);
-      for (const [serviceId, caseId] of caseIds) {
-        for (const found of plan.cases.filter((item) => item.suiteId === suiteId && item.caseId === caseId)) {
-          const slot = nameSlot(serviceId, found);
-          if (planned.has(slot)) continue;
-          planned.set(slot, found);
-          const ignore = compileIgnore(found.ignored);
-          recorded.set(slot, {
-            recording: found.recording,
-            fingerprinter: createFingerprinter({ redactor, ignore }),
-          });
-        }
-      }
+      const source = createRecordedSource({
+        mode,
+        findCase,
+        live: limitSpending(live, () => budget),
+        findProviderProblem,
+        maximumAgeMs: () => requirements.maximumRecordingAgeMs.value,
+        now: () => clock.now(),
+        recorder: compared === null ? recorder : createRecorder({ redactor }),
+        repeatsRecordings: compared !== null,
+      });
+      return {
+        findProblem: (request) => source.findProblem(request),
+        openSession: async (request) => {
+          const { caseId, iterationNumber: own } = request;
+          const iterationNumber = numbers?.get(caseId)?.[own - 1] ?? own;
+          return await source.openSession({ ...request, caseId: nameCase(suiteId, caseId), iterationNumber });
+        },
+      };
     },
     collect: async () => {
       const made: MadeRecording[] = [];
@@ -133,6 +121,11 @@ export function openModels(
     },
     [Symbol.asyncDispose]: async () => await live[Symbol.asyncDispose](),
   };
+}
+
+/** Names a case of the plan: ids of cases are unique in their suite. */
+function nameCase(suiteId: string, caseId: string): string {
+  return JSON.stringify([suiteId, caseId]);
 }
 
 /** Names a recording of a case: a case has one model that it prompts, and one or several that judge it. */

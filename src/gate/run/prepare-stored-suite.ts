@@ -11,13 +11,14 @@ import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
 import { explainAmbiguity, matchesName, type NamedCase } from '../../suite/select.ts';
 import { hashStoredDefinition } from '../../suite/definition-hash.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { HostedProject } from './hosted-project.ts';
 import type { StoredSuite } from '../plan/plan-suites.ts';
 import { resolveCaseNames } from '../plan/resolve-names.ts';
-import { type PreparedSuite, refuseUnknown } from './prepare-suite.ts';
+import { refuseUnknown } from './prepare-suite.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
 
 interface StoredRun {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  service: HostedProject;
   /** Empty where the suite runs on the servers saved in it. */
   servers: readonly RegisteredServer[];
   environmentId: string | null;

@@ -1,73 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError, ProtocolError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { SuiteRequirements } from '../../model/policy.ts';
 import { formatCount } from '../../base/text.ts';
 import { toPercent } from '../../model/rate.ts';
-import type { SuiteOutline } from '../../model/results.ts';
 import type { Suite } from '../../model/suite.ts';
 import { deleteCase, listCases, updateCase } from '../../service/cases.ts';
-import type { NewRun } from '../../service/runs.ts';
 import { createSuite, findOldestSuite } from '../../service/suites.ts';
 import { compileSuite } from '../../suite/compile.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
 import { describeSync, planSync, type SyncPlan } from '../../suite/sync.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { HostedProject } from './hosted-project.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
 
 /** The API demands a model of every suite. This one is never called: no case has a step that would. */
 const modelOfToolOnlySuites = 'none/none';
 
-/** A suite that the service can run, and what is known of it. */
-export interface PreparedSuite {
-  suiteId: string;
-  outline: SuiteOutline;
-  /** What it is judged by; cases are named by their ids. */
-  requirements: SuiteRequirements;
-  /** From the service's id of a case to the gate's; those of cases that the run itself creates are not there yet. */
-  caseIds: ReadonlyMap<string, string>;
-  /** What the run says beyond its suite. */
-  run: NewRun;
-  /** The cases that the run writes into the suite, in the order of its tests. */
-  written: ReadonlyArray<{ id: string; title: string }>;
-  /** Where the cases are judged in part by us; null where the service judges all of it. */
-  judgedHere: Suite | null;
-}
-
-/**
- * Narrows a suite that has run once to some of its cases, under a name for messages; null where the service's ids of some of them are
- * not known. `runs` replaces how often each of them runs.
- */
-export function selectPrepared(
-  prepared: PreparedSuite,
-  { ids, name, runs }: { ids: ReadonlySet<string>; name: string; runs?: number },
-): PreparedSuite | null {
-  const caseIds = [...prepared.caseIds].filter(([, id]) => ids.has(id));
-  if (new Set(caseIds.map(([, id]) => id)).size < ids.size) return null;
-  // The first run has written them; the service keeps them as they are to be run.
-  const { tests: _tests, ...run } = prepared.run;
-  const cases = prepared.outline.cases.filter(({ id }) => ids.has(id));
-  return {
-    ...prepared,
-    outline: {
-      ...prepared.outline,
-      name,
-      cases: runs === undefined ? cases : cases.map((item) => ({ ...item, runs })),
-      leftOut: [],
-    },
-    run: {
-      ...run,
-      caseIds: caseIds.map(([id]) => id),
-      ...(runs !== undefined && { iterationOverride: runs }),
-    },
-    written: [],
-  };
-}
-
 interface FileSync {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  service: HostedProject;
   servers: ReadonlyArray<Pick<RegisteredServer, 'id' | 'alias'>>;
   logger: Logger;
   signal: AbortSignal;
@@ -88,15 +40,13 @@ export async function prepareFileSuite(
   const base = {
     outline: outlineSuite(suite, whole),
     requirements,
-    judgedHere: dialect === 'embedded' ? null : suite,
+    judgedHere: dialect === 'embedded' ? null : { suite, dialect },
   };
   const serverSelection = { serverIds: servers.map(({ id }) => id), serverNames: servers.map(({ alias }) => alias) };
 
-  // The service inside this process is empty.
-  const stored =
-    dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
+  const stored = await findOldestSuite(client, { projectId, name: hostedName, signal });
   if (stored === undefined) {
-    if (dialect !== 'embedded') logger.group(`${hostedName} is created`, listTitles(suite));
+    logger.group(`${hostedName} is created`, listTitles(suite));
     const created = await createFileSuite(planned, dialect, { service, servers, signal });
     const run = { ...serverSelection, passCriteria };
     return { ...base, ...created, run, written: [] };
@@ -182,7 +132,7 @@ export function refuseUnknown(input: string, message: string): ConfigurationErro
 
 /** The suites that a project keeps. */
 interface StoredSuites {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  service: HostedProject;
   signal: AbortSignal;
 }
 

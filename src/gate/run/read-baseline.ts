@@ -19,11 +19,12 @@ import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { HostedProject } from './hosted-project.ts';
+import { readHostedRun } from './hosted-run.ts';
 import type { RunLifetime } from './run-lifetime.ts';
 
 interface BaselineSource {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  service: HostedProject;
   lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>;
 }
 
@@ -86,11 +87,9 @@ async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: Bas
   const outline = { id, name: id, file: null, cases, leftOut: [] };
   const tally = createTally(outline, { caseIds });
   const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds, client.profile.dialect) : null;
-  await readIterations(
-    run.id,
-    { suite: outline, tally, judge },
-    { service, signal: lifetime.abort, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence, round: 0 },
-  );
+  const source = { run: readHostedRun(service, run.id), runId: run.id, signal: lifetime.abort };
+  const keepers = { iterationLog: noIterationLog, traceLog: null, evidence: noEvidence, round: 0 };
+  await readIterations({ suite: outline, tally, judge }, { ...source, ...keepers });
   return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
 }
 

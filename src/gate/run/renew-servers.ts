@@ -1,24 +1,24 @@
 import { type ProcessScope, processScopes } from '../../model/base-comparison.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
+import type { BackendTraits } from './backend.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 
 interface ServerProcesses {
   witnesses: ServerWitnesses;
-  /** Whether a hosted service runs the evals, several rounds in one run. */
-  isHosted: boolean;
+  traits: Pick<BackendTraits, 'hasCheapRuns'>;
 }
 
 /** Finds what a process of these servers may serve at the most, if those that this gate started are renewed for every round. */
 export function findProcessScope(
   servers: readonly RegisteredServer[],
-  { witnesses, isHosted }: ServerProcesses,
+  { witnesses, traits }: ServerProcesses,
 ): ProcessScope {
   return findWidestScope(
     servers.map(({ id }): ProcessScope => {
       const witness = witnesses.find(id);
       if (witness === null) return 'several-rounds';
       if (!witness.isShared) return 'iteration';
-      return isHosted ? 'several-rounds' : 'round';
+      return traits.hasCheapRuns ? 'round' : 'several-rounds';
     }),
   );
 }

@@ -8,7 +8,7 @@ import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { noEvidence } from './evidence.ts';
 import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import { type PreparedSuite, selectPrepared } from './prepare-suite.ts';
+import { type PreparedSuite, selectPrepared } from './prepared-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
 import type { TestServers } from './test-servers.ts';
 

@@ -13,8 +13,7 @@ import { isIterationReplayed } from '../../verdict/tally.ts';
 import { startWallTimeBudget } from './budget-monitor.ts';
 import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
-import { selectPrepared } from './prepare-suite.ts';
-import type { IterationNumbers } from './read-results.ts';
+import { type IterationNumbers, selectPrepared } from './prepared-suite.ts';
 import { findProcessScope, renewServers } from './renew-servers.ts';
 import { explainInterruption } from './run-lifetime.ts';
 import { continueSuite, type RanSuite, type RunPartner, runSuite, type SuiteRunContext } from './run-suite.ts';
@@ -38,8 +37,8 @@ export async function runPlannedSuite(
   const { stopsEarly: _stopsEarly, ...shared } = context;
   // Each block is a run with its own time; the budget is for all of them.
   using _time = startWallTimeBudget(planned.requirements.budgets.wallTimeMs, context);
-  const { servers, witnesses, lifetime, serviceOptions } = context;
-  const processes = { witnesses, isHosted: serviceOptions.hosted !== null };
+  const { servers, witnesses, lifetime, backend } = context;
+  const processes = { witnesses, traits: backend.traits };
   if (planned.kind === 'stored' || findProcessScope(servers, processes) !== 'round') {
     return await runInRounds(planned, rounds, shared);
   }
@@ -108,8 +107,9 @@ export function planSuiteRounds(
  */
 export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, context: SuiteRunContext): Promise<RanSuite> {
   const keeper = createRoundKeeper(context.evidence);
-  const { lifetime, onProgress, service, servers, witnesses, serviceOptions } = context;
-  const processes = findProcessScope(servers, { witnesses, isHosted: serviceOptions.hosted !== null });
+  const { lifetime, onProgress, servers, witnesses, backend } = context;
+  const { traits } = backend;
+  const processes = findProcessScope(servers, { witnesses, traits });
   const inRounds: SuiteRunContext = {
     ...context,
     evidence: keeper.evidence,
@@ -125,7 +125,7 @@ export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, contex
     cases: results.cases.map((testCase) => ({ ...testCase, byRound: keeper.describe(testCase.id) })),
     rounds: { min, max, runs: [...runs], processes },
   });
-  const mostAtOnce = service.client.profile.limits.iterationsPerCase;
+  const mostAtOnce = traits.iterationsPerCase;
   const runBlock = async ({ caseIds: ids, rounds }: NextRounds): Promise<SuiteResults | VerdictReason> => {
     if (lifetime.cancelRun.aborted) return explainInterruption(lifetime.cancelRun.reason);
     const count = Math.min(rounds, mostAtOnce);

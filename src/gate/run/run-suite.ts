@@ -1,40 +1,30 @@
 import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
+import type { ConcurrencyReport } from '../../model/concurrency.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { EvalBackend, RunStart, StartedRun } from './backend.ts';
 import type { EvidenceCollector } from './evidence.ts';
 import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import type { IterationLog, TraceLog } from './trace-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
-import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { createPlannedTally, fillMinimum, nothingRun } from './planned-results.ts';
-import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
+import type { IterationNumbers, PreparedSuite } from './prepared-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { createExcuse } from './refusals.ts';
-import {
-  createRenumbering,
-  explainFailures,
-  type IterationNumbers,
-  logTraces,
-  readIterations,
-  rereadRun,
-} from './read-results.ts';
+import { createRenumbering, explainFailures, logTraces, readIterations } from './read-results.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
-import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
-import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 /** What the suites of a gate are run with. */
 export interface SuiteRunContext {
-  service: ConnectedService;
-  serviceOptions: PlannedService;
+  backend: EvalBackend;
   /** Empty where a suite of the service runs on the servers saved in it. */
   servers: readonly RegisteredServer[];
   witnesses: ServerWitnesses;
@@ -51,6 +41,10 @@ export interface SuiteRunContext {
   today: string;
   /** How many minimums of the gate a confidence decides. */
   minimums: number;
+  /** Set where the runs are for a comparison alone, as in the start of a run. */
+  compared?: RunStart['compared'];
+  /** A label that the runs of a comparison share. */
+  groupId?: string;
   /** Runs the same cases elsewhere with every run; absent where nothing does. */
   partner?: RunPartner | undefined;
 }
@@ -73,7 +67,7 @@ export interface RanSuite {
 }
 
 /**
- * Takes one suite through the service: brings it there, starts its run, waits for the end, reads every page of iterations.
+ * Takes one suite through the backend: brings it there, starts its run, waits for the end, reads every page of iterations.
  * Always returns results: what cut the run short stands in `interruption`, and whatever was read before is kept.
  */
 export async function runSuite(
@@ -81,7 +75,8 @@ export async function runSuite(
   { stopsEarly, ...context }: SuiteRunContext & { stopsEarly: boolean },
 ): Promise<RanSuite> {
   return await collectResults(planned, context, async (attempt) => {
-    const prepared = await prepareSuite(planned, context);
+    const { backend, servers, logger, lifetime } = context;
+    const prepared = await backend.prepare(planned, { servers, logger, signal: lifetime.cancelRun });
     await (context.partner ?? alone).runBeside({ prepared, numbers: null }, async (own) => {
       const reading = await runPrepared(attempt, { prepared: own, planned, round: 0, stopsEarly }, context);
       await explainRun(reading, context);
@@ -92,7 +87,7 @@ export async function runSuite(
 
 /**
  * Runs cases of a suite further that were prepared for its first run. `numbers` says, by case, which iterations these are of the gate:
- * the service counts those of each run from 1.
+ * a run counts its own from 1.
  */
 export async function continueSuite(
   planned: PlannedSuite,
@@ -111,11 +106,11 @@ export async function continueSuite(
 const alone: RunPartner = { runBeside: async ({ prepared }, runOwn) => void (await runOwn(prepared)) };
 
 async function explainRun(reading: RunReading, context: SuiteRunContext): Promise<void> {
-  const { service, serviceOptions, lifetime, evidence, traceLog, logger } = context;
-  const isHosted = serviceOptions.hosted !== null;
-  const source = { service, signal: lifetime.abort, evidence, traceLog, isHosted, logger };
-  await explainFailures(reading.runId, reading, source);
-  await logLocalTraces(reading.runId, context);
+  const { backend, lifetime, evidence, traceLog, logger } = context;
+  const { run, runId } = reading;
+  const { maxExplained } = backend.traits;
+  await explainFailures(reading, { run, runId, signal: lifetime.abort, evidence, traceLog, maxExplained, logger });
+  await logAllTraces(reading, context);
 }
 
 /**
@@ -128,8 +123,7 @@ export async function rerunSuite(
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   return await collectResults(planned, context, async (attempt) => {
-    const { runId } = await runPrepared(attempt, { prepared, planned, round, stopsEarly: false }, context);
-    await logLocalTraces(runId, context);
+    await logAllTraces(await runPrepared(attempt, { prepared, planned, round, stopsEarly: false }, context), context);
   });
 }
 
@@ -141,10 +135,12 @@ interface Attempt {
   /** Null where no run was started. */
   prepared: PreparedSuite | null;
   isStoppedEarly: boolean;
+  concurrency: ConcurrencyReport | null;
 }
 
 /** Where the iterations of a finished run were read to. */
 interface RunReading {
+  run: StartedRun;
   runId: string;
   suite: SuiteOutline;
   tally: Tally;
@@ -153,7 +149,7 @@ interface RunReading {
 
 async function collectResults(
   planned: PlannedSuite,
-  { service, onProgress }: Pick<SuiteRunContext, 'service' | 'onProgress'>,
+  { onProgress }: Pick<SuiteRunContext, 'onProgress'>,
   run: (attempt: Attempt) => Promise<void>,
 ): Promise<RanSuite> {
   const attempt: Attempt = {
@@ -162,6 +158,7 @@ async function collectResults(
     requirements: fillMinimum(planned),
     prepared: null,
     isStoppedEarly: false,
+    concurrency: null,
   };
   const { end } = attempt;
   try {
@@ -169,8 +166,7 @@ async function collectResults(
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
-  const concurrency = service.scheduling?.getReport(end.run?.id ?? '') ?? null;
-  const { requirements, isStoppedEarly, prepared } = attempt;
+  const { requirements, isStoppedEarly, prepared, concurrency } = attempt;
   const results = { ...addSpending(attempt.tally.finish(end)), isStoppedEarly, concurrency };
   for (const result of results.cases) onProgress({ kind: 'case-read', suite: results.name, result });
   return { results, requirements, prepared };
@@ -182,17 +178,14 @@ async function runPrepared(
   { prepared, planned, round, stopsEarly, numbers }: PreparedRun,
   context: SuiteRunContext,
 ): Promise<RunReading> {
-  const { service, servers, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
+  const { backend, servers, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
   const { end } = attempt;
   const { requirements } = prepared;
   attempt.requirements = requirements;
   attempt.tally = createTally(prepared.outline, prepared);
-  if (planned.kind === 'file') {
-    const { concurrency } = planned;
-    service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverIds: servers.map(({ id }) => id) });
-    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements, numbers });
-  }
-  const run = await startRun(prepared, context);
+  const { compared = null, groupId = null } = context;
+  const run = await backend.start(prepared, { ...context, planned, numbers: numbers ?? null, compared, groupId });
+  attempt.concurrency = run.concurrency;
   const started = { ...prepared, caseIds: run.caseIds };
   attempt.prepared = started;
   attempt.tally = createTally(prepared.outline, started);
@@ -202,34 +195,33 @@ async function runPrepared(
     ? openEarlyStop(
         run,
         { prepared: started, policy: { requirements, today } },
-        { service, clock, logger, signal: lifetime.cancelRun },
+        { clock, logger, signal: lifetime.cancelRun },
       )
     : null;
-  end.interruption = await waitForEnd(run, planned, { service, lifetime, clock, logger });
+  end.interruption = await waitForEnd(run, planned, { backend, lifetime, clock, logger });
   end.run = run.current();
   end.tunnelBreaks = run.countBreaks();
   attempt.isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
   const { judgedHere, caseIds } = started;
-  const { dialect } = service.client.profile;
-  const judge = judgedHere === null ? null : await openTraceJudge(judgedHere, caseIds, dialect);
+  const judge = judgedHere === null ? null : await openTraceJudge(judgedHere.suite, caseIds, judgedHere.dialect);
   const suite = prepared.outline;
   const runId = end.run.id;
-  service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
   const excuse = createExcuse(servers, { run, signal: lifetime.abort });
   const renumber = numbers === undefined ? undefined : createRenumbering(numbers, run.caseIds);
-  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round, excuse, renumber };
-  await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
+  const reading = { run, runId, signal: lifetime.abort };
+  const source = { ...reading, iterationLog, traceLog, evidence, round, excuse, renumber };
+  await readIterations({ suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
     const second = createTally(prepared.outline, {
       caseIds: run.caseIds,
       earlier: attempt.tally.describeReading(),
     });
-    end.run = await rereadRun(runId, { service, signal: lifetime.abort, clock, logger });
-    await readIterations(runId, { suite, tally: second, judge }, source);
+    end.run = await run.reread(lifetime.abort);
+    await readIterations({ suite, tally: second, judge }, source);
     attempt.tally = second;
   }
-  return { runId, suite, tally: attempt.tally, judge };
+  return { run, runId, suite, tally: attempt.tally, judge };
 }
 
 interface PreparedRun {
@@ -245,30 +237,21 @@ interface PreparedRun {
 async function waitForEnd(
   run: StartedRun,
   { requirements: { budgets } }: PlannedSuite,
-  context: Pick<SuiteRunContext, 'service' | 'lifetime' | 'clock' | 'logger'>,
+  context: Pick<SuiteRunContext, 'backend' | 'lifetime' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
   // Calls that are made here keep the budget of tokens themselves, and a run that is cancelled loses what calls under way used.
-  const watched = context.service.models === null ? budgets : { ...budgets, tokens: null };
-  using _spending = monitorBudgets(watched, run.current().id, context);
+  const { traits } = context.backend;
+  const watched = traits.watchesProcesses ? { ...budgets, tokens: null } : budgets;
+  using _spending = monitorBudgets(watched, { ...context, run, pollIntervalMs: traits.pollIntervalMs });
   return await run.waitForEnd();
 }
 
-async function logLocalTraces(
-  runId: string,
-  { service, serviceOptions, lifetime, traceLog, logger }: SuiteRunContext,
+/** Not for a hosted service, where each trace costs a request: its log has the traces of failures, which were read already. */
+async function logAllTraces(
+  { run, runId }: RunReading,
+  { backend, lifetime, traceLog, logger }: SuiteRunContext,
 ): Promise<void> {
-  if (traceLog === null || serviceOptions.hosted !== null) return;
-  await logTraces(runId, traceLog, { service, signal: lifetime.abort, logger });
-}
-
-async function prepareSuite(
-  planned: PlannedSuite,
-  { service, serviceOptions: { environmentId }, servers, logger, lifetime }: SuiteRunContext,
-): Promise<PreparedSuite> {
-  const signal = lifetime.cancelRun;
-  if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, servers, environmentId, signal });
-  // The options demand a server wherever evals files are run.
-  if (servers.length === 0) throw new Error('An evals file was planned without a server to run it against.');
-  return await prepareFileSuite(planned, { service, servers, logger, signal });
+  if (traceLog === null || !backend.traits.hasAllTraces) return;
+  await logTraces(traceLog, { run, runId, signal: lifetime.abort, logger });
 }

@@ -10,14 +10,14 @@ import type { GateContext } from './context.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedBaseline } from '../plan/plan-past.ts';
 import { confirmRegressions } from './confirm-regressions.ts';
-import { type ConnectedService, connectService } from './connect-service.ts';
+import type { EvalBackend } from './backend.ts';
+import { openBackend } from './open-backend.ts';
 import { createEvidenceCollector } from './evidence.ts';
 import { createResultKeeper, type KeptResults } from './keep-results.ts';
 import { openBase } from './open-base.ts';
 import type { MadeRecording } from './open-models.ts';
 import { openSides } from './open-sides.ts';
 import { describeUnrun } from './planned-results.ts';
-import { readBaseline } from './read-baseline.ts';
 import { openJobSurface } from './read-surface.ts';
 import { retrySuites } from './retry-failed.ts';
 import { createTeardown, explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
@@ -73,7 +73,7 @@ export async function runSuites(
   let modelNotes: string[] = [];
   let findings: string[] = [];
   try {
-    let scope: { service: ConnectedService; teardown: Teardown } | null = null;
+    let scope: { backend: EvalBackend; teardown: Teardown } | null = null;
     const job = {
       plan,
       lifetime,
@@ -88,12 +88,10 @@ export async function runSuites(
     await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
     await base?.prepare();
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
-    await using service = await connectService(plan, reaching);
+    await using backend = await openBackend(plan, reaching);
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
-        recordings = (await service.models?.collect()) ?? [];
-        modelNotes = service.models?.listWarnings() ?? [];
-        snapshots = service.snapshots?.listChanged() ?? [];
+        ({ recordings, modelNotes, snapshots } = await backend.collect());
       },
     };
     await using teardown = createTeardown({ clock, logger }, () =>
@@ -102,18 +100,18 @@ export async function runSuites(
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
-    scope = { service, teardown };
+    scope = { backend, teardown };
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
-    await servers.open(service, opening);
+    await servers.open(backend, opening);
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     const reading = { targets: servers.listTargets(), clock, signal: lifetime.cancelRun };
     sharedFiles = await findSharedFiles?.(plan.suites, { shared: sides?.shared ?? [], ...reading });
     if (sharedFiles?.warning != null) logger.warning(sharedFiles.warning);
-    const shared = { service, ...opening, evidence: surfaces.watch(watchEvidence?.(evidence, plan) ?? evidence) };
+    const shared = { backend, ...opening, evidence: surfaces.watch(watchEvidence?.(evidence, plan) ?? evidence) };
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
-        baseline: await readBaseline(baseline, plan.suites, { service, lifetime, logger }),
+        baseline: await backend.readBaseline(baseline, plan.suites, { lifetime, logger }),
       };
     }
     const { stopsEarly, timeoutMs } = plan;
@@ -127,7 +125,6 @@ export async function runSuites(
       witnesses,
       today,
       minimums,
-      serviceOptions: plan.service,
       iterationLog,
       traceLog,
     };
@@ -156,7 +153,7 @@ export async function runSuites(
       },
       suiteContext,
     );
-    answerNotes = service.answers?.listUnused(plan.suites) ?? [];
+    answerNotes = backend.listUnusedAnswers(plan.suites);
     if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver =

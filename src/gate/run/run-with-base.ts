@@ -10,7 +10,7 @@ import type { BaseSide } from './base-side.ts';
 import { confirmSuspects, muteContext } from './confirm.ts';
 import { noEvidence } from './evidence.ts';
 import { countTo, createPairLog } from './pair-log.ts';
-import { selectPrepared } from './prepare-suite.ts';
+import { selectPrepared } from './prepared-suite.ts';
 import { planSingleRounds, planSuiteRounds, runInRounds, withOneRun } from './run-rounds.ts';
 import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 
@@ -29,8 +29,9 @@ export interface BasePairing {
 export async function runWithBase(
   planned: FileSuite,
   { base, confirmsAbove }: BasePairing,
-  context: SuiteRunContext,
+  surroundings: SuiteRunContext,
 ): Promise<RanSuite> {
+  const context = { ...surroundings, groupId: `mcp-eval-ci-${base.planned.seed}-${planned.suite.id}` };
   const suite: PairedSuite = {
     planned,
     base,
@@ -57,7 +58,7 @@ async function runOwnRounds(
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   const rounds = planSuiteRounds(planned, context);
-  const once = isHosted(context) ? planned : withOneRun(planned);
+  const once = context.backend.traits.hasCheapRuns ? withOneRun(planned) : planned;
   const paired = { ...context, partner, evidence: pairs.watch('head', context.evidence) };
   const ran = await runInRounds(once, planSingleRounds(planned, rounds), paired);
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
@@ -74,8 +75,7 @@ async function confirmWorse(
   let problem: string | null = null;
   const confirming = partner.confirm((reason) => (problem ??= reason));
   const muted = { ...muteContext(context), partner: confirming, evidence: pairs.watch('head', noEvidence) };
-  // Each run of a hosted service takes its time.
-  const atOnce = isHosted(context) ? 5 : 1;
+  const atOnce = context.backend.traits.hasCheapRuns ? 1 : 5;
   const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
     const name = `${ran.results.name} (comparison)`;
     const selected = ran.prepared === null ? null : selectPrepared(ran.prepared, { ids, name, runs: atOnce });
@@ -132,10 +132,6 @@ function keepResults(suite: PairedSuite): void {
     const testCase = outline.find((each) => each.id === id);
     if (testCase !== undefined) base.cache.add(planned.suite.id, testCase, marks);
   }
-}
-
-function isHosted({ serviceOptions }: Pick<SuiteRunContext, 'serviceOptions'>): boolean {
-  return serviceOptions.hosted !== null;
 }
 
 /** A number of iterations that was fixed in advance is not judged by rounds, however they were given out. */

@@ -1,59 +1,14 @@
-import type { RunScheduling } from '../../embedded/schedule.ts';
-import type { ConcurrencyReport, SuiteConcurrency } from '../../model/concurrency.ts';
-import type { RunningServer, SessionPlan } from '../../server/running-server.ts';
+import type { SessionPlan } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
 /** Server processes started ahead of their iterations. More would only compete for the few cores of a CI machine. */
-const maxWarmProcesses = 4;
-
-/** How runs of the service inside this process are scheduled, for the suites and the server of one job. */
-export interface JobScheduling extends RunScheduling {
-  /** Plans the sessions of this server, by the id of its record, whenever a suite runs on it. */
-  addServer(serverId: string, server: PlannedServer): void;
-  /** Says how the next run of a suite is scheduled, and on which servers. Suites run one after another. */
-  setSuite(suiteId: string, suite: { concurrency: SuiteConcurrency; serverIds: readonly string[] }): void;
-  /** How the iterations of a run were scheduled; null for a run that this service does not know. */
-  getReport(runId: string): ConcurrencyReport | null;
-}
-
-type PlannedServer = Pick<RunningServer, 'report' | 'planSessions'>;
+export const maxWarmProcesses = 4;
 
 /** For a server that no suite is running on. */
-const noSessions: SessionPlan = { count: 0, warmProcesses: 0, isExclusive: true };
+export const noSessions: SessionPlan = { count: 0, warmProcesses: 0, isExclusive: true };
 
-export function createJobScheduling(): JobScheduling {
-  const ofSuites = new Map<string, SuiteConcurrency>();
-  const reports = new Map<string, ConcurrencyReport>();
-  const servers = new Map<string, PlannedServer>();
-  let current: PlannedServer[] = [];
-  return {
-    addServer: (serverId, server) => {
-      servers.set(serverId, server);
-    },
-    setSuite: (suiteId, { concurrency, serverIds }) => {
-      ofSuites.set(suiteId, concurrency);
-      current = serverIds.flatMap((id) => servers.get(id) ?? []);
-    },
-    getReport: (runId) => reports.get(runId) ?? null,
-    getConcurrency: (suiteId) => ({
-      ...(ofSuites.get(suiteId) ?? { setting: 'auto', source: 'default', isIndependent: false }),
-      hasOneProcess: current.some(({ report }) => report.isolation === 'one process for the run'),
-    }),
-    onScheduled: (runId, report) => {
-      reports.set(runId, report);
-    },
-    onBatch: ({ sessions, limit }) => {
-      const isExclusive = limit === 1;
-      if (isExclusive) for (const [id, server] of servers) if (!sessions.has(id)) server.planSessions(noSessions);
-      for (const [id, count] of sessions) {
-        servers.get(id)?.planSessions({ count, warmProcesses: Math.min(limit, maxWarmProcesses), isExclusive });
-      }
-    },
-  };
-}
-
-/** Until the first iteration, only the service connects to the server, to see whether it is there and what its tools declare. */
+/** Until the first iteration, only the backend connects to the server, to see whether it is there and what its tools declare. */
 export function planFirstSessions(
   plan: Pick<GatePlan, 'suites' | 'service'>,
   { isOnlyServer }: { isOnlyServer: boolean },

@@ -2,13 +2,10 @@ import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuitePolicy } from '../../model/policy.ts';
-import { listIterations } from '../../service/iterations.ts';
-import { cancelRun } from '../../service/runs.ts';
 import { decideEarly } from '../../verdict/early.ts';
 import { createTally } from '../../verdict/tally.ts';
-import type { PreparedSuite } from './prepare-suite.ts';
-import type { ConnectedService } from './connect-service.ts';
-import type { StartedRun } from './start-run.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
+import type { StartedRun } from './backend.ts';
 
 /** The share of the time that polling may take. */
 const maxPollDutyCycle = 0.1;
@@ -20,7 +17,6 @@ export interface EarlyStop extends AsyncDisposable {
 }
 
 interface Surroundings {
-  service: Pick<ConnectedService, 'client' | 'projectId'>;
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
@@ -33,16 +29,15 @@ interface Surroundings {
 export function openEarlyStop(
   run: StartedRun,
   { prepared, policy }: { prepared: PreparedSuite; policy: SuitePolicy },
-  { clock, logger, service: { client, projectId }, signal: cancelled }: Surroundings,
+  { clock, logger, signal: cancelled }: Surroundings,
 ): EarlyStop {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, cancelled]);
-  const runId = run.current().id;
   let hasAsked = false;
 
   const isSettled = async (): Promise<boolean> => {
     const tally = createTally(prepared.outline, prepared);
-    for await (const page of listIterations(client, { projectId, runId, signal })) {
+    for await (const page of run.listIterations(signal)) {
       for (const iteration of page) tally.addIteration(iteration);
     }
     const results = tally.finish({
@@ -63,7 +58,7 @@ export function openEarlyStop(
       pauseMs = Math.max(shortestPauseMs, (1 / maxPollDutyCycle) * (clock.monotonicMs() - startedMs));
     }
     logger.info(`${prepared.outline.name}: the verdict is settled, whatever is outstanding; the run is stopped.`);
-    await cancelRun(client, { projectId, runId, signal });
+    await run.cancel(signal);
   };
   const polling = poll().catch((error: unknown) => {
     if (!signal.aborted) logger.debug(`Could not stop the run early: ${describeError(error)}`);

@@ -14,20 +14,21 @@ import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
-import type { ConnectedService } from './connect-service.ts';
-import { openServerAccess, registerServer, type ServerScope, startServer } from './job-server.ts';
+import type { EvalBackend } from './backend.ts';
+import { openServerAccess, startServer } from './job-server.ts';
+import type { ServerScope } from './server-scope.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { planFirstSessions } from './scheduling.ts';
 
 /** The servers under test, each once per revision of MCP that its suites are run in: most gates have one. */
 export interface TestServers {
   /**
-   * Starts the servers and makes them known to the service.
+   * Starts the servers and makes them known to the backend.
    *
    * @throws {ServerStartError} when one does not answer, or not in a revision that is asked for
    * @throws {ConfigurationError} when a hosted service would run a case whose servers list a tool of the same name
    */
-  open(service: ConnectedService, scope: ServerScope): Promise<void>;
+  open(backend: EvalBackend, scope: ServerScope): Promise<void>;
   /** Each server once, as the first of its revisions, to read its surface. */
   listTargets(): SurfaceTarget[];
   /** In the order of the options; empty where a suite of the service runs on the servers saved in it. */
@@ -75,13 +76,10 @@ export function createTestServers(
   },
 ): TestServers {
   const started: StartedServer[] = [];
-  let protocols: ConnectedService['protocols'] = null;
 
   const findByChoice = (choice: ProtocolChoice) => started.filter(({ choices }) => choices.has(choice));
   const listSpoken = (servers: readonly StartedServer[]) => {
-    const spoken = servers.flatMap(({ registered }) =>
-      registered === null ? [] : (protocols?.listSpoken(registered.id) ?? []),
-    );
+    const spoken = servers.flatMap(({ registered }) => registered?.listSpoken() ?? []);
     return [...new Set(spoken)].toSorted();
   };
   /** Tools that a server lists in one revision only, where a suite is run in both. */
@@ -90,7 +88,7 @@ export function createTestServers(
     return plan.servers.flatMap((server) => {
       const lists = choices.flatMap((choice) => {
         const { registered = null } = findByChoice(choice).find((entry) => entry.planned === server) ?? {};
-        const tools = registered === null ? null : (protocols?.listTools(registered.id) ?? null);
+        const tools = registered?.listTools() ?? null;
         return tools === null ? [] : [{ choice, tools }];
       });
       const [first, second] = lists;
@@ -107,17 +105,16 @@ export function createTestServers(
   const start = async (
     planned: PlannedServer,
     { isRunning, protocol }: { isRunning: boolean; protocol: Sourced<ProtocolChoice> },
-    { service, scope }: { service: ConnectedService; scope: ServerScope },
+    { backend, scope }: { backend: EvalBackend; scope: ServerScope },
   ) => {
     const { isolation, servers } = plan;
-    const { isTunnelled, hosted } = plan.service;
-    const isWitnessed = hosted === null;
+    const isWitnessed = backend.traits.watchesProcesses;
     const first = started.find((entry) => entry.planned === planned);
     const access = first === undefined ? await openServerAccess(planned, scope) : first.access;
     const isOnlyServer = servers.length * listProtocols(plan.suites).length === 1;
     const sessions = planFirstSessions(plan, { isOnlyServer });
     const server = isRunning ? { ...planned, command: null } : planned;
-    const { waitForRuns } = service;
+    const waitForRuns = async () => await backend.waitForRuns();
     const isAgain = first !== undefined;
     const use = { isolation, protocol, isAgain, sessions, isWitnessed, access, waitForRuns, ...job };
     const running = await startServer(server, use, scope);
@@ -125,11 +122,7 @@ export function createTestServers(
     started.push(entry);
     const { alias, recordName } = nameServer(planned, plan);
     const serverName = first === undefined ? recordName : nameVariant(recordName, protocol.value);
-    const registering = { service, access, ...scope };
-    entry.registered = await registerServer(running, { ...plan.service, serverName, alias }, registering);
-    service.scheduling?.addServer(entry.registered.id, running);
-    // A tunnel adds by itself what lets requests in.
-    protocols?.pin(entry.registered.id, { era: running.protocol, access: isTunnelled ? null : access });
+    entry.registered = await backend.register(running, { serverName, alias, access }, scope);
     // A server that was opened by URL alone is served by the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };
@@ -144,23 +137,20 @@ export function createTestServers(
     });
 
   return {
-    open: async (service, scope) => {
-      protocols = service.protocols;
+    open: async (backend, scope) => {
       for (const planned of plan.servers) {
         for (const protocol of listProtocols(plan.suites)) {
           const own = started.filter((entry) => entry.planned === planned);
           const same = own.find(({ running }) => running.report.protocolVersion === protocol.value);
           // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
           const isRunning = own.length > 0 && planned.url !== null;
-          if (same === undefined) await start(planned, { isRunning, protocol }, { service, scope });
+          if (same === undefined) await start(planned, { isRunning, protocol }, { backend, scope });
           else same.choices.add(protocol.value);
         }
       }
-      if (plan.service.hosted === null || plan.servers.length < 2) return;
-      // Loaded with the first tunnel.
-      const { refuseToolClashes } = await import('./tool-clashes.ts');
+      if (plan.servers.length < 2) return;
       const { clock, lifetime } = scope;
-      await refuseToolClashes(plan.suites, listTargets(), { service, clock, signal: lifetime.cancelRun });
+      await backend.refuseToolClashes(plan.suites, listTargets(), { clock, signal: lifetime.cancelRun });
     },
     listTargets,
     find: (planned) =>

@@ -8,7 +8,7 @@ import { readServerName } from '../../model/step-server.ts';
 import { listCases } from '../../service/cases.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
-import type { ConnectedService } from './connect-service.ts';
+import type { HostedProject } from './hosted-project.ts';
 import { findStoredSuite, selectStored } from './prepare-stored-suite.ts';
 
 /** For the list of one server. */
@@ -30,7 +30,7 @@ interface NamedCase {
 export async function refuseToolClashes(
   suites: readonly PlannedSuite[],
   targets: readonly SurfaceTarget[],
-  { service, clock, signal }: { service: ConnectedService; clock: Clock; signal: AbortSignal },
+  { service, clock, signal }: { service: HostedProject; clock: Clock; signal: AbortSignal },
 ): Promise<void> {
   const servers = await Promise.all(
     targets.map(async (target) => ({
@@ -65,7 +65,7 @@ async function listTools(
 /** The cases that a run of the suite has, of a file or as the service keeps them. */
 async function listNamedCases(
   planned: PlannedSuite,
-  service: ConnectedService,
+  service: HostedProject,
   signal: AbortSignal,
 ): Promise<NamedCase[]> {
   if (planned.kind === 'file') {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BudgetError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from '../../../src/gate/run/budget-monitor.ts';
+import { readHostedRun } from '../../../src/gate/run/hosted-run.ts';
 import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
 import { noModelUsage } from '../../../src/model/usage.ts';
@@ -33,10 +34,11 @@ async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
   const context = {
     clock: client.clock,
     logger: silentLogger,
-    service: { client, projectId: 'p_1' },
+    run: readHostedRun({ client, projectId: 'p_1' }, 'r_1'),
+    pollIntervalMs: 200,
     lifetime: { cancelOn: (reason: Promise<Error>) => void reasons.push(reason) },
   };
-  const spending = monitorBudgets({ ...none, ...budgets }, 'r_1', context);
+  const spending = monitorBudgets({ ...none, ...budgets }, context);
   const reason = await Promise.race([seen.promise, ...reasons]);
   spending[Symbol.dispose]();
   return { message: reason?.message ?? null, looks: server.requests.length, sleepsMs: client.clock.sleepsMs };
@@ -84,10 +86,11 @@ describe('monitorBudgets', () => {
     const context = {
       clock: client.clock,
       logger: silentLogger,
-      service: { client, projectId: 'p_1' },
+      run: readHostedRun({ client, projectId: 'p_1' }, 'r_1'),
+      pollIntervalMs: 200,
       lifetime: { cancelOn: () => expect.unreachable() },
     };
-    monitorBudgets(none, 'r_1', context);
+    monitorBudgets(none, context);
     expect(client.clock.sleepsMs).toEqual([]);
     expect(server.requests).toEqual([]);
   });

@@ -5,11 +5,11 @@ import { localCaller } from '../../../src/embedded/callers.ts';
 import { createApp, type InventoryFactory } from '../../../src/embedded/app.ts';
 import { createBodyReader } from '../../../src/embedded/request.ts';
 import { createBodySchemas } from '../../../src/embedded/bodies/suite.ts';
-import { defaultRelayLimits } from '../../../src/embedded/limits.ts';
+import { defaultRelayLimits } from '../../../src/tunnel/relay/limits.ts';
 import { contractLimits as limits } from '../../../src/service/limits.ts';
-import { createProtocolTable } from '../../../src/embedded/connect.ts';
-import { createRelayEdge } from '../../../src/embedded/relay/edge.ts';
-import { createRunner } from '../../../src/embedded/runner.ts';
+import { createExecutionRecord } from '../../../src/embedded/execution-record.ts';
+import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
+import { createRunner } from '../../../src/runner/runner.ts';
 import { openStore } from '../../../src/embedded/store/open.ts';
 
 /**
@@ -19,27 +19,23 @@ export function createTestApp({ createInventory = null }: { createInventory?: In
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
-  const limitsOfRuns = { iterationTimeoutMs: 1000, runTimeoutMs: 1000 };
-  const times = { ...limitsOfRuns, propagatesTraces: false, witnesses: null, snapshots: null };
-  const values = { variables: new Map<string, Secret>(), createUuid: () => 'uuid', browser: null };
-  const protocols = createProtocolTable();
-  const scheduling = {
-    getConcurrency: () => ({ setting: 1, source: 'test', isIndependent: false, hasOneProcess: false }),
-    onScheduled: () => {},
-    onBatch: () => {},
-  };
-  const runner = createRunner({ store, protocols, clock: systemClock, logger, scheduling, ...times, ...values });
+  const runner = createRunner({
+    record: createExecutionRecord(store, systemClock),
+    clock: systemClock,
+    logger,
+    iterationTimeoutMs: 1000,
+    runTimeoutMs: 1000,
+    browser: null,
+  });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
   const services = {
     store,
     runner,
-    protocols,
-    scheduling,
+    concurrency: 1,
     relay,
     commands: null,
-    witnesses: null,
     models: null,
     defaultModel: null,
   };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
-import { digestText, isSecretOf } from '../access.ts';
+import { digestText, isSecretOf } from '../../http/credentials.ts';
 
 /** What opens a tunnel to one server, from either side. */
 export interface Grant {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/time.ts';
-import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow-control.ts';
-import type { AbortCode } from '../../tunnel/frames.ts';
-import { dropHopByHop, type HeaderList, pairHeaders } from '../../tunnel/headers.ts';
-import type { FrameSocket, ReceivedFrame } from '../../tunnel/frame-socket.ts';
-import type { RelayLimits } from '../limits.ts';
+import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../flow-control.ts';
+import type { AbortCode } from '../frames.ts';
+import { dropHopByHop, type HeaderList, pairHeaders } from '../headers.ts';
+import type { FrameSocket, ReceivedFrame } from '../frame-socket.ts';
+import type { RelayLimits } from './limits.ts';
 
 /** A request of the public side with the connection that it came over. */
 export interface PublicExchange {

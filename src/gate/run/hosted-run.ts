@@ -1,43 +1,31 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, race, startTimeLimit } from '../../base/time.ts';
-import { BudgetError, describeError, ServerStartError } from '../../base/errors.ts';
-import type { Logger } from '../../base/logger.ts';
+import { startTimeLimit } from '../../base/time.ts';
+import { describeError, ServerStartError, ServiceError } from '../../base/errors.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listCases } from '../../service/cases.ts';
 import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
-import { cancelRun } from '../../service/runs.ts';
+import { getTrace, listIterations, listSteps } from '../../service/iterations.ts';
+import { cancelRun, getRun } from '../../service/runs.ts';
 import { waitForRun } from '../../service/wait.ts';
-import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
+import type { RunStart, StartedRun } from './backend.ts';
+import type { ConnectedProject, HostedProject } from './hosted-project.ts';
+import { explainInterruption } from './run-lifetime.ts';
 import { endRun, type RemoteRun } from './cleanup-journal.ts';
-import type { LaunchTime } from './refusals.ts';
-import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
-import type { ConnectedService } from './connect-service.ts';
-import type { ProgressListener } from './progress.ts';
-import type { RegisteredServer } from './job-tunnel.ts';
-import type { PlannedService } from '../plan/plan-service.ts';
+import { matchWritten } from './prepare-suite.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
+import type { HostedService, PlannedService } from '../plan/plan-service.ts';
 
 /** How long a run whose server has died may take to say at which case. */
 const lastWordsMs = 1000;
 
-export interface StartedRun {
-  /** From the service's id of a case to the gate's. */
-  readonly caseIds: ReadonlyMap<string, string>;
-  /** The page on which people look at it; null where the service has none. */
-  readonly url: string | null;
-  /** The run as last read. */
-  current(): Run;
-  /** How often the tunnel to the server has broken off since the run was asked for, and may have cut off a call of it. */
-  countBreaks(): number;
-  readonly launch: LaunchTime;
-  /** Waits until it ends. When the lifetime cancels it first, asks the service to and returns why. */
-  waitForEnd(): Promise<VerdictReason | null>;
-}
+/** Between two readings of a run whose counts and lists disagree. */
+const lagMs = 2000;
 
 /** Finds the cases of a run whose receipt was lost in the suite itself: those of the file, by title and in their order. */
 async function findWritten(
   { suiteId, written }: PreparedSuite,
-  { client, projectId, signal }: Pick<ConnectedService, 'client' | 'projectId'> & { signal: AbortSignal },
+  { client, projectId, signal }: HostedProject & { signal: AbortSignal },
 ): Promise<ReadonlyMap<string, string>> {
   if (written.length === 0) return new Map();
   const stored = Map.groupBy(await listCases(client, { projectId, suiteId, signal }), ({ title }) => title);
@@ -54,27 +42,20 @@ function dropMarker(run: Run, marker: string): Run {
   return { ...run, notes: notes === '' ? null : notes };
 }
 
-/** What a run is started with, and what follows it to its end. */
-interface RunStart {
-  service: ConnectedService;
-  serviceOptions: Pick<PlannedService, 'modelApiKeys' | 'queueTimeoutMs' | 'hosted'>;
-  /** Empty where a suite of the service runs on the servers saved in it. */
-  servers: ReadonlyArray<Pick<RegisteredServer, 'countBreaks'>>;
-  lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>;
-  teardown: Teardown;
-  clock: Clock;
-  logger: Logger;
-  onProgress: ProgressListener;
+interface HostedStart extends RunStart {
+  plan: Pick<PlannedService, 'modelApiKeys' | 'queueTimeoutMs'>;
+  hosted: HostedService;
+  project: ConnectedProject;
 }
 
-/** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
-export async function startRun(
+/** Starts a run of a prepared suite in a hosted service. The teardown cancels it unless it has ended by then. */
+export async function startHostedRun(
   prepared: PreparedSuite,
-  { service, serviceOptions, servers, lifetime, teardown, clock, logger, onProgress }: RunStart,
+  { project, plan, hosted, servers, groupId, lifetime, teardown, clock, logger, onProgress }: HostedStart,
 ): Promise<StartedRun> {
-  const { client, urgentClient, projectId, journal } = service;
+  const { client, urgentClient, projectId, journal } = project;
   const { suiteId, outline } = prepared;
-  const { modelApiKeys, queueTimeoutMs, hosted } = serviceOptions;
+  const { modelApiKeys, queueTimeoutMs } = plan;
   // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
   const idempotencyKey = randomBytes(32).toString('hex');
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
@@ -94,8 +75,12 @@ export async function startRun(
 
   const { created, wasReadBack } = await createRunExactlyOnce(client, {
     projectId,
-    // The service inside this process has them already.
-    run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 || hosted === null ? {} : { modelApiKeys }) },
+    run: {
+      ...prepared.run,
+      suiteId,
+      ...(groupId !== null && { runGroupId: groupId }),
+      ...(modelApiKeys.size > 0 && { modelApiKeys }),
+    },
     idempotencyKey,
     marker,
     queueTimeoutMs,
@@ -110,7 +95,7 @@ export async function startRun(
   const launch = { askedAtMs: launchedAtMs, answeredAtMs: clock.now() };
   remote = { ...remote, runId };
   journal.setRun(remote);
-  const url = hosted === null ? null : client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
+  const url = client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
   const iterations = outline.cases.reduce((sum, { runs }) => sum + (runs ?? 1), 0);
   onProgress({ kind: 'run-started', suite: outline.name, runId, iterations, url });
   if (created.deduped === true) logger.info('The service had received this launch before; its run is taken up again.');
@@ -133,6 +118,7 @@ export async function startRun(
     caseIds: new Map([...prepared.caseIds, ...written]),
     url,
     launch,
+    concurrency: null,
     current: () => run ?? current,
     countBreaks: () => servers.reduce((sum, server) => sum + server.countBreaks(askedAtMs), 0),
     waitForEnd: async () => {
@@ -157,21 +143,44 @@ export async function startRun(
         });
       let interruption: VerdictReason | null = null;
       let last = current;
-      const ended = service.waitForRuns?.(runId);
       try {
-        last = await waitForRun(client, { ...request, ended, onProgress: reportProgress, signal: lifetime.cancelRun });
+        last = await waitForRun(client, { ...request, onProgress: reportProgress, signal: lifetime.cancelRun });
       } catch (error) {
         if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
         interruption = explainInterruption(lifetime.cancelRun.reason);
         if (lifetime.cancelRun.reason instanceof ServerStartError) last = await waitForLastWords(last);
         if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
-        // What was used is known once the iterations under way have ended. A job that is cancelled has no time to wait for that.
-        const isWaiting = ended !== undefined && lifetime.cancelRun.reason instanceof BudgetError;
-        if (isWaiting) await race(ended, { signals: [lifetime.abort] });
       }
       run = dropMarker(last, marker);
       onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
       return interruption;
+    },
+    cancel: async (signal) => void (await cancelRun(client, { projectId, runId, signal })),
+    reread: async (signal) => {
+      logger.info('The iterations do not add up to what the service counts; reading them once more.');
+      // Services count in one place and list in another, of which one may lag behind; a moment later they often agree.
+      await clock.sleep(lagMs, { signal });
+      return await getRun(client, { projectId, runId, signal });
+    },
+    ...readHostedRun(project, runId),
+  };
+}
+
+/** Reads the iterations of a run that a service keeps. */
+export function readHostedRun(
+  { client, projectId }: HostedProject,
+  runId: string,
+): Pick<StartedRun, 'listIterations' | 'listSteps' | 'readTrace'> {
+  return {
+    listIterations: (signal) => listIterations(client, { projectId, runId, signal }),
+    listSteps: async (iterationId, signal) => await listSteps(client, { projectId, runId, iterationId, signal }),
+    readTrace: async (iterationId, signal) => {
+      try {
+        return await getTrace(client, { projectId, runId, iterationId, signal });
+      } catch (error) {
+        if (error instanceof ServiceError && error.status === 404) return undefined;
+        throw error;
+      }
     },
   };
 }

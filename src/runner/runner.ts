@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import { Disposer } from '../base/disposal.ts';
 import { describeError } from '../base/errors.ts';
@@ -14,15 +15,11 @@ import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
-import type { UsedAnswer } from '../model/client-abilities.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
-import { meetsMinimumPassRate } from '../model/rate.ts';
+import type { terminalRunStatuses } from '../model/run.ts';
 import { identifyTrace } from '../otlp/ids.ts';
 import { attributeLoss, settleRepeated } from './attribute-loss.ts';
-import type { ProtocolTable } from './connect.ts';
-import type { Batch, RunScheduling } from './schedule.ts';
-import type { Store } from './store/open.ts';
-import type { TerminalStatus } from './store/runs.ts';
+import type { Batch } from './schedule.ts';
 
 /** A server of an iteration. */
 export interface PlannedTarget {
@@ -30,7 +27,19 @@ export interface PlannedTarget {
   target: Target;
 }
 
-/** One iteration to execute; its row is in the store already, as `pending`. */
+/** How a run ends. Only `completed` has a verdict. */
+export type TerminalStatus = (typeof terminalRunStatuses)[number];
+
+/** Where a run is kept while it executes. */
+export interface ExecutionRecord {
+  startIteration(iteration: PlannedIteration, nowMs: number): void;
+  /** Keeps an outcome. Of an iteration whose run has ended by then, it keeps only what the models used. */
+  endIteration(runId: string, iteration: PlannedIteration, outcome: CaseOutcome): void;
+  /** Ends a run with all of its iterations, and why, in one sentence; null for a verdict, or where the caller asked. Only the first end of a run counts. */
+  endRun(runId: string, end: { status: TerminalStatus; failure: string | null }): void;
+}
+
+/** One iteration to execute; the record knows it already. */
 export interface PlannedIteration {
   id: string;
   /** From 1, within its case. */
@@ -43,13 +52,6 @@ export interface PlannedIteration {
   openModel: OpenModel | null;
   /** Null where no model can be asked. */
   openJudge: OpenJudge | null;
-}
-
-/** Which scripted answers of the client an iteration used that got to its end. */
-export interface AnswersOfIteration {
-  runId: string;
-  caseId: string;
-  used: readonly UsedAnswer[];
 }
 
 export interface Runner extends AsyncDisposable {
@@ -66,28 +68,36 @@ export interface Runner extends AsyncDisposable {
   waitForRuns(runId?: string): Promise<void>;
 }
 
+/** Iterations that are about to start. */
+export interface StartingBatch {
+  /** How many sessions its iterations open, by the id of the server. */
+  sessions: ReadonlyMap<string, number>;
+  /** How many iterations run at the same time. */
+  limit: number;
+}
+
 export interface RunnerOptions {
-  store: Store;
-  /** Hears what the sessions speak. */
-  protocols: Pick<ProtocolTable, 'addSpoken'>;
+  record: ExecutionRecord;
+  /** Hears which revision a session with a server speaks. */
+  onSpoken?: (serverId: string, protocolVersion: string) => void;
   clock: Clock;
   logger: Logger;
-  scheduling: Pick<RunScheduling, 'onBatch'>;
+  /** Hears of each batch right before it starts, when no iteration of its run is executing. */
+  onBatch?: (batch: StartingBatch) => void;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
   /** For all schema checks of an iteration together. */
   schemaTimeMs?: number | undefined;
-  /** Whether each call carries its span to the server. */
-  propagatesTraces: boolean;
-  /** Variables of the job that cases may use. */
-  variables: ReadonlyMap<string, Secret>;
-  createUuid: () => string;
+  /** Whether each call carries its span to the server. Off unless given. */
+  propagatesTraces?: boolean;
+  /** Variables of the job that cases may use as `{{env.NAME}}`. None unless given. */
+  variables?: ReadonlyMap<string, Secret>;
   /** Shows the apps of servers; null where none can be shown. */
   browser: BrowserPool | null;
-  /** Know the processes of the servers; null where none was started here. */
-  witnesses: ServerWitnesses | null;
-  onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
-  snapshots: Snapshots | null;
+  /** Know the processes of the servers that were started here. None unless given. */
+  witnesses?: ServerWitnesses | null;
+  /** What `toMatchFile` compares with. Such checks are not measured unless given. */
+  snapshots?: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -100,29 +110,13 @@ interface ActiveRun {
 }
 
 export function createRunner(options: RunnerOptions): Runner {
-  const { store, protocols, clock, logger } = options;
+  const { record, clock, logger } = options;
   const active = new Map<string, ActiveRun>();
 
   /** The one way in which runs end: the first caller decides, and nothing is left open. */
   const end = (runId: string, status: TerminalStatus, failure: string | null): void => {
     active.get(runId)?.abort.abort(new Error('The run has ended.'));
-    store.transact(() => {
-      const run = store.runs.get(runId);
-      const isPassed = run !== undefined && meetsMinimumPassRate(run.passed, run.total, run.minimumPassRate / 100);
-      const result = status === 'completed' ? (isPassed ? 'passed' : 'failed') : null;
-      store.runs.end(runId, { status, result, failure, now: clock.now() });
-      store.iterations.cancel(runId);
-    });
-  };
-
-  const record = (runId: string, { id, caseId }: PlannedIteration, outcome: CaseOutcome) => {
-    const { result, steps, usedAnswers: used } = outcome;
-    if (result !== null && steps.every(({ status }) => status !== 'skipped')) {
-      options.onAnswers?.({ runId, caseId, used });
-    }
-    store.transact(() => {
-      if (store.iterations.end(id, outcome) && result !== null) store.runs.count(runId, result);
-    });
+    record.endRun(runId, { status, failure });
   };
 
   /** Once in a run: what goes wrong in one iteration often does in all. */
@@ -135,9 +129,10 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, iterationNumber, testCase, servers, openModel, openJudge }: PlannedIteration,
+    iteration: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
+    const { id, iterationNumber, testCase, servers, openModel, openJudge } = iteration;
     const [first, ...more] = servers;
     const witness = options.witnesses?.find(first.serverId) ?? null;
     await using visits = new Disposer();
@@ -148,16 +143,17 @@ export function createRunner(options: RunnerOptions): Runner {
     const main = await visit(first);
     const others: ReachableServer[] = [];
     for (const server of more) others.push(await visit(server));
-    store.iterations.start(id, clock.now());
-    const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
+    record.startIteration(iteration, clock.now());
+    const trace = options.propagatesTraces === true ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
+    const { variables = new Map<string, Secret>() } = options;
+    const facts = { iteration: iterationNumber, uuid: randomUUID(), variables };
     const onSession = (target: Target, protocolVersion: string) => {
       const server = servers.find((each) => each.target === target);
-      if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
+      if (server !== undefined) options.onSpoken?.(server.serverId, protocolVersion);
     };
     const { target, visit: ownVisit } = main;
-    const { snapshots, browser } = options;
+    const { snapshots = null, browser } = options;
     const runCommand = witness?.runCommand ?? null;
     const aids = {
       trace,
@@ -215,14 +211,14 @@ export function createRunner(options: RunnerOptions): Runner {
         unclear.push({ iteration, shared });
         return;
       }
-      record(runId, iteration, outcome);
+      record.endIteration(runId, iteration, outcome);
       if (outcome.runStop !== null) stops.push(outcome.runStop);
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };
     for (const { iterations, limit } of batches) {
       if (signal.aborted || stops.length > 0) break;
-      options.scheduling.onBatch({ sessions: countSessions(iterations), limit });
+      options.onBatch?.({ sessions: countSessions(iterations), limit });
       await pMap(iterations, runShared, {
         concurrency: limit,
         // What is under way still writes to the store, so all of it settles before the run counts as over.
@@ -233,7 +229,7 @@ export function createRunner(options: RunnerOptions): Runner {
     if (stop !== undefined && !signal.aborted) end(runId, 'failed', stop);
     // One at a time, now that no other iteration is under way.
     if (unclear.length > 0) {
-      options.scheduling.onBatch({ sessions: countSessions(unclear.map(({ iteration }) => iteration)), limit: 1 });
+      options.onBatch?.({ sessions: countSessions(unclear.map(({ iteration }) => iteration)), limit: 1 });
     }
     const repeated: Array<{ iteration: PlannedIteration; shared: CaseOutcome; alone: CaseOutcome }> = [];
     for (const { iteration, shared } of unclear) {
@@ -247,7 +243,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const settled = settleRepeated(repeated);
     for (const [index, { iteration }] of repeated.entries()) {
       const outcome = settled[index];
-      if (outcome !== undefined) record(runId, iteration, outcome);
+      if (outcome !== undefined) record.endIteration(runId, iteration, outcome);
     }
     if (!signal.aborted) end(runId, 'completed', null);
   };
@@ -258,7 +254,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const settled = Promise.withResolvers<void>();
       active.set(runId, { abort, settled: settled.promise, warned: new Set() });
       void execute(runId, batches, abort.signal)
-        // Only a store that cannot be written leads here; the record says so when the store is opened again.
+        // Only a record that cannot be written leads here.
         .catch((error: unknown) => logger.error(`Run ${runId} broke off: ${describeError(error)}`))
         .finally(() => {
           active.delete(runId);

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { keepAlive, openFrameSocket } from '../../tunnel/frame-socket.ts';
-import type { RelayLimits } from '../limits.ts';
+import { keepAlive, openFrameSocket } from '../frame-socket.ts';
+import type { RelayLimits } from './limits.ts';
 import { type PublicCall, type PublicExchange, refusals, sendRefusal, startPublicCall } from './public-call.ts';
 
 /** A host that is connected. */

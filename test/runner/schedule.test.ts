@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RunConcurrency, scheduleCases } from '../../src/embedded/schedule.ts';
+import { type RunConcurrency, scheduleCases } from '../../src/runner/schedule.ts';
 import type { Step } from '../../src/model/step.ts';
 
 const automatic: RunConcurrency = { setting: 'auto', source: 'default', isIndependent: false, hasOneProcess: false };

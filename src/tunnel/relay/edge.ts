@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { isPlainPath, readSecrets, relayPath } from '../../tunnel/target.ts';
-import { parseBearer } from '../access.ts';
+import { isPlainPath, readSecrets, relayPath } from '../target.ts';
+import { parseBearer } from '../../http/credentials.ts';
 import { isLoopback } from '../../http/url.ts';
 import { type Agent, openAgent } from './agent.ts';
-import { refuseStream } from '../raw-refusals.ts';
+import { refuseStream } from './refuse-stream.ts';
 import { createGrantBook, type Grant } from './grants.ts';
-import type { RelayLimits } from '../limits.ts';
+import type { RelayLimits } from './limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
 import { createTunnelTable } from './tunnels.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { attributeLoss, settleRepeated } from '../../src/embedded/attribute-loss.ts';
+import { attributeLoss, settleRepeated } from '../../src/runner/attribute-loss.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import type { ProcessLoss } from '../../src/engine/process-loss.ts';
 

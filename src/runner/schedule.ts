@@ -18,19 +18,6 @@ export interface Batch<Iteration> {
   limit: number;
 }
 
-/** Connects the runs of this service with the program that started the servers; the API has no fields for it. */
-export interface RunScheduling {
-  getConcurrency(suiteId: string): RunConcurrency;
-  /** Called once a run is recorded, before its first iteration starts. */
-  onScheduled(runId: string, report: ConcurrencyReport): void;
-  /** Called right before a batch starts, when no iteration of its run is executing. */
-  onBatch(batch: {
-    /** How many its iterations open, by the id of the server. */
-    sessions: ReadonlyMap<string, number>;
-    limit: number;
-  }): void;
-}
-
 export interface CaseToSchedule<Iteration> {
   testCase: Pick<TestCase, 'steps' | 'advancedConfig'>;
   /** Whether the case's server declares a tool as read-only, by tool name; null where it did not list its tools. */

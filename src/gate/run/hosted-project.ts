@@ -1,0 +1,61 @@
+import type { Clock, Deadline } from '../../base/time.ts';
+import type { Logger } from '../../base/logger.ts';
+import { unlimitedPacer } from '../../base/pacing.ts';
+import { openServiceClient, type ServiceClient } from '../../service/client.ts';
+import { requireProject } from '../../service/project.ts';
+import type { HostedService, PlannedService, PlannedUpload } from '../plan/plan-service.ts';
+import { type CleanupJournal, noCleanupJournal, openCleanupJournal, type RemoteResources } from './cleanup-journal.ts';
+
+/** A project of a hosted service. */
+export interface HostedProject {
+  readonly client: ServiceClient;
+  readonly projectId: string;
+}
+
+/** The project that a gate works in, and what it has there. */
+export interface ConnectedProject extends HostedProject, AsyncDisposable {
+  /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
+  readonly urgentClient: ServiceClient;
+  readonly journal: CleanupJournal;
+}
+
+export interface HostedOptions {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** No call but those of a teardown waits beyond it. */
+  deadline?: Deadline | undefined;
+  saveRemoteResources?: ((resources: RemoteResources | null) => void) | undefined;
+}
+
+/** Connects to a hosted service, and finds the project. @throws {ConfigurationError} when the key, the address or the project is not right */
+export async function connectProject(
+  { profile }: Pick<PlannedService, 'profile'>,
+  { baseUrl, apiKey, project, proxy }: HostedService,
+  { clock, logger, signal, deadline, saveRemoteResources }: HostedOptions,
+): Promise<ConnectedProject> {
+  const options = { baseUrl, apiKey, profile, clock, logger, proxy };
+  const client = openServiceClient({ ...options, deadline });
+  const urgentClient = openServiceClient({ ...options, pacer: unlimitedPacer });
+  const close = async () => {
+    await client[Symbol.asyncDispose]();
+    await urgentClient[Symbol.asyncDispose]();
+  };
+  try {
+    const { id: projectId } = await requireProject(client, { project, signal });
+    const journal =
+      saveRemoteResources === undefined ? noCleanupJournal : openCleanupJournal({ projectId }, saveRemoteResources);
+    return { client, urgentClient, projectId, journal, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
+export function openUploadClient(
+  { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): ServiceClient {
+  return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
+}

@@ -1,0 +1,173 @@
+import { createId } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { Clock } from '../../base/time.ts';
+import { findChromium } from '../../browser/find-chromium.ts';
+import { createBrowserPool } from '../../browser/pool.ts';
+import type { ServerWitnesses } from '../../model/process-end.ts';
+import { createRunner } from '../../runner/runner.ts';
+import type { RunningServer } from '../../server/running-server.ts';
+import { defaultTimeoutMs } from '../../suite/build.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import { createAnswerUse } from './answer-use.ts';
+import type { EvalBackend } from './backend.ts';
+import { noCleanupJournal } from './cleanup-journal.ts';
+import { openServerTunnel } from './job-server.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { openLocalRelay } from './local-relay.ts';
+import type { LocalServer } from './local-server.ts';
+import { createLocalRecord } from './local-record.ts';
+import { startLocalRun } from './local-run.ts';
+import type { JobModels } from './open-models.ts';
+import { maxWarmProcesses, noSessions } from './scheduling.ts';
+import type { ServerRegistration, ServerScope } from './server-scope.ts';
+import { openSnapshots } from './snapshots.ts';
+
+/** The part of a plan that settles how evals run in this process. */
+export type LocalPlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots'>;
+
+export interface LocalOptions {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  /** The job's, in which a browser is looked for; without it, no app is shown. */
+  environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Asked how calls ended. */
+  witnesses?: ServerWitnesses | undefined;
+}
+
+/** The evals file bounds what is asked. */
+const iterationsPerCase = 100;
+const maxExplained = 1000;
+
+/** Opens what runs evals in this process. */
+export async function openLocalBackend(
+  plan: LocalPlan,
+  { clock, logger, redactor, environment, witnesses }: LocalOptions,
+): Promise<EvalBackend> {
+  const answers = createAnswerUse();
+  const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
+  const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
+  const browser = environment === undefined ? null : createBrowserPool(findChromium(environment), clock);
+  const servers = new Map<string, LocalServer>();
+  const record = createLocalRecord(clock);
+  const runner = createRunner({
+    record,
+    onSpoken: (serverId, protocolVersion) => servers.get(serverId)?.spoken.add(protocolVersion),
+    clock,
+    logger,
+    onBatch: ({ sessions, limit }) => {
+      const isExclusive = limit === 1;
+      if (isExclusive) {
+        for (const [id, { running }] of servers) if (!sessions.has(id)) running.planSessions(noSessions);
+      }
+      for (const [id, count] of sessions) {
+        const warmProcesses = Math.min(limit, maxWarmProcesses);
+        servers.get(id)?.running.planSessions({ count, warmProcesses, isExclusive });
+      }
+    },
+    // The plan refuses longer ones; the default of an evals file may exceed a short limit of the gate.
+    iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
+    runTimeoutMs: plan.timeoutMs,
+    propagatesTraces: plan.hasTraceLog,
+    variables: plan.variables,
+    browser,
+    witnesses: witnesses ?? null,
+    snapshots,
+  });
+  const relay = plan.service.isTunnelled ? await openRelay(clock) : null;
+  const openTunnel = async (running: RunningServer, server: ServerRegistration, scope: ServerScope) => {
+    if (relay === null) return null;
+    const { isOwnServerName } = plan.service;
+    const { grants } = relay;
+    const own = { isOwnServerName, isServiceLocal: true, isOneAtATime: true, proxy: undefined };
+    return await openServerTunnel(running, { ...server, ...own, grants, journal: noCleanupJournal }, scope);
+  };
+  return {
+    traits: {
+      hasCheapRuns: true,
+      watchesProcesses: true,
+      hasAllTraces: true,
+      maxExplained,
+      iterationsPerCase,
+      pollIntervalMs: 200,
+    },
+    register: async (running, server, scope) => {
+      const { serverName, alias, access } = server;
+      const tunnel = await openTunnel(running, server, scope);
+      const id = tunnel?.id ?? createId('srv');
+      const local: LocalServer = {
+        running,
+        target: () => ({
+          url: tunnel?.publicUrl().reveal() ?? running.url,
+          serverName,
+          protocol: running.protocol,
+          // A tunnel adds by itself what lets requests in.
+          access: tunnel === null ? access : null,
+        }),
+        spoken: new Set(),
+        tools: null,
+      };
+      servers.set(id, local);
+      const known = {
+        // Revisions are dates, so their order is that of their text.
+        listSpoken: () => [...local.spoken].toSorted(),
+        listTools: () => local.tools,
+      };
+      if (tunnel !== null) return { ...tunnel, ...known };
+      const direct = {
+        countBreaks: () => 0,
+        listRefusals: () => [],
+        explainRefusal: (...asked: Parameters<RunningServer['explainRefusal']>) => running.explainRefusal(...asked),
+      };
+      return { id, name: serverName, alias, ...direct, ...known } satisfies RegisteredServer;
+    },
+    // Each run looks at the lists of its own servers.
+    refuseToolClashes: async () => {},
+    prepare: async (planned) => {
+      if (planned.kind === 'stored') throw new Error('A suite of a service was planned without a service.');
+      const { suite, whole, requirements } = planned;
+      return {
+        suiteId: suite.id,
+        outline: outlineSuite(suite, whole),
+        requirements,
+        caseIds: new Map(suite.cases.map(({ id }) => [id, id])),
+        run: {},
+        written: [],
+        judgedHere: null,
+      };
+    },
+    start: async (prepared, context) =>
+      await startLocalRun(prepared, { ...context, runner, record, models, witnesses, answers, known: servers }),
+    readBaseline: async () => {
+      throw new Error('A baseline of a service was planned without a service.');
+    },
+    waitForRuns: async () => await runner.waitForRuns(),
+    listUnusedAnswers: (suites) => answers.listUnused(suites),
+    collect: async () => ({
+      recordings: (await models?.collect()) ?? [],
+      modelNotes: models?.listWarnings() ?? [],
+      snapshots: snapshots?.listChanged() ?? [],
+    }),
+    [Symbol.asyncDispose]: async () => {
+      await runner[Symbol.asyncDispose]();
+      await browser?.[Symbol.asyncDispose]();
+      await relay?.[Symbol.asyncDispose]();
+      await models?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openRelay(clock: Clock): ReturnType<typeof openLocalRelay> {
+  const local = await import('./local-relay.ts');
+  return await local.openLocalRelay(clock);
+}
+
+async function openJobModels(
+  plan: NonNullable<LocalPlan['models']>,
+  options: Pick<LocalOptions, 'clock' | 'logger' | 'redactor'>,
+): Promise<JobModels> {
+  const { openModels } = await import('./open-models.ts');
+  return openModels(plan, options);
+}

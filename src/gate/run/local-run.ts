@@ -1,0 +1,287 @@
+import {
+  BudgetError,
+  ConfigurationError,
+  DeadlineError,
+  NetworkError,
+  ProtocolError,
+  ServerStartError,
+} from '../../base/errors.ts';
+import { createId } from '../../base/ids.ts';
+import { type Clock, race, startTimeLimit } from '../../base/time.ts';
+import { findToolClash } from '../../engine/tool-list.ts';
+import { type EraChoice, readEra } from '../../mcp/protocol.ts';
+import type { TestCase } from '../../model/case.ts';
+import type { ServerWitnesses } from '../../model/process-end.ts';
+import { isTerminalStatus } from '../../model/run.ts';
+import { asksModel, type SuiteCase } from '../../model/suite.ts';
+import type { ModelName, ModelSource } from '../../models/language-model.ts';
+import { type CaseServer, listCaseServers, nameCaseServer, nameStepServers } from '../../runner/case-servers.ts';
+import { type ConnectedTarget, connectTarget } from '../../runner/connect-target.ts';
+import type { PlannedTarget, Runner } from '../../runner/runner.ts';
+import { scheduleCases } from '../../runner/schedule.ts';
+import { compileCase } from '../../suite/compile.ts';
+import type { FileSuite } from '../plan/plan-suites.ts';
+import type { AnswerUse } from './answer-use.ts';
+import type { RunStart, StartedRun } from './backend.ts';
+import type { LocalServer } from './local-server.ts';
+import type { LocalIteration, LocalRecord } from './local-record.ts';
+import type { JobModels } from './open-models.ts';
+import type { PreparedSuite } from './prepared-suite.ts';
+import { explainInterruption } from './run-lifetime.ts';
+
+/** How long a run whose server has died may take to say at which case. */
+const lastWordsMs = 1000;
+
+/** The server answered a moment ago; one that does not three times in a row has gone. */
+const retryWaitsMs = [500, 1000];
+
+const pageSize = 200;
+
+interface LocalStart extends RunStart {
+  runner: Runner;
+  record: LocalRecord;
+  /** Null where no model is asked. */
+  models: JobModels | null;
+  witnesses: ServerWitnesses | undefined;
+  answers: AnswerUse;
+  /** By the id of a registered server. */
+  known: ReadonlyMap<string, LocalServer>;
+}
+
+/** Starts a run of the cases of a suite in this process. @throws {NetworkError} | {ProtocolError} when one of its servers does not answer */
+export async function startLocalRun(
+  { outline, requirements, caseIds }: PreparedSuite,
+  start: LocalStart,
+): Promise<StartedRun> {
+  const { planned, lifetime, teardown, clock, onProgress, runner, record } = start;
+  if (planned.kind === 'stored') throw new Error('A suite of a service was started without a service.');
+  const askedAtMs = clock.monotonicMs();
+  const launchedAtMs = clock.now();
+  const { numbers, compared, models } = start;
+  const source = models?.open({ suiteId: outline.id, requirements, numbers, compared }) ?? null;
+  const cases = planCases(planned, outline, start);
+  const targets = await connectServers(cases, start);
+  refuseClashes(cases, targets);
+  const runs = cases.map((each) => planIterations(each, { targets, source }));
+  const hasOneProcess = start.servers.some(
+    ({ id }) => start.known.get(id)?.running.report.isolation === 'one process for the run',
+  );
+  const { batches, report } = scheduleCases(runs, { ...planned.concurrency, hasOneProcess });
+  const iterations = runs.flatMap((each) => each.iterations);
+  const runId = createId('run');
+  const reportProgress = () => {
+    const finished = run.countFinished();
+    onProgress({ kind: 'run-progress', suite: outline.name, finished, iterations: iterations.length });
+  };
+  const run = record.open(runId, {
+    suiteId: outline.id,
+    iterations,
+    onOutcome: ({ caseId }, outcome) => {
+      const hasEnded = outcome.result !== null && outcome.steps.every(({ status }) => status !== 'skipped');
+      if (hasEnded && compared === null) start.answers.add(outline.id, caseId, outcome.usedAnswers);
+      reportProgress();
+    },
+  });
+  const launch = { askedAtMs: launchedAtMs, answeredAtMs: clock.now() };
+  teardown.add(`cancel the run of ${outline.name}`, async () => {
+    if (!isTerminalStatus(run.describe().status)) runner.cancel(runId);
+  });
+  onProgress({ kind: 'run-started', suite: outline.name, runId, iterations: iterations.length, url: null });
+  runner.start(runId, batches);
+  const settled = runner.waitForRuns(runId);
+  return {
+    caseIds,
+    url: null,
+    launch,
+    concurrency: report,
+    current: () => run.describe(),
+    countBreaks: () => start.servers.reduce((sum, server) => sum + server.countBreaks(askedAtMs), 0),
+    waitForEnd: async () => {
+      let interruption = null;
+      try {
+        await race(settled, { signals: [lifetime.cancelRun] });
+      } catch (error) {
+        if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
+        const { reason } = lifetime.cancelRun;
+        interruption = explainInterruption(reason);
+        // A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster.
+        if (reason instanceof ServerStartError) await waitBriefly(settled, { clock, signal: lifetime.abort });
+        runner.cancel(runId);
+        // What was used is known once the iterations under way have ended. A job that is cancelled has no time to wait for that.
+        if (reason instanceof BudgetError) await race(settled, { signals: [lifetime.abort] });
+      }
+      reportProgress();
+      onProgress({ kind: 'run-finished', suite: outline.name, status: run.describe().status });
+      return interruption;
+    },
+    cancel: async () => runner.cancel(runId),
+    reread: async () => run.describe(),
+    listIterations: async function* listIterations() {
+      const all = run.list();
+      for (let at = 0; at < all.length; at += pageSize) yield all.slice(at, at + pageSize);
+    },
+    listSteps: async (iterationId) => run.listSteps(iterationId),
+    readTrace: async (iterationId) => run.readTrace(iterationId),
+  };
+}
+
+async function waitBriefly(
+  settled: Promise<void>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  using limit = startTimeLimit(clock, { afterMs: lastWordsMs, what: 'The end of the run', signal });
+  await race(settled, { signals: [limit.signal] }).catch(() => {});
+}
+
+/** A server of a run, and how it is spoken to. */
+interface RunServer extends CaseServer {
+  local: LocalServer;
+  era: EraChoice;
+}
+
+/** A case as one run executes it. */
+interface PlannedCase {
+  caseId: string;
+  testCase: TestCase;
+  /** Those that it uses; the first is that of steps that name none. */
+  servers: readonly [RunServer, ...RunServer[]];
+  /** Null for a case that asks none. */
+  model: ModelName | null;
+}
+
+function planCases(
+  { suite }: FileSuite,
+  outline: PreparedSuite['outline'],
+  { servers: registered, known }: Pick<LocalStart, 'servers' | 'known'>,
+): PlannedCase[] {
+  const servers = registered.map(({ id, alias, name }): RunServer => {
+    const local = known.get(id);
+    if (local === undefined) throw new Error(`The server ${name} was planned for and never registered.`);
+    return { id, alias, name, local, era: local.running.protocol };
+  });
+  return outline.cases.flatMap((outlined) => {
+    const found = suite.cases.find(({ id }) => id === outlined.id);
+    return found === undefined ? [] : [planCase({ ...found, runs: outlined.runs ?? found.runs }, suite, servers)];
+  });
+}
+
+function planCase(suiteCase: SuiteCase, suite: FileSuite['suite'], servers: readonly RunServer[]): PlannedCase {
+  const compiled = compileCase(suiteCase, suite, { dialect: 'embedded' });
+  const { advancedConfig, model = null } = compiled;
+  const { setup, teardown, protocol } = advancedConfig ?? {};
+  const [first, ...others] = servers.filter(({ era }) => protocol === undefined || era === readEra(protocol));
+  if (first === undefined) throw new Error(`The case ${suiteCase.title} was planned without a server.`);
+  const ofRevision: [RunServer, ...RunServer[]] = [first, ...others];
+  const name = (step: TestCase['steps'][number]) => nameStepServers(step, ofRevision);
+  const testCase = {
+    ...compiled,
+    steps: compiled.steps.map(name),
+    advancedConfig: {
+      ...advancedConfig,
+      ...(setup && { setup: setup.map(name) }),
+      ...(teardown && { teardown: teardown.map(name) }),
+    },
+  };
+  return {
+    caseId: suiteCase.id,
+    testCase,
+    servers: listCaseServers(compiled, ofRevision),
+    model: asksModel(suiteCase) && model !== null ? readModel(model) : null,
+  };
+}
+
+function readModel(model: string): ModelName {
+  const slash = model.indexOf('/');
+  return { provider: model.slice(0, slash), name: model.slice(slash + 1) };
+}
+
+/** Connects to each server of the cases once. */
+async function connectServers(
+  cases: readonly PlannedCase[],
+  { clock, witnesses, lifetime }: Pick<LocalStart, 'clock' | 'witnesses' | 'lifetime'>,
+): Promise<ReadonlyMap<string, ConnectedTarget>> {
+  const signal = lifetime.cancelRun;
+  const servers = new Map(cases.flatMap((each) => each.servers).map((server) => [server.id, server]));
+  const connect = async (server: RunServer): Promise<ConnectedTarget> => {
+    for (let attempt = 0; ; attempt += 1) {
+      const target = { ...server.local.target(), serverName: nameCaseServer(server) };
+      try {
+        return await connectTarget(target, { witness: witnesses?.find(server.id) ?? null, clock, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        const waitMs = retryWaitsMs[attempt];
+        const isFault = error instanceof NetworkError || error instanceof ProtocolError;
+        if (!isFault || error.cause instanceof DeadlineError || waitMs === undefined)
+          throw adviseOn(error, attempt + 1);
+        await clock.sleep(waitMs, { signal });
+      }
+    }
+  };
+  return new Map(
+    await Promise.all(
+      [...servers.values()].map(async (server) => {
+        const connected = await connect(server);
+        if (connected.readOnlyTools !== null) server.local.tools = [...connected.readOnlyTools.keys()];
+        return [server.id, connected] as const;
+      }),
+    ),
+  );
+}
+
+function adviseOn(error: unknown, attempts: number): unknown {
+  if (!(error instanceof NetworkError || error instanceof ProtocolError)) return error;
+  const tried = attempts === 1 ? '' : ` It was tried ${attempts} times.`;
+  error.hint ??= `The server answered the gate when it was started. Check its output for the reason.${tried}`;
+  return error;
+}
+
+/**
+ * Assertions name a tool without its server, and so do models.
+ *
+ * @throws {ConfigurationError} naming two servers of one case that list a tool of the same name
+ */
+function refuseClashes(cases: readonly PlannedCase[], targets: ReadonlyMap<string, ConnectedTarget>): void {
+  for (const { testCase, servers } of cases) {
+    const message = findToolClash(
+      testCase.title,
+      servers.map((server) => ({
+        name: nameCaseServer(server),
+        tools: targets.get(server.id)?.readOnlyTools?.keys() ?? [],
+      })),
+    );
+    if (message !== null) throw new ConfigurationError([{ input: 'mcp-config', code: 'tool-name-clash', message }]);
+  }
+}
+
+function planIterations(
+  { caseId, testCase, servers, model }: PlannedCase,
+  { targets, source }: { targets: ReadonlyMap<string, ConnectedTarget>; source: ModelSource | null },
+) {
+  const find = (server: RunServer): PlannedTarget & { readOnlyTools: ConnectedTarget['readOnlyTools'] } => {
+    const connected = targets.get(server.id);
+    if (connected === undefined) throw new Error(`The server ${server.name} was planned for and never connected to.`);
+    return { serverId: server.id, ...connected };
+  };
+  const [first, ...others] = servers;
+  const reached: [ReturnType<typeof find>, ...Array<ReturnType<typeof find>>] = [find(first), ...others.map(find)];
+  const lists = reached.map(({ readOnlyTools }) => readOnlyTools);
+  const iterations = Array.from({ length: testCase.runs }, (_, index): LocalIteration => {
+    const iterationNumber = index + 1;
+    const request = { caseId, iterationNumber, apiKeys: new Map<string, string>() };
+    return {
+      id: createId('iter'),
+      iterationNumber,
+      caseId,
+      testCase,
+      servers: reached,
+      model,
+      openModel: model === null || source === null ? null : () => source.openSession({ ...request, model }),
+      openJudge: source === null ? null : (judge) => source.openSession({ ...request, model: judge, purpose: 'judge' }),
+    };
+  });
+  return {
+    testCase,
+    iterations,
+    readOnlyTools: lists.includes(null) ? null : new Map(lists.flatMap((list) => [...(list ?? [])])),
+  };
+}

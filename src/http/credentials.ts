@@ -1,0 +1,16 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+
+/** Reads the token of an Authorization header; undefined where there is none. */
+export function parseBearer(header: string | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+}
+
+/** SHA-256 of a text. */
+export function digestText(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+/** Compares a presented secret with the digest of the right one, so that neither length nor prefix shows in the time. */
+export function isSecretOf(presented: string, expected: Buffer): boolean {
+  return timingSafeEqual(digestText(presented), expected);
+}

@@ -1,0 +1,42 @@
+import { isServerStep, listInnerSteps, mapServerSteps, type Step } from '../model/step.ts';
+import { findStepServer, serverUnderTest, type StepServer } from '../model/step-server.ts';
+import type { TestCase } from '../model/case.ts';
+
+/** The steps of a case, with those before and after its own. */
+interface CaseSteps extends Pick<TestCase, 'steps'> {
+  advancedConfig?: Pick<NonNullable<TestCase['advancedConfig']>, 'setup' | 'teardown'> | undefined;
+}
+
+/** A server of a run, as the steps of cases call it. */
+export interface CaseServer extends StepServer {
+  id: string;
+}
+
+/** What messages and traces call a server. The name that stands for the only server is none that a reader would know. */
+export function nameCaseServer({ alias = serverUnderTest, name }: Pick<StepServer, 'alias' | 'name'>): string {
+  return alias === serverUnderTest ? name : alias;
+}
+
+/** Has a step name its server as the engine knows it. */
+export function nameStepServers(step: Step, servers: readonly CaseServer[]): Step {
+  return mapServerSteps(step, (asking) => {
+    const server = findStepServer(asking, servers, (each) => each);
+    if (server === undefined) return asking;
+    const named = { ...asking, serverName: nameCaseServer(server) };
+    if ('serverId' in named) delete named.serverId;
+    return named;
+  });
+}
+
+/** Lists the servers that the steps of a case name, and all where it has a prompt; the first where the steps name none. */
+export function listCaseServers<Server extends CaseServer>(
+  { steps, advancedConfig: { setup = [], teardown = [] } = {} }: CaseSteps,
+  servers: readonly [Server, ...Server[]],
+): [Server, ...Server[]] {
+  const [main, ...more] = servers;
+  if (steps.some(({ kind }) => kind === 'prompt')) return [main, ...more];
+  const asking = listInnerSteps([...setup, ...steps, ...teardown]).filter(isServerStep);
+  const named = new Set(asking.map((step) => findStepServer(step, servers, (each) => each) ?? main));
+  const [first = main, ...others] = servers.filter((server) => named.has(server));
+  return [first, ...others];
+}
