@@ -5,7 +5,7 @@ import { FaultMatrixReporter } from './test/support/faults/matrix-reporter.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['{test,packages/*/test}/**/*.test.ts'],
     // The modules are loaded once per worker: no test file changes what another one finds in them.
     isolate: false,
     // Starting a process takes longer the more memory a worker holds, and tests start thousands. These flags, and the variables of

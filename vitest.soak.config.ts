@@ -13,7 +13,7 @@ const properties = [
   'test/report/html/page.test.ts',
   'test/server/output-tail.test.ts',
   'test/suite/sync.property.test.ts',
-  'test/sync/round-trip.property.test.ts',
+  'packages/eval-service/test/sync/round-trip.property.test.ts',
   'test/tunnel/frames.test.ts',
   'test/verdict/{bounds,early,judge-gate,merge}.test.ts',
   'test/verdict/{judge,policy}.property.test.ts',

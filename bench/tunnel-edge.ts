@@ -1,7 +1,7 @@
 // Child of the tunnel's benchmark: the embedded service with its relay. Grants a tunnel for every name it is sent.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
-import { openEmbeddedService } from '../lib/embedded/open.js';
+import { openEmbeddedService } from '../lib/eval-service/open.js';
 import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';

@@ -3,7 +3,7 @@ import { operations } from '../src/service/operations/table.ts';
 import { inventory } from './api-inventory.ts';
 
 /**
- * The table of docs/api.md: every operation of the inventory, then the others that the client has. The embedded service serves
+ * The table of the page of the API: every operation of the inventory, then the others that the client has. The embedded service serves
  * those that are described, which the test of its OpenAPI description holds.
  */
 export function listApiRows(): string[][] {

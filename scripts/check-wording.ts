@@ -5,8 +5,8 @@ import { checkText, checkTypeScript } from './wording.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-const documents = ['*.md', 'docs/**/*.md', 'examples/**/*.{md,yml,yaml}', '{.,merge,publish}/action.yml'];
-const sources = ['src/**/*.ts', 'page/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts'];
+const documents = ['*.md', '{docs,packages}/**/*.md', 'examples/**/*.{md,yml,yaml}', '{.,merge,publish}/action.yml'];
+const sources = ['src/**/*.ts', 'packages/**/*.ts', 'page/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts'];
 
 /** Bundled code, which has comments and strings of other packages; and the list of words itself with its test. */
 const skipped = new Set([

@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and docs/api.md, the JSON Schemas,
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and packages/eval-service/docs/api.md, the JSON Schemas,
 // what the report's page runs and looks like, the program of the thread that judges by schemas, and the one that finds elements of widgets.
 // With --check it writes nothing and fails when something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -47,7 +47,10 @@ const generated = new Map<string, string>([
   ['src/engine/schema-worker-source.ts', await renderSchemaWorker()],
   ['src/browser/probe-source.ts', await renderWidgetProbe()],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
-  ['docs/api.md', renderApiPage(await readFile(new URL('docs/api.md', root), 'utf8'))],
+  [
+    'packages/eval-service/docs/api.md',
+    renderApiPage(await readFile(new URL('packages/eval-service/docs/api.md', root), 'utf8')),
+  ],
   ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);

@@ -2,18 +2,25 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { placeSpecifiers } from '../scripts/place-specifiers.ts';
 import { findViolations, packageRooms } from './support/architecture.ts';
 import { buildImportGraph, findImportCycles, parseModule, type SourceFile } from './support/module-graph.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
+/** The sources of the gate, and those of the eval service as the folder `eval-service`, which they are once they are built. */
 function readSources(): SourceFile[] {
-  const src = path.join(root, 'src');
+  return [...readFolder('src', ''), ...readFolder('packages/eval-service/src', 'eval-service/')];
+}
+
+function readFolder(folder: string, prefix: string): SourceFile[] {
+  const src = path.join(root, folder);
   return readdirSync(src, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => {
       const file = path.join(entry.parentPath, entry.name);
-      return { path: path.relative(src, file).split(path.sep).join('/'), text: readFileSync(file, 'utf8') };
+      const name = `${prefix}${path.relative(src, file).split(path.sep).join('/')}`;
+      return { path: name, text: placeSpecifiers(name, readFileSync(file, 'utf8')) };
     });
 }
 
@@ -34,6 +41,17 @@ describe('the architecture', () => {
 
   it('has no import cycles between files, type-only imports included', () => {
     expect(findImportCycles(buildImportGraph(sources)).map((cycle) => cycle.join(' -> '))).toEqual([]);
+  });
+
+  it('lets one file of the gate know the eval service', () => {
+    const knowing = sources.filter(
+      (file) =>
+        !file.path.startsWith('eval-service/') &&
+        parseModule(file).imports.some((each) => each.includes('/eval-service/')),
+    );
+    expect(knowing.map((file) => file.path)).toEqual(['cli/eval-service.ts']);
+    const [wrong] = findViolations({ path: 'cli/a.ts', text: `import { a } from '../eval-service/a.ts';` });
+    expect(wrong).toMatchObject({ rule: 'order' });
   });
 
   it('has one file that starts processes', () => {
@@ -64,7 +82,7 @@ describe('the checker', () => {
   it.each([
     ['report/a.ts', `import { a } from '../model/a.ts';`, `import { a } from '../engine/a.ts';`],
     ['report/a.ts', `import type { A } from '../base/a.ts';`, `import type { A } from '../suite/a.ts';`],
-    ['gate/a.ts', `const a = await import('../embedded/a.ts');`, `const a = await import('../cli/a.ts');`],
+    ['gate/a.ts', `const a = await import('../runner/a.ts');`, `const a = await import('../cli/a.ts');`],
     ['model/a.ts', `type A = import('../base/a.ts').A;`, `type A = import('../suite/a.ts').A;`],
     ['cli/a.ts', `import '../gate/a.ts';`, `import '../action/a.ts';`],
     [
@@ -72,7 +90,7 @@ describe('the checker', () => {
       `import {\n  a,\n  type B,\n} from '../gate/a.ts';`,
       `import {\n  a,\n  type B,\n} from '../index.ts';`,
     ],
-    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../embedded/a.ts';`],
+    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../runner/a.ts';`],
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
     ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
     ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
@@ -83,8 +101,8 @@ describe('the checker', () => {
   });
 
   it.each([
-    ['http/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
-    ['embedded/a.ts', 'service/a.ts', `import { Hono } from 'hono/tiny';`],
+    ['http/a.ts', 'runner/a.ts', `import { Agent } from 'undici';`],
+    ['eval-service/a.ts', 'service/a.ts', `import { Hono } from 'hono/tiny';`],
     ['action/a.ts', 'gate/a.ts', `import * as core from '@actions/core';`],
     ['engine/a.ts', 'suite/a.ts', `import { Ajv2020 } from 'ajv/dist/2020.js';`],
   ])('lets a package into %s but not into %s', (allowed, refused, text) => {

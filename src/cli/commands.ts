@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
+import { serviceCommands } from './eval-service.ts';
 import type { GateProcess } from './run.ts';
 
 type AddCommand<Context> = (program: Command, setExitCode: (code: number) => void, context: Context) => void;
@@ -28,10 +29,10 @@ const otherCommands: ReadonlyArray<CommandModule<Redactor>> = [
   { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
   { names: ['tools'], load: async () => (await import('./tools.ts')).addToolsCommand },
   { names: ['surface'], load: async () => (await import('./surface.ts')).addSurfaceCommand },
-  { names: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
+  { names: ['serve'], load: serviceCommands.loadServe },
   { names: ['tunnel'], load: async () => (await import('./tunnel.ts')).addTunnelCommand },
-  { names: ['api'], load: async () => (await import('./api.ts')).addApiCommand },
-  { names: ['sync', 'pull'], load: async () => (await import('./sync.ts')).addSyncCommands },
+  { names: ['api'], load: serviceCommands.loadApi },
+  { names: ['sync', 'pull'], load: serviceCommands.loadSync },
   { names: ['convert'], load: async () => (await import('./convert.ts')).addConvertCommand },
   // It completes the names of all others, and so is added with them.
   { names: [], load: async () => (await import('./completion.ts')).addCompletionCommand },

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { listFields } from '../service/operations/fields.ts';
 import { listOperations } from '../service/operations/table.ts';
-import { nameFlag } from './api-fields.ts';
+import { nameFlag } from './field-flag.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 

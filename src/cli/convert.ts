@@ -3,7 +3,7 @@ import { ConfigurationError, describeError, readErrorCode } from '../base/errors
 import { readTextFile } from '../base/files.ts';
 import { convertFiles, type SourceFormat, sourceFormats, type SourceText } from '../convert/convert.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { writeOut } from './sync.ts';
+import { writeOut } from './write-out.ts';
 
 interface ConvertFlags {
   from: SourceFormat;

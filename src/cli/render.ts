@@ -6,7 +6,7 @@ import type { Report } from '../model/report.ts';
 import { renderCodeQuality } from '../report/code-quality.ts';
 import { renderComment } from '../report/comment.ts';
 import { renderSummary } from '../report/summary.ts';
-import { writeOut } from './sync.ts';
+import { writeOut } from './write-out.ts';
 
 const forms = ['comment', 'summary', 'code-quality'] as const;
 

@@ -5,7 +5,7 @@ import { listOperations } from '../../src/service/operations/table.ts';
 
 const nameRequest = (method: string, path: string) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
 
-describe('the table of operations in docs/api.md', () => {
+describe('the table of operations in the page of the API', () => {
   it('has each of the 82 operations of the inventory, and each of the table, once', () => {
     expect(inventory).toHaveLength(82);
     const names = listApiRows().map(([name]) => name);

@@ -1,5 +1,5 @@
 // Loaded late by the product; where a clock jumps whenever nothing happens, their loading must not pass for such a time.
-import '../../../src/embedded/open.ts';
+import '../../../packages/eval-service/src/open.ts';
 import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';
 import '../../../src/http/dispatcher.ts';

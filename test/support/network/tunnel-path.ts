@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import type { EmbeddedOptions } from '../../../src/embedded/open.ts';
+import type { EmbeddedOptions } from '../../../packages/eval-service/src/open.ts';
 import { openServiceClient } from '../../../src/service/client.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { createTunnel, type TunnelGrant } from '../../../src/service/tunnels.ts';

@@ -1,5 +1,5 @@
 import { Secret } from '../../../src/base/redaction.ts';
-import type { AcceptedKey, Role } from '../../../src/embedded/callers.ts';
+import type { AcceptedKey, Role } from '../../../packages/eval-service/src/callers.ts';
 
 /** A key of a user with a role; its text is `sk_<name>`. */
 export function holdKey(name: string, organizationId: string, role: Role): AcceptedKey {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { createInventory } from '../../../src/embedded/inventory.ts';
-import { openEmbeddedService, type EmbeddedOptions } from '../../../src/embedded/open.ts';
+import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
+import { openEmbeddedService, type EmbeddedOptions } from '../../../packages/eval-service/src/open.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';
 
 /** An implementation of the eval API to be tested: nothing but a base URL, a key and a project. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createInventory } from '../../../src/embedded/inventory.ts';
+import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import type { ContractAddress } from './answers.ts';
 import { createTestApp } from './test-app.ts';
 

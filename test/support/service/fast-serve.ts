@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { createTerminalLogger } from '../../../src/cli/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { createInventory } from '../../../src/embedded/inventory.ts';
-import { openEmbeddedService } from '../../../src/embedded/open.ts';
+import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
+import { openEmbeddedService } from '../../../packages/eval-service/src/open.ts';
 import { createFastClock } from '../clocks/fast-clock.ts';
 
 // The service of `serve --data <directory>`, with days that pass in seconds: `fast-serve <directory> <api key> <epoch ms> <factor>`.

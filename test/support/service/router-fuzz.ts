@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { createInventory } from '../../../src/embedded/inventory.ts';
+import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import { pathAliases } from '../../../src/service/openapi.ts';
 import type { Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';

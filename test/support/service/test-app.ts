@@ -1,16 +1,16 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import { localCaller } from '../../../src/embedded/callers.ts';
-import { createApp, type InventoryFactory } from '../../../src/embedded/app.ts';
-import { createBodyReader } from '../../../src/embedded/request.ts';
-import { createBodySchemas } from '../../../src/embedded/bodies/suite.ts';
+import { localCaller } from '../../../packages/eval-service/src/callers.ts';
+import { createApp, type InventoryFactory } from '../../../packages/eval-service/src/app.ts';
+import { createBodyReader } from '../../../packages/eval-service/src/request.ts';
+import { createBodySchemas } from '../../../packages/eval-service/src/bodies/suite.ts';
 import { defaultRelayLimits } from '../../../src/tunnel/relay/limits.ts';
 import { contractLimits as limits } from '../../../src/service/limits.ts';
-import { createExecutionRecord } from '../../../src/embedded/execution-record.ts';
+import { createExecutionRecord } from '../../../packages/eval-service/src/execution-record.ts';
 import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import { createRunner } from '../../../src/runner/runner.ts';
-import { openStore } from '../../../src/embedded/store/open.ts';
+import { openStore } from '../../../packages/eval-service/src/store/open.ts';
 
 /**
  * Makes the API of a service that has no socket. `app` has its routes, `errors` what it wrote to its log; `store` is to be closed by the test.

@@ -1,0 +1,167 @@
+import { Hono, type MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import { describeError } from '../../../src/base/errors.ts';
+import type { Logger } from '../../../src/base/logger.ts';
+import type { Clock } from '../../../src/base/time.ts';
+import type { ConcurrencySetting } from '../../../src/model/concurrency.ts';
+import type { ModelName, ModelSource } from '../../../src/models/language-model.ts';
+import { limitRate, type RateLimit, requireCaller, requireLoopbackHost, requireMembership } from './access.ts';
+import { createDispatch } from './agent/turn-tools.ts';
+import type { AcceptedKey, ApiEnv } from './callers.ts';
+import type { BodySchemas } from './bodies/suite.ts';
+import { connectTargets, type ServerReach } from './connect.ts';
+import { createRunCreator, type RunCreator } from './create-run.ts';
+import { ApiError, notFound, renderApiError } from './envelope.ts';
+import type { ServiceLimits } from '../../../src/service/limits.ts';
+import type { RelayEdge } from '../../../src/tunnel/relay/edge.ts';
+import type { CommandServers } from './server-reach.ts';
+import type { BodyReader } from './request.ts';
+import { createAccountRoutes } from './routes/account.ts';
+import { type AnsweredTurn, createAgentRoutes } from './routes/agent.ts';
+import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases.ts';
+import { createGenerateRoutes } from './routes/generate.ts';
+import { createIngestRoutes } from './routes/ingest.ts';
+import { createRunRoutes } from './routes/runs.ts';
+import { createServerRoutes } from './routes/servers.ts';
+import { createSuiteRoutes } from './routes/suites.ts';
+import { createTunnelRoutes } from './routes/tunnels.ts';
+import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
+import type { Runner } from '../../../src/runner/runner.ts';
+import type { ConnectServers } from './server-tools.ts';
+import type { RunRecord } from './store/runs.ts';
+import type { Store } from './store/open.ts';
+
+/** Where the API is mounted, on whatever origin. */
+export const apiPath = '/api/v1';
+
+/** What the service is made of; each route gets the parts that it uses. */
+export interface ServiceParts {
+  clock: Clock;
+  logger: Logger;
+  limits: ServiceLimits;
+  iterationTimeoutMs: number;
+  readBody: BodyReader;
+  bodies: BodySchemas;
+  store: Store;
+  runner: Runner;
+  /** How many iterations of a run execute at the same time. */
+  concurrency: ConcurrencySetting;
+  models: ModelSource | null;
+  /** Used where a request, a case and its suite name none. */
+  defaultModel: ModelName | null;
+  relay: Pick<RelayEdge, 'issue' | 'revoke'>;
+  /** Starts the servers of records over stdio; null where the service must not. */
+  commands: CommandServers | null;
+}
+
+/** Who may call the app and how often, and what else it serves. */
+interface AppAccess {
+  keys: readonly AcceptedKey[];
+  rateLimit: RateLimit | null;
+  createInventory: InventoryFactory | null;
+}
+
+/** Routes of operations: those that need no key, and those that do. And what is next to the API, from the origin on, without a key. */
+export interface OperationRoutes {
+  open: Hono<ApiEnv>;
+  closed: Hono<ApiEnv>;
+  outside: Hono<ApiEnv>;
+}
+
+/** The operations that a gate never calls, and what they do without being called; disposing it ends that. */
+export interface Inventory extends OperationRoutes, AsyncDisposable {
+  findTarget: FindRunTarget;
+  /** What is known of a run in addition to its record, by the fields of the answer. */
+  describeRun(run: RunRecord): object;
+  /** Hears of every turn of the agent that was answered. */
+  onTurn(turn: AnsweredTurn): void;
+  /** How servers are reached where the operations are served. */
+  reach: ServerReach;
+}
+
+/** Makes the inventory of a service. */
+export type InventoryFactory = (
+  parts: ServiceParts,
+  tools: {
+    /** That of the service's runs. */
+    creator: RunCreator;
+    /** The checks of a key: that it is known, and not used too often. */
+    admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
+  },
+) => Inventory;
+
+/** The API as a function; disposing it ends what the service does by itself. */
+export interface App extends AsyncDisposable {
+  fetch: (request: Request, env?: ApiEnv['Bindings']) => Response | Promise<Response>;
+  /** What it answers, for the test of its description. */
+  routes: ReadonlyArray<{ method: string; path: string }>;
+}
+
+/**
+ * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
+ * route it comes from; an unexpected error is logged and answered without its text.
+ */
+export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): App {
+  const { logger, clock, limits, iterationTimeoutMs, store } = parts;
+  const connect: ConnectServers = (servers) => connectTargets(servers, { ...parts, reach: inventory?.reach ?? null });
+  const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
+  const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
+  const admission = [requireCaller(keys), ...(rateLimit === null ? [] : [limitRate(clock, rateLimit)])];
+  const inventory: Inventory | null = createInventory?.(parts, { creator, admission }) ?? null;
+
+  const api = new Hono<ApiEnv>();
+  api.use(requireLoopbackHost());
+  if (inventory !== null) api.route('/', inventory.open);
+  for (const check of admission) api.use(check);
+  const isMember = requireMembership(store);
+  api.use('/projects', isMember);
+  api.use('/projects/:projectId', isMember);
+  api.use('/projects/:projectId/*', isMember);
+  // A wildcard matches what is above it, too.
+  api.use('/eval-runs/*', isMember);
+  const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};
+  const runs = createRunRoutes({ ...parts, describeRun }, creator);
+  // Without the checks of access, for the agent, which acts for a caller that passed them.
+  const inside = new Hono<ApiEnv>();
+  api.route('/', createAccountRoutes(parts));
+  for (const routes of [
+    createServerRoutes(parts),
+    createTunnelRoutes(parts),
+    createSuiteRoutes(parts),
+    createCaseBatchRoutes(parts),
+    createCaseRoutes(parts),
+    createIngestRoutes(parts),
+    createGenerateRoutes({ ...parts, connect, findTarget }),
+  ]) {
+    api.route('/', routes);
+    inside.route('/', routes);
+  }
+  api.route('/projects/:projectId/eval-runs', runs);
+  api.route('/eval-runs', runs);
+  inside.route('/projects/:projectId/eval-runs', runs);
+  api.route(
+    '/',
+    createAgentRoutes({
+      ...parts,
+      connect,
+      dispatch: createDispatch(inside),
+      onTurn: (turn) => inventory?.onTurn(turn),
+    }),
+  );
+  if (inventory !== null) api.route('/', inventory.closed);
+
+  const app = new Hono<ApiEnv>().route(apiPath, api);
+  if (inventory !== null) app.route('/', inventory.outside);
+  app.notFound(() => renderApiError(notFound('Path')));
+  app.onError((error, c) => {
+    if (error instanceof ApiError) return renderApiError(error);
+    // The matched pattern, not the path: a path is the client's text.
+    logger.error(`${c.req.method} ${routePath(c, -1)} failed: ${describeError(error)}`);
+    return renderApiError(new ApiError('INTERNAL_ERROR', 'The service failed to answer; its log says why.'));
+  });
+  return {
+    fetch: (request, env = {}) => app.fetch(request, env),
+    routes: app.routes,
+    [Symbol.asyncDispose]: async () => await inventory?.[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,155 @@
+import { type Command, Option } from 'commander';
+import { ConfigurationError } from '../../../../src/base/errors.ts';
+import type { Redactor } from '../../../../src/base/redaction.ts';
+import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
+import { listOptions } from '../../../../src/gate/options.ts';
+import { planCall, walkOperation } from '../../../../src/service/call-operation.ts';
+import { listFields } from '../../../../src/service/operations/fields.ts';
+import type { Operation } from '../../../../src/service/operations/operation.ts';
+import { listOperations } from '../../../../src/service/operations/table.ts';
+import { parseAs } from '../../../../src/service/parse.ts';
+import { requireProject } from '../../../../src/service/project.ts';
+import { findNearest } from '../../../../src/suite/findings.ts';
+import { nameFlag } from '../../../../src/cli/field-flag.ts';
+import { readFields } from './api-fields.ts';
+import { renderOperationHelp, renderOperationList } from './api-help.ts';
+import { readGateFlags } from '../../../../src/cli/gate-options.ts';
+import { createServiceOption, openServiceOfFlags, serviceFlags } from './service-client.ts';
+
+interface ApiFlags {
+  service?: 'svc' | 'mcpjam';
+  all?: boolean;
+  showSecrets?: boolean;
+  idempotencyKey?: string;
+  help?: boolean;
+}
+
+/** Adds `api`: one call of the eval API, whose answer goes to stdout as JSON. */
+export function addApiCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => serviceFlags.has(name));
+  const command = program
+    .command('api')
+    .description('Call an operation of the eval API, and print its answer as JSON.')
+    .argument('[operation]', 'such as getMe')
+    .argument('[fields...]', 'its fields, as --field value')
+    .helpOption(false)
+    .allowUnknownOption()
+    .addOption(createServiceOption());
+  for (const { name, hint, brief } of options) command.addOption(new Option(`--${name} ${hint}`, brief));
+  command
+    .option('--all', 'Print all pages of a list instead of the first.')
+    .option('--show-secrets', 'Print secrets of the answer, too.')
+    .option('--idempotency-key <key>', 'Let the service do it once, however often it is sent.')
+    .option('-h, --help', 'Show this help, or that of the operation.')
+    .addHelpText(
+      'after',
+      () => `
+Lists take their flag once per item. Objects are JSON, or @file with JSON in it.
+--body gives several fields of a body at once.
+
+Operations:
+
+${renderOperationList()}
+
+Examples:
+  $ mcp-eval-ci api listProjectServers --base-url http://127.0.0.1:8787/api/v1
+  $ mcp-eval-ci api createEvalCase --suite-id s1 --title A --steps @steps.json
+  $ mcp-eval-ci api createEvalCase --help`,
+    )
+    .action(async (name: string | undefined, words: string[], flags: ApiFlags & Record<string, unknown>) => {
+      if (name === undefined) {
+        if (flags.help === true) command.outputHelp();
+        else command.error("error: missing required argument 'operation'", { exitCode: 2 });
+        return;
+      }
+      const operation = requireOperation(name);
+      if (flags.help === true) {
+        process.stdout.write(renderOperationHelp(operation));
+        return;
+      }
+      const texts = readGateFlags(flags, process.env, options);
+      for await (const answer of callFromFlags(operation, words, { flags, texts, redactor })) {
+        const { showSecrets = false } = flags;
+        // JSON escapes what would command a terminal, except for what stands above ASCII.
+        const text = JSON.stringify(showSecrets ? answer : hideSecrets(answer, operation), null, 2);
+        process.stdout.write(`${redactor.redact(text)}\n`);
+      }
+      setExitCode(0);
+    });
+}
+
+function requireOperation(name: string): Operation {
+  const known = listOperations();
+  const found = known.find((operation) => operation.name === name);
+  if (found !== undefined) return found;
+  const nearest = findNearest(
+    name,
+    known.map((operation) => operation.name),
+  );
+  const remedy = nearest === undefined ? '`mcp-eval-ci api --help` lists the operations' : `did you mean ${nearest}?`;
+  const message = `${JSON.stringify(name)} is no operation; ${remedy}`;
+  throw new ConfigurationError([{ input: 'operation', code: 'unknown-operation', message }]);
+}
+
+/** Gives the answer of the operation, or with `--all` one that has the items of all pages. */
+async function* callFromFlags(
+  operation: Operation,
+  words: readonly string[],
+  { flags, texts, redactor }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor },
+): AsyncGenerator {
+  // The project is found out last, so that wrong words cost no request.
+  const projectField = listFields(operation).find(({ name }) => name === 'projectId');
+  // An operation that can do without a project gets one only where it is named.
+  const isAsked = projectField?.isRequired === true || (projectField !== undefined && Boolean(texts['project']));
+  const isProjectOpen = isAsked && !hasProject(words);
+  const fields = await readFields(operation, words, { preset: isProjectOpen ? { projectId: '' } : {} });
+  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  const isPublic = operation.right === 'public';
+  await using client = openServiceOfFlags({ service: flags.service ?? 'svc', texts, isPublic, redactor, signal });
+  if (isProjectOpen && fields['projectId'] === '') {
+    fields['projectId'] = (await requireProject(client, { project: texts['project'] || null })).id;
+  }
+  const { idempotencyKey } = flags;
+  if (idempotencyKey !== undefined && 'idempotencyKey' in operation.body.shape)
+    fields['idempotencyKey'] = idempotencyKey;
+  const callOptions = idempotencyKey === undefined ? {} : { idempotencyKey };
+  if (operation.cursor === undefined || flags.all !== true) {
+    const check = parseAs(operation.answer, `that of ${operation.name}`);
+    const parse = (answer: unknown) => (check(answer), answer);
+    yield await client.call({ ...planCall(operation, fields, client.profile), parse, ...callOptions });
+    return;
+  }
+  const items: unknown[] = [];
+  for await (const page of walkOperation(client, operation, fields, { isRaw: true, ...callOptions })) {
+    for (const item of page) {
+      if (operation.cursor === 'headers') yield item;
+      else items.push(item);
+    }
+  }
+  if (operation.cursor !== 'headers') yield { items };
+}
+
+function hasProject(words: readonly string[]): boolean {
+  const names = [nameFlag('projectId'), '--projectId'];
+  return words.some((word) => names.some((name) => word === name || word.startsWith(`${name}=`)));
+}
+
+const hidden = '***';
+
+/** An answer without its secrets: the fields that the operation names, wherever they are, and the value of `k` in URLs. */
+export function hideSecrets(answer: unknown, { secrets = [] }: Pick<Operation, 'secrets'>): unknown {
+  if (typeof answer === 'string') return hideUrlKeys(answer);
+  if (Array.isArray(answer)) return answer.map((item) => hideSecrets(item, { secrets }));
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [
+      name,
+      secrets.includes(name) && value !== null && value !== undefined ? hidden : hideSecrets(value, { secrets }),
+    ]),
+  );
+}
+
+/** The public URL of a tunnel lets every caller that knows its `k` call the server. */
+function hideUrlKeys(text: string): string {
+  return text.replaceAll(/([?&]k=)[^&#\s"'<>]+/g, `$1${hidden}`);
+}

@@ -1,0 +1,155 @@
+import { isRecord } from '../../../src/base/json.ts';
+import { meetsMinimumPassRate } from '../../../src/model/rate.ts';
+import type { ToolCall } from '../../../src/model/run.ts';
+import type { IngestResult, IngestRun } from '../../../src/service/bodies/ingest.ts';
+import { createSuiteContent } from './bodies/suite.ts';
+import { readSentTrace } from './artifacts.ts';
+import { ApiError } from './envelope.ts';
+import { createId } from '../../../src/base/ids.ts';
+import { describeIngestedCase } from './planned-case.ts';
+import { judgeIntegrity, readScores } from './scores.ts';
+import type { Store } from './store/open.ts';
+import type { RunRecord } from './store/runs.ts';
+import type { SuiteRecord } from './store/suites.ts';
+
+/** The functions of this file write; their caller has them do so in one transaction. */
+export interface IngestScope {
+  store: Store;
+  projectId: string;
+  now: number;
+}
+
+/**
+ * Finds the run that has this external id, or starts it in the oldest suite of its name, which is made where there is none.
+ *
+ * @throws {ApiError} CONFLICT where the same id was used under another configuration.
+ */
+export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: RunRecord; isReused: boolean } {
+  const { store, projectId, now } = scope;
+  const { externalRunId: externalId } = body;
+  const evaluationConfigHash = body.evaluationConfigHash ?? null;
+  const found = store.runs.getExternal(projectId, externalId);
+  if (found !== undefined) {
+    if (found.evaluationConfigHash === evaluationConfigHash) return { run: found, isReused: true };
+    throw new ApiError('CONFLICT', 'This externalRunId was used with another evaluationConfigHash; use a new one.');
+  }
+  const suite = findSuite(body, scope);
+  const id = createId('run');
+  store.runs.insert({
+    id,
+    projectId,
+    suiteId: suite.id,
+    minimumPassRate: body.passCriteria?.minimumPassRate ?? suite.content.minimumAccuracy ?? 100,
+    notes: body.notes ?? null,
+    total: body.expectedIterations ?? 0,
+    now,
+    externalId,
+    evaluationConfigHash,
+  });
+  return { run: reread(store, id), isReused: false };
+}
+
+function findSuite(
+  { suiteName: name, suiteDescription, serverNames }: IngestRun,
+  { store, projectId, now }: IngestScope,
+): Pick<SuiteRecord, 'id' | 'content'> {
+  const found = store.suites.list(projectId).find(({ content }) => content.name === name);
+  if (found !== undefined) return found;
+  const serverIds = (serverNames ?? []).flatMap((server) => store.servers.getByName(projectId, server)?.id ?? []);
+  const content = createSuiteContent({ name, description: suiteDescription ?? undefined, serverIds });
+  const suite = { id: createId('ste'), projectId, content, now };
+  store.suites.insert(suite);
+  return suite;
+}
+
+/**
+ * Adds results to a run. Those whose external id it has already are skipped. One that has none is known by its position in the
+ * run, so that only ids make it safe to send it again.
+ *
+ * @throws {ApiError} CONFLICT where there is something new for a run that has ended.
+ */
+export function addResults(
+  run: RunRecord,
+  results: readonly IngestResult[],
+  { store }: Pick<IngestScope, 'store'>,
+): { inserted: number; skipped: number; total: number } {
+  const cases = store.cases.list(run.suiteId);
+  const before = run.passed + run.failed;
+  const numbers = new Map<string, number>();
+  let inserted = 0;
+  for (const [index, result] of results.entries()) {
+    const { caseTitle: title } = result;
+    const declaredId = result.caseId ?? result.externalCaseId;
+    const testCase =
+      cases.find((record) => record.declaredId === declaredId) ?? cases.find(({ content }) => content.title === title);
+    const ordinal = (numbers.get(title) ?? 0) + 1;
+    numbers.set(title, ordinal);
+    const { iterationNumber } = result.metadata ?? {};
+    const caseKey = declaredId ?? testCase?.declaredId ?? title;
+    const scores = readScores(result.metadata);
+    store.plannedCases.insert(run.id, caseKey, describeIngestedCase(result, scores?.configHash ?? null));
+    const isNew = store.iterations.ingest({
+      runId: run.id,
+      id: createId('iter'),
+      caseKey,
+      scores,
+      externalId: result.externalIterationId ?? `${run.externalId}-${before + index + 1}`,
+      caseId: testCase?.id ?? null,
+      title,
+      iterationNumber: typeof iterationNumber === 'number' ? Math.trunc(iterationNumber) : ordinal,
+      result: result.passed ? 'passed' : 'failed',
+      durationMs: result.durationMs === null || result.durationMs === undefined ? null : Math.round(result.durationMs),
+      error: result.error ?? null,
+      toolCalls: { actual: readToolCalls(result.actualToolCalls), expected: readToolCalls(result.expectedToolCalls) },
+      model: result.model ?? null,
+      provider: result.provider ?? null,
+      tokensUsed: result.tokens?.total ?? null,
+      trace: readSentTrace(result, { store, projectId: run.projectId, path: `results.${index}` }),
+    });
+    if (!isNew) continue;
+    inserted += 1;
+    store.runs.count(run.id, result.passed ? 'passed' : 'failed');
+  }
+  if (inserted > 0 && run.status !== 'running') {
+    throw new ApiError('CONFLICT', `The run has ended already: it is ${run.status}.`);
+  }
+  const total = before + inserted;
+  store.runs.setTotal(run.id, Math.max(run.total, total));
+  return { inserted, skipped: results.length - inserted, total };
+}
+
+/**
+ * Ends a run with the verdict on what it holds; one that has ended stays so.
+ *
+ * @throws {ApiError} CONFLICT where it was cancelled.
+ */
+export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope, 'store' | 'now'>): RunRecord {
+  const run = reread(store, id);
+  if (run.status === 'cancelled') throw new ApiError('CONFLICT', 'The run was cancelled.');
+  if (run.status !== 'running') return run;
+  const total = run.passed + run.failed;
+  store.runs.setTotal(id, total);
+  store.runs.setScoreIntegrity(id, judgeIntegrity(store.iterations.listScores(id).values()));
+  if (total === 0) {
+    store.runs.end(id, { status: 'failed', result: null, failure: 'No results were sent.', now });
+  } else {
+    const isPassed = meetsMinimumPassRate(run.passed, total, run.minimumPassRate / 100);
+    store.runs.end(id, { status: 'completed', result: isPassed ? 'passed' : 'failed', failure: null, now });
+  }
+  return reread(store, id);
+}
+
+function reread(store: Store, id: string): RunRecord {
+  const run = store.runs.get(id);
+  if (run === undefined) throw new Error(`Run ${id} was just written and is not there.`);
+  return run;
+}
+
+/** Reporters spell them in several ways. */
+function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
+  return (calls ?? []).map((call) => {
+    const name = call['toolName'] ?? call['name'];
+    const sent = call['arguments'] ?? call['args'] ?? call['input'];
+    return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isRecord(sent) ? { ...sent } : {} };
+  });
+}

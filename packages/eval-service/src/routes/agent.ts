@@ -1,0 +1,162 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
+import { agentOperations } from '../../../../src/service/operations/agent.ts';
+import { formatModelName } from '../../../../src/models/model-name.ts';
+import { createActionStore } from '../agent/actions.ts';
+import { executeAction, type ExecutionParts } from '../agent/execute.ts';
+import { listOperations, runSuiteOperation } from '../agent/operations.ts';
+import { openProjectServers } from '../agent/project-servers.ts';
+import { type AgentMessage, runTurn, type TurnAnswer } from '../agent/turn.ts';
+import { collectTools, propose, type TurnContext, type TurnRecord } from '../agent/turn-tools.ts';
+import { type ChosenModel, explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
+import { ApiError } from '../envelope.ts';
+import { createExactlyOnce } from '../exactly-once.ts';
+import { requireProject } from '../lookup.ts';
+import { type BodyReader, describeRequest, keepAnswer } from '../request.ts';
+import { answerWithin } from '../time-limit.ts';
+
+/** The API's own limits. */
+const maxConcurrentTurns = 4;
+const turnTimeoutMs = 90_000;
+
+/** Longer than any operation gives itself. */
+const executionTimeoutMs = 200_000;
+
+type TurnReport = TurnAnswer & TurnRecord;
+type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader; onTurn: (turn: AnsweredTurn) => void };
+
+/** A turn that was answered, for the record of its conversation. */
+export interface AnsweredTurn {
+  projectId: string;
+  userId: string;
+  /** Null where the request named no conversation. */
+  conversationId: string | null;
+  /** Whether it took place where the members of the project read along. */
+  isShared: boolean;
+  messages: readonly AgentMessage[];
+}
+
+/** The agent: a model with the operations of a project and the tools of its servers, one turn per request. */
+export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
+  const { store, clock, dispatch, readBody, onTurn } = parts;
+  const actions = createActionStore(clock);
+  const doOnce = createExactlyOnce(store);
+  const takeSlot = createSlots();
+  const routes = new Hono<ApiEnv>();
+
+  routes.post('/projects/:projectId/agent', async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    const { idempotencyKey, ...body } = await readBody(c, agentOperations.runAgentTurn.body);
+    const request = describeRequest(`agent:${projectId}`, idempotencyKey, body);
+    const { answer } = await doOnce(request, z.custom<TurnReport>(), async () => {
+      const chosen = requireModel(parts, { operation: 'The agent' });
+      using _slot = takeSlot();
+      const record: TurnRecord = { toolCalls: [], createdResources: [], proposedActions: [] };
+      const context: TurnContext = {
+        projectId,
+        conversationId: body.conversationId ?? body.slackChannelId ?? null,
+        turnKey: idempotencyKey,
+        projectUrl: new URL(c.req.url.replace(/\/agent(?:\?.*)?$/, '')).href,
+        record,
+        dispatch,
+        actions,
+      };
+      const limits = { clock, timeoutMs: turnTimeoutMs, client: c.req.raw.signal, what: 'The turn' };
+      try {
+        const answered = await answerWithin(
+          (signal) => takeTurn(parts, { chosen, messages: body.messages, context }, signal),
+          limits,
+        );
+        offerRuns(context);
+        const report: TurnReport = { ...answered, ...record };
+        store.transact(() => {
+          keepAnswer(store, request, report);
+          onTurn({
+            projectId,
+            userId: c.var.caller.user.id,
+            conversationId: context.conversationId,
+            isShared: body.slackChannelId !== undefined,
+            messages: body.messages,
+          });
+        });
+        return report;
+      } catch (error) {
+        throw addRecord(explainModelError(error), record);
+      }
+    });
+    return c.json(answer);
+  });
+
+  routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    // Only the id says what is executed.
+    await readBody(c, agentOperations.executeProposedAction.body);
+    const action = actions.claim(projectId, c.req.param('actionId'));
+    const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
+      clock,
+      timeoutMs: executionTimeoutMs,
+      client: c.req.raw.signal,
+      what: 'The action',
+    });
+    const { actionId, operation, kind } = action.proposal;
+    return c.json({ actionId, operation, status: 'succeeded', kind, result });
+  });
+  return routes;
+}
+
+async function takeTurn(
+  { store, clock, connect }: AgentParts,
+  { chosen, messages, context }: { chosen: ChosenModel; messages: readonly AgentMessage[]; context: TurnContext },
+  signal: AbortSignal,
+): Promise<TurnAnswer> {
+  const { projectId, conversationId, actions } = context;
+  await using servers = await openProjectServers(store.servers.list(projectId), { connect, clock, signal });
+  const session = await chosen.openSession();
+  const input = {
+    history: messages.slice(0, -1),
+    prompt: messages.at(-1)?.content ?? '',
+    tools: collectTools(listOperations(formatModelName(chosen.model)), servers.opened, context),
+    actions: conversationId === null ? [] : actions.list({ projectId, conversationId }),
+    unreachable: servers.unreachable,
+  };
+  return await runTurn(session, input, signal);
+}
+
+/** A suite that a turn created comes with the proposal to run it, as in the API. */
+function offerRuns(context: TurnContext): void {
+  if (context.conversationId === null) return;
+  for (const { type, id } of context.record.createdResources) {
+    const call = type === 'eval_suite' ? runSuiteOperation.read({ suiteId: id }) : null;
+    if (call === null || 'problem' in call || call.approval === null) continue;
+    const { approval, request } = call;
+    propose(context, { operation: runSuiteOperation.name, approval, work: { kind: 'request', request } });
+  }
+}
+
+/** A turn that fails may have done something: its refusal says what. */
+function addRecord(error: unknown, { createdResources, proposedActions }: TurnRecord): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const details = {
+    ...error.details,
+    ...(createdResources.length === 0 ? {} : { createdResources }),
+    ...(proposedActions.length === 0 ? {} : { proposedActions }),
+  };
+  return new ApiError(error.code, error.message, { details, cause: error });
+}
+
+function createSlots(): () => Disposable {
+  let taken = 0;
+  return () => {
+    if (taken >= maxConcurrentTurns) {
+      const message = `${maxConcurrentTurns} turns are under way; wait until one has ended.`;
+      throw new ApiError('RATE_LIMITED', message, { details: { maxConcurrentTurns } });
+    }
+    taken += 1;
+    return {
+      [Symbol.dispose]: () => {
+        taken -= 1;
+      },
+    };
+  };
+}

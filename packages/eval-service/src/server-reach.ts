@@ -1,0 +1,83 @@
+import { ServerStartError } from '../../../src/base/errors.ts';
+import type { ServerAccess } from '../../../src/mcp/access.ts';
+import { readRefusalStatus } from '../../../src/mcp/faults.ts';
+import { currentCaller } from './callers.ts';
+import type { ServerReach } from './connect.ts';
+import { ApiError, notSupported } from './envelope.ts';
+import type { TokenBook } from './oauth-tokens.ts';
+import type { ServerRecord } from './store/servers.ts';
+
+/** How servers are reached where the whole API is served. */
+export interface FullReach extends ServerReach {
+  /** As `open`, with what the caller has: a server that needs a grant says so itself. */
+  openAsIs(server: ServerRecord): Promise<{ url: string; access: ServerAccess | null }>;
+}
+
+/**
+ * Reaches servers with the tokens of the caller, and starts commands where the service may. What the command of a record is, and what
+ * it printed, is in no refusal.
+ */
+export function createServerReach({
+  tokens,
+  commands,
+}: {
+  tokens: TokenBook;
+  commands: CommandServers | null;
+}): FullReach {
+  const openAsIs = async (server: ServerRecord) => {
+    if (server.content.transportType === 'stdio') return { url: await startCommand(server, commands), access: null };
+    return { url: server.content.url ?? '', access: tokens.find(server, currentCaller.getStore()) };
+  };
+  return {
+    openAsIs,
+    open: async (server) => {
+      const opened = await openAsIs(server);
+      if (server.content.useOAuth === true && opened.access === null) throw requireGrant(server);
+      return opened;
+    },
+    explain: (server, error) => {
+      const status = readRefusalStatus(error);
+      if (status === null) return null;
+      const hasOwnHeader = Object.keys(server.content.headers ?? {}).some((name) => /^authorization$/i.test(name));
+      const isGrant = status === 401 && !(hasOwnHeader && server.content.useOAuth !== true);
+      return isGrant ? requireGrant(server) : createRefusal(server, status);
+    },
+  };
+}
+
+function requireGrant({ id, content }: ServerRecord): ApiError {
+  const message = `Server ${JSON.stringify(content.name)} needs an OAuth grant; import tokens for it.`;
+  return new ApiError('OAUTH_REQUIRED', message, { details: { serverId: id } });
+}
+
+function createRefusal({ id, content }: ServerRecord, status: number): ApiError {
+  const message = `Server ${JSON.stringify(content.name)} refuses the credentials of its record with HTTP ${status}.`;
+  return new ApiError('FORBIDDEN', message, { details: { serverId: id } });
+}
+
+async function startCommand(server: ServerRecord, commands: CommandServers | null): Promise<string> {
+  const label = `Server ${JSON.stringify(server.content.name)}`;
+  if (commands === null) {
+    throw notSupported(
+      `${label} speaks stdio, and the service starts commands of records only with \`serve --allow-stdio\`; start it behind a bridge and save its URL.`,
+    );
+  }
+  try {
+    return await commands.open(server);
+  } catch (error) {
+    const code = error instanceof ServerStartError ? error.processExitCode : null;
+    const end = code === null ? '' : ` It exited with code ${code}.`;
+    throw new ApiError('SERVER_UNREACHABLE', `${label} did not start from its command.${end}`, { cause: error });
+  }
+}
+
+/** Starts the commands of server records, and keeps what it started until it is disposed. */
+export interface CommandServers extends AsyncDisposable {
+  /**
+   * Resolves with the URL at which the server answers; each session there has a process of its own.
+   *
+   * @throws {ServerStartError} where it does not start
+   * @throws {ConfigurationError} where its command cannot be read
+   */
+  open(server: ServerRecord): Promise<string>;
+}
