@@ -20,6 +20,25 @@ export interface Attack {
   deserves: Outcome;
 }
 
+/** How the server of an attack is isolated. */
+export const isolationLevels = ['none', 'isolated', 'confined'] as const;
+export type IsolationLevel = (typeof isolationLevels)[number];
+
+/** The input that reaches a level where the machine has a sandbox. */
+export const sandboxOf: Readonly<Record<IsolationLevel, 'off' | 'auto' | 'required'>> = {
+  none: 'off',
+  isolated: 'auto',
+  confined: 'required',
+};
+
+/** An attack that the gate withstands in another way at each level. */
+export interface LevelledAttack extends Attack {
+  level: IsolationLevel;
+}
+
+/** Null for an attack that no server makes. */
+export const levelOf = (attack: Attack & { level?: IsolationLevel }): IsolationLevel | null => attack.level ?? null;
+
 export interface ServerAttack extends Attack {
   attacker: 'server';
   /** The file of the payload below `payloads/`, its name in there, and what distinguishes its variants. */

@@ -6,18 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { commitFiles, runGitIn } from '../support/github/pull-request.ts';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import type { Attack, AttackResult } from './attack.ts';
+import { type AttackResult, type IsolationLevel, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-const sandboxes = ['off', 'auto', 'required'] as const;
-type SandboxMode = (typeof sandboxes)[number];
-
 /** A change that is worse than its base, and has the base look as bad. */
-export interface BaseAttack extends Attack {
+export interface BaseAttack extends LevelledAttack {
   attacker: 'pull-request';
-  sandbox: SandboxMode;
   /** What the server of the change does when it starts, as the text of a module. */
   spoil: string;
 }
@@ -50,7 +46,7 @@ writeFileSync(join(site, 'usercustomize.py'), 'raise SystemExit(1)');
 `;
 
 /** Where Python itself is, which a launcher may find by HOME; null where there is none. */
-const python = (() => {
+const pythonPath = (() => {
   try {
     return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
   } catch {
@@ -74,16 +70,16 @@ const spoils: Array<[string, string, 'everywhere' | 'in a sandbox']> = [
 ];
 
 export const baseAttacks: readonly BaseAttack[] = spoils
-  .filter(([name]) => python !== null || !name.includes('Python'))
+  .filter(([name]) => pythonPath !== null || !name.includes('Python'))
   .flatMap(([name, spoil, where]) =>
-    sandboxes
-      .filter((sandbox) => where === 'everywhere' || sandbox !== 'off')
-      .map((sandbox) => ({
-        name: `${name}, with sandbox ${sandbox}`,
+    isolationLevels
+      .filter((level) => where === 'everywhere' || level !== 'none')
+      .map((level) => ({
+        name: `${name}, at the level ${level}`,
         class: 'base',
         attacker: 'pull-request' as const,
         deserves: 'failed' as const,
-        sandbox,
+        level,
         spoil,
       })),
   );
@@ -116,7 +112,7 @@ const writeCase = (says: string) => `  - title: Says ${says}
 `;
 
 /** A repository whose change says one word less than its base, next to a HOME and a temporary directory. */
-async function createAttackedRepository({ spoil }: Pick<BaseAttack, 'spoil'>): Promise<Workspace> {
+export async function createAttackedRepository({ spoil }: Pick<BaseAttack, 'spoil'>): Promise<Workspace> {
   const workspace = await createWorkspace({ 'repository/.keep': '', 'home/.keep': '', 'tmp/.keep': '' });
   const repository = { ...workspace, path: join(workspace.path, 'repository') };
   runGitIn(repository, 'init', '-q', '--template=', '-b', 'main');
@@ -165,12 +161,12 @@ const [, , port] = process.argv;
 spawn(process.execPath, ['http.mjs', port, 'nothing', 'late'], { stdio: 'ignore' });
 `;
 
-export const portAttacks: readonly BaseAttack[] = sandboxes.map((sandbox): BaseAttack => ({
-  name: `answers at the port of the base, with sandbox ${sandbox}`,
+export const portAttacks: readonly BaseAttack[] = isolationLevels.map((level): BaseAttack => ({
+  name: `answers at the port of the base, at the level ${level}`,
   class: 'base port',
   attacker: 'pull-request',
   deserves: 'failed',
-  sandbox,
+  level,
   spoil: steal,
 }));
 
@@ -188,11 +184,11 @@ export async function runPortAttack(attack: BaseAttack, { slack = 1 } = {}): Pro
       entry,
       'run',
       '--sandbox',
-      attack.sandbox,
+      sandboxOf[attack.level],
       '--format',
       'json',
       '--timeout',
-      '120s',
+      `${120 * slack}s`,
       '--min-pass-rate',
       '0%',
       '--server-command',
@@ -229,43 +225,55 @@ async function findFreePort(): Promise<number> {
 /** Runs the gate of the change next to its base. */
 export async function runBaseAttack(attack: BaseAttack, { slack = 1 } = {}): Promise<AttackResult> {
   await using workspace = await createAttackedRepository(attack);
+  const python = attack.name.includes('Python') ? pythonPath : null;
+  const args = ['--base=git', '--base-ref=main'];
+  const { exitCode, worse, found } = await runBaseGate(workspace, { level: attack.level, args, python, slack });
+  const isRight = exitCode === 1 && worse.join() === lostCase;
+  return { attack, found, problems: isRight ? [] : [found] };
+}
+
+/** What the change no longer says. */
+export const lostCase = 'Says two';
+
+interface BaseGate {
+  level: IsolationLevel;
+  args: readonly string[];
+  /** That the server calls; null for none. */
+  python?: string | null;
+  env?: Readonly<Record<string, string>>;
+  slack: number;
+}
+
+/** Runs a gate of the repository, and names the cases in which the change is worse. */
+export async function runBaseGate(
+  workspace: Workspace,
+  { level, args, python = null, env = {}, slack }: BaseGate,
+): Promise<{ exitCode: number | null; worse: string[]; found: string }> {
   const at = (name: string) => join(workspace.path, name);
   const { exitCode, report, output } = await observeGate({
     args: [
       entry,
       'run',
-      '--sandbox',
-      attack.sandbox,
-      '--format',
-      'json',
-      '--timeout',
-      '120s',
-      '--base',
-      'git',
-      '--base-ref',
-      'main',
-      '--min-pass-rate',
-      '30%',
-      '--report-dir',
-      at('reports'),
-      '--server-env',
-      `JOB_HOME=${at('home')}`,
-      '--server-env',
-      `JOB_TMPDIR=${at('tmp')}`,
-      '--server-env',
-      `PYTHON=${attack.name.includes('Python') ? python : ''}`,
-      '--server-command',
-      `${process.execPath} server.mjs`,
+      `--sandbox=${sandboxOf[level]}`,
+      '--format=json',
+      `--timeout=${120 * slack}s`,
+      '--min-pass-rate=30%',
+      `--report-dir=${at('reports')}`,
+      `--server-env=JOB_HOME=${at('home')}`,
+      `--server-env=JOB_TMPDIR=${at('tmp')}`,
+      `--server-env=PYTHON=${python ?? ''}`,
+      `--server-command=${process.execPath} server.mjs`,
+      ...args,
       'x.evals.yaml',
     ],
     workspace: at('repository'),
-    env: { HOME: at('home'), TMPDIR: at('tmp') },
+    env: { HOME: at('home'), TMPDIR: at('tmp'), ...env },
     limitS: 200 * slack,
   });
   const comparison = report?.baseComparison;
   const worse = comparison?.cases.filter(({ isWorse }) => isWorse).map(({ title }) => title) ?? [];
-  const isRight = exitCode === 1 && worse.join() === 'Says two';
-  const found = `exit code ${exitCode}, worse: ${worse.join() || 'none'}${comparison?.problem ?? ''}`;
-  const details = report === null ? `${found}\n${output.slice(-2000)}` : found;
-  return { attack, found, problems: isRight ? [] : [details] };
+  const reasons = report?.verdict.reasons.map(({ code }) => code) ?? [];
+  const details = report === null ? `\n${output.slice(-2000)}` : '';
+  const found = `exit code ${exitCode}, ${reasons.join()}, worse: ${worse.join() || 'none'} ${comparison?.problem ?? ''}${details}`;
+  return { exitCode, worse, found: found.trim() };
 }

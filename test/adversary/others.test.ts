@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canMake } from '../support/process/sandbox-lab.ts';
+import { accessAttacks, runAccessAttack } from './access-attacks.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { type BaseAttack, baseAttacks, portAttacks, runBaseAttack, runPortAttack } from './base-attacks.ts';
+import { baseRepositoryAttacks, runBaseRepositoryAttack } from './base-repository-attacks.ts';
 import { fileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
+import { runSurfaceAttack, surfaceAttacks } from './surface-attacks.ts';
 import { openServiceLab, type ServiceLab, serviceAttacks } from './service-attacks.ts';
 
 describe('a pull request, judged by the policy of its base,', () => {
@@ -29,28 +32,51 @@ describe('the files that a gate writes', () => {
   });
 });
 
+describe('a secret of the job', () => {
+  const chosen = accessAttacks.filter(({ class: name }, index) => name !== 'env hosts' || index % 4 === 0);
+  it.each(chosen.map((attack) => [attack.name, attack] as const))('stays where a change %s', async (_, attack) => {
+    expect((await runAccessAttack(attack)).problems).toEqual([]);
+  });
+});
+
+describe('a surface that is too large to be compared as a whole', { timeout: 300_000 }, () => {
+  const chosen = surfaceAttacks.filter(
+    ({ name }) => name === 'changes 400 alternatives of 50 members, at the level none',
+  );
+  it.each(chosen.map((attack) => [attack.name, attack] as const))('does not pass: %s', async (_, attack) => {
+    expect((await runSurfaceAttack(attack, { command: commandPath, slack: 10 })).problems).toEqual([]);
+  });
+});
+
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 describe('a change that is worse than its base', () => {
-  const canRun = ({ sandbox }: BaseAttack) => hasSandbox || sandbox === 'off';
+  const canRun = ({ level }: BaseAttack) => hasSandbox || level === 'none';
   // The others are in `npm run test:adversary`.
   const chosen = baseAttacks.filter(canRun).filter((_, index) => index % 6 === 0);
   it.each(chosen.map((attack) => [attack.name, attack] as const))('and that %s does not pass', async (_, attack) => {
     expect((await runBaseAttack(attack, { slack: 10 })).problems).toEqual([]);
   });
 
+  const hidden = baseRepositoryAttacks.filter(
+    ({ level, prepare, cache }) => level === 'none' && (prepare !== undefined || cache !== undefined),
+  );
+  it.each(hidden.filter((_, index) => index % 4 === 0).map((attack) => [attack.name, attack] as const))(
+    'and that %s does not pass',
+    async (_, attack) => {
+      expect((await runBaseRepositoryAttack(attack, { slack: 10 })).problems).toEqual([]);
+    },
+  );
+
   const onPorts = portAttacks.filter(canRun).slice(0, 2);
   it.each(onPorts.map((attack) => [attack.name, attack] as const))('and that %s does not pass', async (_, attack) => {
     expect((await runPortAttack(attack, { slack: 10 })).problems).toEqual([]);
   });
 
-  it.each(onPorts)(
-    'fails next to a base at a port where nothing else answers, with sandbox $sandbox',
-    async (attack) => {
-      const { found } = await runPortAttack({ ...attack, spoil: '' }, { slack: 10 });
-      expect(found).toContain('exit code 1, regressed');
-    },
-  );
+  it.each(onPorts)('fails next to a base at a port where nothing else answers, at the level $level', async (attack) => {
+    const { found } = await runPortAttack({ ...attack, spoil: '' }, { slack: 10 });
+    expect(found).toContain('exit code 1, regressed');
+  });
 });
 
 describe('the artifact of a failed gate', () => {

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import type { Attack, AttackResult } from './attack.ts';
+import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { type ObservedGate, observeGate } from './observe-gate.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A server that puts programs where the gate could find them. */
-export interface ProgramAttack extends Attack {
+export interface ProgramAttack extends LevelledAttack {
   attacker: 'server';
-  level: 'none' | 'isolated' | 'confined';
 }
 
 /** Programs of the gate by their names, in the first directory of PATH. */
@@ -20,7 +19,7 @@ const planted = 'git sh sleep tr grep env mount nsenter unshare setsid setpriv i
   ' ',
 );
 
-export const programAttacks: readonly ProgramAttack[] = (['none', 'isolated', 'confined'] as const).map((level) => ({
+export const programAttacks: readonly ProgramAttack[] = isolationLevels.map((level) => ({
   name: `plants ${planted.length} programs in PATH, at the level ${level}`,
   class: 'programs',
   attacker: 'server',
@@ -87,12 +86,11 @@ await import('./plant.mjs');
   git('switch', '-q', '-c', 'change');
   await workspace.write('repository/words.txt', 'one');
   git('commit', '-q', '-a', '-m', 'Two');
-  const sandbox = { none: 'off', isolated: 'auto', confined: 'required' }[attack.level];
   const observed = await observeGate({
     args: [
       command,
       'run',
-      `--sandbox=${sandbox}`,
+      `--sandbox=${sandboxOf[attack.level]}`,
       ...(attack.level === 'none' ? [] : [`--sandbox-write=${directory}`]),
       '--base=git',
       '--base-ref=main',

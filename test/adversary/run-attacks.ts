@@ -6,21 +6,19 @@
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import type { AttackResult, ServerAttack } from './attack.ts';
+import { setup as bundleServers } from '../support/servers/bundle-servers.ts';
+import { accessAttacks, runAccessAttack } from './access-attacks.ts';
+import { type Attack, type AttackResult, isolationLevels, levelOf, sandboxOf, type ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
-import {
-  type BaseAttack,
-  baseAttacks as allBaseAttacks,
-  portAttacks as allPortAttacks,
-  runBaseAttack,
-  runPortAttack,
-} from './base-attacks.ts';
+import { baseAttacks, portAttacks, runBaseAttack, runPortAttack } from './base-attacks.ts';
+import { baseRepositoryAttacks, runBaseRepositoryAttack } from './base-repository-attacks.ts';
 import { fileAttacks as writtenFileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { programAttacks, runProgramAttack } from './program-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { openServiceLab, serviceAttacks } from './service-attacks.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
+import { runSurfaceAttack, surfaceAttacks } from './surface-attacks.ts';
 import { codeAttacks, fileAttacks, floodAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
 
 const { values } = parseArgs({
@@ -42,6 +40,7 @@ interface Batch {
   options: AttackOptions;
 }
 
+await bundleServers();
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 const isWanted = (wanted: readonly string[] | undefined, name: string) => wanted?.includes(name) ?? true;
 const choose = (attacks: readonly ServerAttack[]) =>
@@ -58,6 +57,12 @@ function pack(attacks: readonly ServerAttack[], size: number, options: AttackOpt
 }
 
 const slack = Number(values.slack);
+/** Of classes, in the table. */
+const nameLength = 16;
+/** Those of which attacks run. */
+const levels = new Set(
+  isolationLevels.filter((level) => isWanted(values.sandbox, sandboxOf[level]) && (hasSandbox || level === 'none')),
+);
 const off: AttackOptions = { sandbox: 'off', slack };
 const auto: AttackOptions = { sandbox: 'auto', slack };
 const inSandbox = [
@@ -92,32 +97,37 @@ const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
 let succeeded = 0;
 
-const canRun = ({ sandbox }: BaseAttack) => hasSandbox || sandbox === 'off';
-const baseAttacks = allBaseAttacks.filter(canRun);
-const portAttacks = allPortAttacks.filter(canRun);
+/** Attacks without a level run unless one is asked for. */
+const canRun = (attack: Attack) => {
+  const level = levelOf(attack);
+  return level === null ? values.sandbox === undefined : levels.has(level);
+};
 
 await using lab = await openServiceLab();
 const others = [
   ...serviceAttacks.map((attack) => [attack, () => lab.run(attack)] as const),
   ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
   ...inputAttacks.map((attack) => [attack, () => runInputAttack(attack)] as const),
-  ...programAttacks
-    .filter(({ level }) => level === 'none' || hasSandbox)
-    .map((attack) => [attack, () => runProgramAttack(attack)] as const),
+  ...accessAttacks.map((attack) => [attack, () => runAccessAttack(attack)] as const),
+  ...programAttacks.map((attack) => [attack, () => runProgramAttack(attack)] as const),
+  ...surfaceAttacks.map((attack) => [attack, () => runSurfaceAttack(attack, { slack })] as const),
   ...baseAttacks.map((attack) => [attack, () => runBaseAttack(attack, { slack })] as const),
   ...portAttacks.map((attack) => [attack, () => runPortAttack(attack, { slack })] as const),
+  ...baseRepositoryAttacks.map((attack) => [attack, () => runBaseRepositoryAttack(attack, { slack })] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
   ...writtenFileAttacks.map((attack) => [attack, () => runFileAttack(attack)] as const),
-].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
+].filter(([attack]) => canRun(attack) && isWanted(values.class, attack.class) && attack.name.includes(values.name));
 await pMap(
-  values.sandbox === undefined ? others : [],
+  others,
   async ([attack, run]) => {
     const { found, problems } = await run();
-    const row = counts.get(attack.class) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
+    const key = `${attack.class.padEnd(nameLength)}  ${levelOf(attack) ?? ''}`;
+    const row = counts.get(key) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
     const isHit = problems.length > 0;
-    counts.set(attack.class, { ...row, attacks: row.attacks + 1, succeeded: row.succeeded + Number(isHit) });
+    counts.set(key, { ...row, attacks: row.attacks + 1, succeeded: row.succeeded + Number(isHit) });
     succeeded += Number(isHit);
     console.log(`${isHit ? '✗' : '✓'} ${attack.attacker} ${attack.name}: ${found}`);
+    for (const problem of problems) if (problem !== found) console.log(`    ${problem}`);
   },
   { concurrency: Number(values.side) },
 );
@@ -131,12 +141,12 @@ await pMap(
   { concurrency: Number(values.side) },
 );
 
-console.log('\nclass        sandbox  attacks  gates  succeeded  memory of the gate at most');
+console.log(`\n${'class'.padEnd(nameLength)}  level      attacks  gates  succeeded  memory of the gate at most`);
 for (const [key, row] of [...counts].toSorted(([one], [other]) => one.localeCompare(other))) {
   const numbers = [row.attacks, row.gates, row.succeeded].map((number, index) =>
     String(number).padStart([7, 5, 9][index] ?? 0),
   );
-  console.log(`${key.padEnd(20)}  ${numbers.join('  ')}  ${row.mebibytes} MiB`);
+  console.log(`${key.padEnd(nameLength + 11)}  ${numbers.join('  ')}  ${row.mebibytes} MiB`);
 }
 const total = [...counts.values()].reduce((sum, row) => sum + row.attacks, 0);
 const seconds = Math.round((performance.now() - startMs) / 1000);
@@ -151,7 +161,8 @@ function report({ attacks, options }: Batch, { results, problems, observed, byst
   const hit = results.filter((result) => result.problems.length > 0);
   succeeded += hit.length + (shared.length > 0 ? 1 : 0);
   for (const name of new Set(attacks.map((attack) => attack.class))) {
-    const key = `${name.padEnd(11)}  ${options.sandbox}`;
+    const level = options.sandbox === 'off' ? 'none' : 'isolated';
+    const key = `${name.padEnd(nameLength)}  ${level}`;
     const row = counts.get(key) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
     const of = ({ attack }: AttackResult) => attack.class === name;
     counts.set(key, {
