@@ -5,26 +5,32 @@ import { findFixedProgram } from './programs.ts';
 import { spawnProgram } from './spawn.ts';
 
 /**
- * Reads `+ <group>` and `- <group>` until `.` says that all is stopped. A stdin that ends before belongs to a gate that is gone:
- * then the script ends the groups that are left and, where /proc shows environments, every process that carries the marker. The paths of its
- * programs are in its environment: the server may have put others into a directory of PATH.
+ * Reads `+ <group>` and `- <group>`, and `@ <marker>` and `/ <marker>`, until `.` says that all is stopped. A stdin that ends before belongs to
+ * a gate that is gone: then the script ends the groups that are left and, where /proc shows environments, every process that carries one of
+ * the markers. The paths of its programs are in its environment: the server may have put others into a directory of PATH.
  */
 const script = `
 groups=
-while read -r sign group; do
+markers=$1
+leave_out() { rest=; for known in $2; do [ "$known" = "$1" ] || rest="$rest $known"; done; }
+while read -r sign value; do
   case $sign in
     .) exit 0 ;;
-    +) groups="$groups $group" ;;
-    -) rest=; for known in $groups; do [ "$known" = "$group" ] || rest="$rest $known"; done; groups=$rest ;;
+    +) groups="$groups $value" ;;
+    -) leave_out "$value" "$groups"; groups=$rest ;;
+    @) markers="$markers $value" ;;
+    /) leave_out "$value" "$markers"; markers=$rest ;;
   esac
 done
 for group in $groups; do kill -TERM -- "-$group"; done
 "$SLEEP" 1
 for group in $groups; do kill -KILL -- "-$group"; done
 for environment in /proc/[0-9]*/environ; do
-  "$TR" '\\0' '\\n' <"$environment" | "$GREP" -qxF "$1" || continue
-  process=\${environment#/proc/}
-  kill -KILL "\${process%/environ}"
+  for marker in $markers; do
+    "$TR" '\\0' '\\n' <"$environment" | "$GREP" -qxF "$marker" || continue
+    process=\${environment#/proc/}
+    kill -KILL "\${process%/environ}"
+  done
 done
 exit 0
 `;
@@ -37,15 +43,60 @@ export interface Watchdog extends AsyncDisposable {
   remove(groupId: number): void;
 }
 
+/** The shell of this process, and who uses it. */
+interface Shell {
+  send(line: string): void;
+  /** How many watchdogs have each marker. */
+  markers: Map<string, number>;
+  end(): Promise<void>;
+}
+
+let shell: Shell | null = null;
+
 /**
- * Starts a shell that waits for the end of this process. It is in a process group of its own and not marked, so that neither an
- * interrupt nor the stop of the server reaches it. Where there is no shell, nothing is watched.
+ * Watches over the processes of a server. All servers of this process share one shell, which the first one starts: where nothing isolates
+ * that server, no program of the gate starts after it. Where there is no shell, nothing is watched.
  */
 export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): Watchdog {
   if (process.platform === 'win32') return { add: () => {}, remove: () => {}, [Symbol.asyncDispose]: async () => {} };
-  const { PATH = '/usr/bin:/bin' } = environment;
+  const line = `${markerVariable}=${marker}`;
+  shell ??= startShell(line, environment);
+  const own = shell;
+  const { send, markers, end } = own;
+  if (!markers.has(line)) send(`@ ${line}`);
+  markers.set(line, (markers.get(line) ?? 0) + 1);
+  const known = new Set<number>();
+  let isOver = false;
+  const remove = (groupId: number) => {
+    if (known.delete(groupId)) send(`- ${groupId}`);
+  };
+  return {
+    add: (groupId) => {
+      known.add(groupId);
+      send(`+ ${groupId}`);
+    },
+    remove,
+    [Symbol.asyncDispose]: async () => {
+      if (isOver) return;
+      isOver = true;
+      for (const groupId of known) remove(groupId);
+      const left = (markers.get(line) ?? 0) - 1;
+      if (left > 0) markers.set(line, left);
+      else if (markers.delete(line)) send(`/ ${line}`);
+      if (markers.size > 0 || shell !== own) return;
+      shell = null;
+      await end();
+    },
+  };
+}
+
+/**
+ * Starts a shell that waits for the end of this process. It is in a process group of its own and not marked, so that neither an
+ * interrupt nor the stop of a server reaches it.
+ */
+function startShell(line: string, { PATH = '/usr/bin:/bin' }: NodeJS.ProcessEnv): Shell {
   const find = (name: string) => findFixedProgram(name, PATH) ?? '';
-  const child = spawnProgram('/bin/sh', ['-c', script, 'sh', `${markerVariable}=${marker}`], {
+  const child = spawnProgram('/bin/sh', ['-c', script, 'sh', line], {
     env: { SLEEP: find('sleep'), TR: find('tr'), GREP: find('grep') },
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -59,16 +110,10 @@ export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): W
   // A gate that is over without having stopped its server must not wait for the watchdog, which does that now.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
-  const known = new Set<number>();
   return {
-    add: (groupId) => {
-      known.add(groupId);
-      stdin.write(`+ ${groupId}\n`);
-    },
-    remove: (groupId) => {
-      if (known.delete(groupId)) stdin.write(`- ${groupId}\n`);
-    },
-    [Symbol.asyncDispose]: async () => {
+    markers: new Map([[line, 0]]),
+    send: (text) => void stdin.write(`${text}\n`),
+    end: async () => {
       if (child.pid === undefined) return;
       child.ref();
       stdin.end('.\n');

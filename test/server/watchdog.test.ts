@@ -21,7 +21,7 @@ const serverSource = `
   await import(process.argv[2]);
 `;
 
-/** The part of a gate that starts a server. It says so and waits. */
+/** The part of a gate that starts a server for each marker. It says so and waits. */
 const gateSource = `
   const root = process.argv[2];
   const { openServer } = await import(root + '/src/server/open.ts');
@@ -29,21 +29,23 @@ const gateSource = `
   const { silentLogger } = await import(root + '/src/base/logger.ts');
   const { anyProtocol } = await import(root + '/src/model/protocol.ts');
   const { signal } = new AbortController();
-  await openServer(
-    {
-      command: process.argv[3],
-      url: null,
-      cwd: process.cwd(),
-      env: {},
-      readyTimeoutMs: 60_000,
-      isolation: 'run',
-      isWitnessed: true,
-      protocol: anyProtocol,
-      sessions: { count: null, warmProcesses: 0, isExclusive: false },
-      sessionMarker: process.argv[4],
-    },
-    { clock: systemClock, logger: silentLogger, signal, environment: process.env },
-  );
+  for (const sessionMarker of process.argv.slice(4)) {
+    await openServer(
+      {
+        command: process.argv[3],
+        url: null,
+        cwd: process.cwd(),
+        env: {},
+        readyTimeoutMs: 60_000,
+        isolation: 'run',
+        isWitnessed: true,
+        protocol: anyProtocol,
+        sessions: { count: null, warmProcesses: 0, isExclusive: false },
+        sessionMarker,
+      },
+      { clock: systemClock, logger: silentLogger, signal, environment: process.env },
+    );
+  }
   console.log('ready');
 `;
 
@@ -74,6 +76,33 @@ describe.skipIf(process.platform !== 'linux')('the watchdog', () => {
     gate.kill('SIGKILL');
     await expect.poll(() => listMarkedPids(marker)).toEqual([]);
     await expect.poll(() => listWatchdogs(marker)).toEqual([]);
+  });
+
+  it('is one for all servers of a gate, and leaves no process of either where the gate is killed', async () => {
+    await using workspace = await createWorkspace({ 'server.mjs': serverSource, 'gate.mjs': gateSource });
+    const markers = ['first', 'second'].map((name) => `${name}-${Math.random()}`);
+    const command = `${process.execPath} ${workspace.path}/server.mjs ${stdioServerPath}`;
+    const gate = spawn(process.execPath, [`${workspace.path}/gate.mjs`, process.cwd(), command, ...markers], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(gate.stdout, 'data');
+    const listAll = () => markers.map((marker) => listMarkedPids(marker).length);
+    await expect.poll(() => Math.min(...listAll())).toBeGreaterThanOrEqual(3);
+    expect(markers.map((marker) => listWatchdogs(marker).length)).toEqual([1, 0]);
+    gate.kill('SIGKILL');
+    await expect.poll(listAll, { timeout: 30_000 }).toEqual([0, 0]);
+    await expect.poll(() => markers.flatMap(listWatchdogs)).toEqual([]);
+  });
+
+  it('outlives the first of two servers, and is gone with the last', async () => {
+    const markers = ['early', 'late'].map((name) => `${name}-${Math.random()}`);
+    const [first, second] = await Promise.all(markers.map((sessionMarker) => openTestServer({ sessionMarker })));
+    const list = () => markers.flatMap(listWatchdogs);
+    expect(list()).toHaveLength(1);
+    await first?.[Symbol.asyncDispose]();
+    expect(list()).toHaveLength(1);
+    await second?.[Symbol.asyncDispose]();
+    expect(list()).toEqual([]);
   });
 
   it('is gone with the server that is stopped in order', async () => {
