@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { describeError } from '../base/errors.ts';
 import type { Clock } from '../base/time.ts';
 import { type Chromium, startChromium } from './chromium.ts';
@@ -20,7 +21,12 @@ export function createBrowserPool(found: FoundChromium | { reason: string }, clo
   let starts = 0;
   let isOver = false;
   const started: Chromium[] = [];
+  const identity = identify(found.executable);
   const start = async () => {
+    // A server without a sandbox could have ended the browser, to have another program started instead.
+    if (identify(found.executable) !== identity) {
+      throw new BrowserGoneError(`${found.executable} has changed since the gate started, and is not started again.`);
+    }
     starts += 1;
     const chromium = await startChromium(found, clock);
     started.push(chromium);
@@ -46,4 +52,10 @@ export function createBrowserPool(found: FoundChromium | { reason: string }, clo
       await Promise.all(started.map(async (chromium) => await chromium[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** What changes with a file or its content; the time of the last change is one that no program can set. */
+function identify(file: string): string {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? 'missing' : [stats.dev, stats.ino, stats.size, stats.ctimeNs].join(' ');
 }

@@ -19,7 +19,12 @@ export function findChecks({
 
 /** Whether something in a case is about a widget, so that apps have to be shown. */
 export function needsWidgets(testCase: Pick<TestCase, 'steps' | 'predicates'>): boolean {
-  return findChecks(testCase).some(({ type, kind }) => widgetTypes.has(type) || widgetKinds.has(kind));
+  return namesWidgets([testCase.steps, testCase.predicates]);
+}
+
+/** Whether something in a value is about a widget: in a suite, or in cases of any form. */
+export function namesWidgets(value: unknown): boolean {
+  return findRecords(value).some(({ type, kind }) => widgetTypes.has(type) || widgetKinds.has(kind));
 }
 
 function findRecords(value: unknown): Array<Record<string, unknown>> {

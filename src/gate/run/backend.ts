@@ -65,6 +65,8 @@ export interface EvalBackend extends AsyncDisposable {
     suites: readonly PlannedSuite[],
     context: { lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>; logger: Logger },
   ): Promise<Baseline | null>;
+  /** Starts what shows apps, which the first app does otherwise; does nothing where it is elsewhere. Where it does not start, the apps say why. */
+  startBrowser(): Promise<void>;
   /** Resolves once no run uses a server any more, the teardown of its cases included; at once where runs execute elsewhere. */
   waitForRuns(): Promise<void>;
   /** Says which scripted answers of the client no iteration used, one sentence each. */

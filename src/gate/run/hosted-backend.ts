@@ -59,6 +59,7 @@ export async function openHostedBackend(
     start: async (prepared, context) => await startHostedRun(prepared, { ...context, plan, hosted, project }),
     readBaseline: async (planned, suites, context) =>
       await readBaseline(planned, suites, { ...context, service: project }),
+    startBrowser: async () => {},
     waitForRuns: async () => {},
     listUnusedAnswers: () => [],
     collect: async () => ({ recordings: [], modelNotes: [], snapshots: [] }),

@@ -143,6 +143,7 @@ export async function openLocalBackend(
     readBaseline: async () => {
       throw new Error('A baseline of a service was planned without a service.');
     },
+    startBrowser: async () => void (await browser?.open()),
     waitForRuns: async () => await runner.waitForRuns(),
     listUnusedAnswers: (suites) => answers.listUnused(suites),
     collect: async () => ({

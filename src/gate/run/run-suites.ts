@@ -1,8 +1,10 @@
 import { appendAll } from '../../base/lists.ts';
 import { ServerStartError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { race } from '../../base/time.ts';
 import type { Evidence } from '../../model/evidence.ts';
 import type { ServerReport } from '../../model/report.ts';
+import { namesWidgets } from '../../engine/find-checks.ts';
 import { judgeSuite } from '../../verdict/judge.ts';
 import type { MeasuredSuite, SurfaceResults } from '../../verdict/judge-gate.ts';
 import { countMinimums } from '../../verdict/plan-rounds.ts';
@@ -100,6 +102,9 @@ export async function runSuites(
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
+    // Before the server, which could put another program there where nothing isolates it.
+    const showsApps = plan.suites.some((planned) => planned.kind === 'file' && namesWidgets(planned.suite));
+    if (showsApps) await race(backend.startBrowser(), { signals: [lifetime.cancelRun] });
     scope = { backend, teardown };
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
     await servers.open(backend, opening);
