@@ -25,6 +25,50 @@ async function readMessages(texts: Record<string, string>, secret = 'k1-value'):
   return error.issues.map(({ input, message }) => `${input}: ${message}`);
 }
 
+describe('oauth-token-origin', () => {
+  const origin = { 'oauth-token-origin': 'https://tokens.example.com' };
+  const oauth = { 'server-oauth': client, 'server-oauth-secret': 'k1-value' };
+
+  it('may be another origin than that of the issuer', async () => {
+    expect(await readMessages({ ...oauth, ...origin })).toEqual([]);
+  });
+
+  it('has no effect without an OAuth client', async () => {
+    const message = 'oauth-token-origin: has no effect without `server-oauth`; set that, or remove it';
+    expect(await readMessages(origin)).toEqual([message]);
+    const config = { 'server-url': '', 'mcp-config': 'mcp.json' };
+    expect(await readMessages({ ...config, ...origin })).toContain(message);
+  });
+
+  it('has no effect where it is the origin of the issuer', async () => {
+    expect(await readMessages({ ...oauth, 'oauth-token-origin': 'https://auth.example.com' })).toEqual([
+      'oauth-token-origin: has no effect, because it is the origin of the `issuer`, which gets the secret anyway; remove it',
+    ]);
+  });
+});
+
+describe('allow-env-hosts', () => {
+  const hosts = { 'allow-env-hosts': 'a.example\nB.example:8443\n[2001:db8::1]:443' };
+
+  it('has no effect without `mcp-config`', async () => {
+    expect(await readMessages(hosts)).toEqual([
+      'allow-env-hosts: has no effect without `mcp-config`; set that, or remove it',
+    ]);
+  });
+
+  it('has no effect without variables that could be sent', async () => {
+    const messages = await readMessages({ ...hosts, 'server-url': '', 'mcp-config': 'mcp.json' });
+    expect(messages).toContain('allow-env-hosts: has no effect without `server-env`; set that, or remove it');
+  });
+
+  it.each(['https://a.example', 'a.example/mcp', '*.example/', 'user@a.example'])('refuses %s', async (host) => {
+    const texts = { 'server-url': '', 'mcp-config': 'mcp.json', 'server-env': 'A=b', 'allow-env-hosts': host };
+    expect(await readMessages(texts)).toContain(
+      `allow-env-hosts: ${JSON.stringify(host)} is no host and has no effect; write the host of the URL, such as staging.example.com or staging.example.com:8443`,
+    );
+  });
+});
+
 describe('server-headers', () => {
   it('holds one header a line, by lower-case name', () => {
     const text = 'Authorization: Bearer a:b \n\nX-Key:k1';

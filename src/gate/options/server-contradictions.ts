@@ -25,6 +25,7 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
   }
   appendAll(issues, mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options));
+  appendAll(issues, findIdleAllowances(options));
   if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
     // The URL may hold a key, so it is not quoted.
     issues.push(
@@ -44,6 +45,44 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
     );
   }
   return issues;
+}
+
+/** Finds what is allowed in vain: nothing could ask for it, or nothing would refuse it. */
+function findIdleAllowances({
+  allowEnvHosts,
+  mcpConfig,
+  serverEnv,
+  oauthTokenOrigin,
+  serverOauth,
+}: GateOptions): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  if (allowEnvHosts.length > 0) {
+    const missing = mcpConfig === null ? 'mcp-config' : serverEnv.size === 0 ? 'server-env' : null;
+    if (missing !== null) {
+      const message = `has no effect without \`${missing}\`; set that, or remove it`;
+      issues.push(issue('allow-env-hosts', `needs-${missing}`, message));
+    }
+    for (const host of allowEnvHosts.filter((each) => !isHost(each))) {
+      const message = `${JSON.stringify(host)} is no host and has no effect; write the host of the URL, such as staging.example.com or staging.example.com:8443`;
+      issues.push(issue('allow-env-hosts', 'bad-host', message));
+    }
+  }
+  if (oauthTokenOrigin !== null) {
+    if (serverOauth === null) {
+      const message = 'has no effect without `server-oauth`; set that, or remove it';
+      issues.push(issue('oauth-token-origin', 'needs-server-oauth', message));
+    } else if (URL.parse(serverOauth.issuer)?.origin === oauthTokenOrigin) {
+      const message =
+        'has no effect, because it is the origin of the `issuer`, which gets the secret anyway; remove it';
+      issues.push(issue('oauth-token-origin', 'origin-of-issuer', message));
+    }
+  }
+  return issues;
+}
+
+/** Whether a text is what the host of a URL can be, with its port where that is not the usual one. */
+function isHost(text: string): boolean {
+  return ['http', 'https'].some((scheme) => URL.parse(`${scheme}://${text}/`)?.host === text.toLowerCase());
 }
 
 /** The file says all of it for each of its servers. */
