@@ -45,10 +45,10 @@ export interface Watchdog extends AsyncDisposable {
 
 /** The shell of this process, and who uses it. */
 interface Shell {
-  send(line: string): void;
+  send: (line: string) => void;
   /** How many watchdogs have each marker. */
   markers: Map<string, number>;
-  end(): Promise<void>;
+  end: () => Promise<void>;
 }
 
 let shell: Shell | null = null;

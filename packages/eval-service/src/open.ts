@@ -26,6 +26,12 @@ import { createExecutionRecord } from './execution-record.ts';
 import { createRunner } from '../../../src/runner/runner.ts';
 import { openStore, type Store } from './store/open.ts';
 
+/**
+ * Longer than the service computes between two checks of its connections: with Node's 5 s, one that is busy with large bodies closes
+ * connections on which the next request has arrived, and their clients see a reset.
+ */
+const keepAliveTimeoutMs = 60_000;
+
 export interface EmbeddedOptions {
   clock: Clock;
   logger: Logger;
@@ -122,7 +128,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   // The adaptor would replace the process's own Request and Response, which are others' too.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   // The relay streams both ways, so it works with Node's own requests.
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
     if (!relay.serve({ request, response })) void listener(request, response);
   });
   server.on('upgrade', (request, stream, head) => relay.upgrade(request, stream, head));
