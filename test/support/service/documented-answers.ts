@@ -109,7 +109,7 @@ getChatbox ChatboxDetail
 exportTracesOtlp {resourceSpans: object[]}
 getHostCompatCatalog {schemaVersion: integer, version: integer, contentHash: string, publishedAt: integer, source: string, catalog: {hostsById: {claude: CatalogHost}}}
 listHarnessBuiltinTools {items: {key: string}[]}
-listModels object
+listModels {items: {id: string, name?: string, provider?: string}[]}
 listProjectPlugins {items: Plugin[]}
 getPluginVersion {id: string, pluginId: string, declaredVersion?: string, bundleHash: string, manifestHash?: string, status: string, componentCounts: {skills: integer, servers: integer, apps: integer, assets: integer, unsupported: integer}, servers: PluginServer[], skills: PluginSkill[], createdAt: number, readyAt?: number}
 listOrganizations {items: {id: string, name: string, plan?: string, myRole?: string, isCreator: boolean, logoUrl?: string, createdAt?: number}[]}

@@ -41,14 +41,13 @@ export function serveCatalogs(serve: ServeOperation, { models, defaultModel, has
   serve(catalogOperations.listModels, () => {
     const canAsk = (model: ModelName) => models?.findProblem({ model, apiKeys: new Map() }) === null;
     const ids = new Set([...(defaultModel ? [printModel(defaultModel)] : []), ...listTemplateModels()]);
-    return {
-      providers: listProviderNames().map((id) => ({ id, isConfigured: canAsk({ provider: id, name: '' }) })),
-      models: [...ids].map((id) => {
-        const { provider, name } = readModel({ model: id });
-        const isDefault = defaultModel !== null && id === printModel(defaultModel);
-        return { id, provider, name, isAvailable: canAsk({ provider, name }), isDefault };
-      }),
-    };
+    const items = [...ids].map((id) => {
+      const { provider, name } = readModel({ model: id });
+      const isDefault = defaultModel !== null && id === printModel(defaultModel);
+      return { id, provider, name, isAvailable: canAsk({ provider, name }), isDefault };
+    });
+    const providers = listProviderNames().map((id) => ({ id, isConfigured: canAsk({ provider: id, name: '' }) }));
+    return { providers, models: items, items };
   });
 
   serve(catalogOperations.listOrganizations, ({ caller }) => {

@@ -63,6 +63,8 @@ describe('catalogs', () => {
       isAvailable: true,
       isDefault: true,
     });
+    // Where clients look for the entries of a page.
+    expect(body.items).toEqual(body.models);
     expect(JSON.stringify(body)).not.toMatch(/canary|inside\.example/);
   });
 
