@@ -5,7 +5,17 @@ import { listOperations } from '../../src/service/operations/table.ts';
 import { json, startHttpServer } from '../support/network/http-server.ts';
 import { documentedAnswers, listOptionalFields, sampleOf } from '../support/service/documented-answers.ts';
 
+/** `ANSWER_TABLE=1` prints it: for each operation how many answers of each kind the client was sent, and how many it refused. */
+interface TableRow {
+  operation: string;
+  documented: number;
+  absent: number;
+  null: number;
+  refused: number;
+}
+
 describe('the client reads the documented answer of', () => {
+  const table: TableRow[] = [];
   let answer: unknown;
   let server: Awaited<ReturnType<typeof startHttpServer>>;
   let client: EvalServiceClient;
@@ -14,6 +24,7 @@ describe('the client reads the documented answer of', () => {
     client = createServiceClient({ baseUrl: server.origin, apiKey: 'sk_x', profile: 'embedded', maxAttempts: 1 });
   });
   afterAll(async () => {
+    if (process.env['ANSWER_TABLE'] !== undefined) console.log(renderTable(table));
     await client[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   });
@@ -48,14 +59,23 @@ describe('the client reads the documented answer of', () => {
       const type = documentedAnswers.get(name);
       if (type === undefined) throw new Error(`${name} is not documented`);
       const refusals = [{ path: 'nothing', refusal: await read(operation, sampleOf(type)) }];
-      for (const path of listOptionalFields(type)) {
+      const optional = listOptionalFields(type);
+      for (const path of optional) {
         refusals.push({
           path: `${path} absent`,
           refusal: await read(operation, change(sampleOf(type), path, undefined)),
         });
         refusals.push({ path: `${path} null`, refusal: await read(operation, change(sampleOf(type), path, null)) });
       }
-      expect(refusals.filter(({ refusal }) => refusal !== null)).toEqual([]);
+      const refused = refusals.filter(({ refusal }) => refusal !== null);
+      table.push({
+        operation: name,
+        documented: 1,
+        absent: optional.length,
+        null: optional.length,
+        refused: refused.length,
+      });
+      expect(refused).toEqual([]);
     },
   );
 
@@ -67,6 +87,23 @@ describe('the client reads the documented answer of', () => {
 
 function isPaged(value: unknown): value is AsyncGenerator {
   return typeof value === 'object' && value !== null && 'next' in value;
+}
+
+function renderTable(rows: readonly TableRow[]): string {
+  const sum = (of: (row: TableRow) => number) => rows.reduce((total, row) => total + of(row), 0);
+  const all = {
+    operation: `${rows.length} operations`,
+    documented: sum((row) => row.documented),
+    absent: sum((row) => row.absent),
+    null: sum((row) => row.null),
+    refused: sum((row) => row.refused),
+  };
+  const lines = [...rows, all].map((row) => `| ${Object.values(row).join(' | ')} |`);
+  return [
+    '| operation | documented answer | optional field absent | optional field null | refused |',
+    '| --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
 }
 
 /** Sets a field, or removes it where the value is undefined. */
