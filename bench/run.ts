@@ -5,6 +5,7 @@ import { measureColdStart } from './cold-start.ts';
 import { measurePage } from './page.ts';
 import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
+import { measureServeMemory } from './serve-memory.ts';
 import { measureSequential } from './sequential.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureStatistics } from './statistics.ts';
@@ -17,6 +18,7 @@ const benchmarks = {
   growth: measureGrowth,
   replay: measureReplay,
   scale: measureScale,
+  'serve-memory': measureServeMemory,
   tunnel: measureTunnel,
   verdict: measureVerdict,
   sequential: measureSequential,

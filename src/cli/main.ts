@@ -17,6 +17,8 @@ const exitCode = await enter({
   isSupervised: process.argv[2] === 'run' && !process.argv.includes('--watch'),
   print: (line) => process.stderr.write(`${line}\n`),
   run: async () => {
+    // Before the heap has grown by loading what a service is made of. The gate does so itself, once it knows that it runs.
+    if (process.argv[2] === 'serve') (await import('../gate/host-process.ts')).limitHeapGrowth();
     const [{ runProgram }, { joinSupervisor }] = await Promise.all([
       import('./program.ts'),
       import('../supervisor/supervised.ts'),
