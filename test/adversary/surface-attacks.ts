@@ -70,9 +70,10 @@ const variants: Record<string, Variant> = {
   'changes one of 1,000 alternatives of one value': change((last) => ({
     oneOf: [...many(1000, (index) => ({ const: index })), { const: last }],
   })),
-  'changes 400 alternatives of 50 members': change((last) => ({
-    anyOf: many(400, (index) => wide(index, `${last}${index}`)),
-  })),
+  'changes 400 alternatives of 50 members and takes a tool away': {
+    before: () => [gone, ...withProperty({ anyOf: many(400, (index) => wide(index, `x${index}`)) })],
+    after: () => withProperty({ anyOf: many(400, (index) => wide(index, `y${index}`)) }),
+  },
   'has 60 alternatives refer to each other': around(() => [createTool('knot', knotted)]),
   'describes a tool in 30 MiB': around(() => [createTool('long', {}, 'y'.repeat(30 * 1024 * 1024))]),
   'lists 200,000 tools in one answer': {
