@@ -11,6 +11,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(2);
 }
 
+// Answered before anything else is loaded.
+if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2] ?? '')) {
+  const { generator } = await import('../base/version.ts');
+  process.stdout.write(`${generator.version}\n`);
+  process.exit(0);
+}
+
 const { enter } = await import('../supervisor/enter.ts');
 const exitCode = await enter({
   // A process that watches starts each run as a process of its own.

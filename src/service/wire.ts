@@ -208,7 +208,7 @@ export const iterationSchema = z.object({
   durationMs: z.number().nonnegative().nullish(),
   tokensUsed: z.number().nonnegative().nullish(),
   usage: usageSchema.nullish().catch(null),
-  /** Of the service inside the gate's process. */
+  /** Of `serve`. */
   judges: z
     .array(z.object({ model: z.string(), isGating: z.boolean(), usage: usageSchema }))
     .nullish()

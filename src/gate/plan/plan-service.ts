@@ -22,7 +22,7 @@ export interface HostedService {
 /** The service that executes the evals, and how it is to be spoken to. */
 export interface PlannedService {
   profile: ServiceProfile;
-  /** Null for the service inside this process. */
+  /** Null where the gate runs the evals in its own process. */
   hosted: HostedService | null;
   /** Whether it reaches the server through a tunnel. */
   isTunnelled: boolean;

@@ -87,7 +87,7 @@ export function openCleanupJournal(
   };
 }
 
-/** For the service inside this process, with which everything in it ends. */
+/** For what ends with this process. */
 export const noCleanupJournal: CleanupJournal = {
   setServer: () => {},
   removeServer: () => {},
