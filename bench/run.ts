@@ -1,7 +1,9 @@
 // Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
-// `npm run bench` runs everything; `npm run bench -- throughput` one part.
+// `npm run bench` runs everything; `npm run bench -- throughput` one part. `npm run bench -- gates` takes days for all cells, and runs only
+// where it is named; the arguments after it choose cells.
 import { measureBaseline } from './baseline.ts';
 import { measureColdStart } from './cold-start.ts';
+import { runGates } from './gates/main.ts';
 import { measurePage } from './page.ts';
 import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
@@ -28,6 +30,7 @@ const benchmarks = {
 };
 
 const wanted = process.argv.slice(2);
+if (wanted[0] === 'gates') process.exitCode = await runGates(wanted.slice(1));
 for (const [name, measure] of Object.entries(benchmarks)) {
-  if (wanted.length === 0 || wanted.includes(name)) await measure();
+  if (wanted.length === 0 || (wanted[0] !== 'gates' && wanted.includes(name))) await measure();
 }

@@ -1,0 +1,14 @@
+import type { Contestant } from '../contestant.ts';
+
+const never = async () => await Promise.reject(new Error('It is not installed.'));
+
+export const contestant: Contestant = {
+  title: '@mcpjam/cli, its local tests',
+  kind: 'peer',
+  kept: [],
+  install: async () =>
+    await Promise.resolve({ missing: 'its evals ask a model, for which there is no key here; not set up yet' }),
+  prepare: never,
+  check: never,
+  countLines: async () => await Promise.resolve(0),
+};

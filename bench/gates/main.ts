@@ -1,0 +1,180 @@
+// `npm run bench -- gates`: proves the corpus, runs cells, and makes the table. See docs/benchmark.md.
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createRandom } from '../../lib/base/random.js';
+import { describeRuns, readCells, runCell } from './cell.ts';
+import type { Contestant, Level } from './contestant.ts';
+import { type Change, formatRefusal, readBugs, readSound, type Refusal } from './corpus.ts';
+import { drawBugs } from './operators/draw.ts';
+import { readCommit } from './own.ts';
+import { proveChanges } from './prove.ts';
+import { drawHeldOut, installServer, readServers, type Server, ServerProblem } from './servers.ts';
+import { writePage } from './page.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const results = fileURLToPath(new URL('../../.bench/gates', import.meta.url));
+
+const options = {
+  prove: { type: 'boolean' },
+  again: { type: 'boolean' },
+  table: { type: 'boolean' },
+  hash: { type: 'boolean' },
+  reveal: { type: 'boolean' },
+  draw: { type: 'string' },
+  server: { type: 'string' },
+  contestant: { type: 'string' },
+  level: { type: 'string', default: 'none' },
+  sample: { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  shard: { type: 'string', default: '1/1' },
+  repeats: { type: 'string', default: '20' },
+  results: { type: 'string', default: results },
+  corpus: { type: 'string', default: here },
+} as const;
+
+interface Listed {
+  name: string;
+  contestant: Contestant;
+}
+
+/** Every file of `contestants/` takes part. */
+async function readContestants(): Promise<Listed[]> {
+  const files = (await readdir(join(here, 'contestants'))).filter((file) => file.endsWith('.ts')).toSorted();
+  return await Promise.all(
+    files.map(async (file) => {
+      const { contestant } = (await import(`./contestants/${file}`)) as { contestant: Contestant };
+      return { name: basename(file, '.ts'), contestant };
+    }),
+  );
+}
+
+/** Reads the arguments after `gates`; gives the exit code. */
+export async function runGates(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options });
+  const level = values.level as Level;
+  const all = await readServers();
+  const heldOut = drawHeldOut(all.map(({ name }) => name));
+  const servers = pick(all, values.server, ({ name }) => name);
+  const refusals: Refusal[] = [];
+  const problems: string[] = [];
+  if (values.hash === true) {
+    for (const server of servers) console.log(`${server.name} ${await findHash(server)}`);
+    return 0;
+  }
+  if (values.draw !== undefined) {
+    for (const server of servers)
+      await drawBugs(server, { root: values.corpus, count: Number(values.draw), seed: Number(values.seed) });
+    return 0;
+  }
+  const changes = new Map<string, Change[]>();
+  for (const { name } of all) {
+    const [bugs, sound] = [await readBugs(values.corpus, name), await readSound(values.corpus, name)];
+    if (servers.some((server) => server.name === name)) refusals.push(...bugs.refusals, ...sound.refusals);
+    changes.set(name, [...bugs.changes, ...sound.changes]);
+  }
+  if (values.prove === true) {
+    for (const server of servers) {
+      const own = changes.get(server.name) ?? [];
+      try {
+        const proofs = await proveChanges(server, own, {
+          isAgain: values.again === true,
+          onProof({ change, refusal, differed, of }) {
+            if (refusal === null) console.log(`${server.name} ${change.id}: ${differed} of ${of}`);
+            else console.log(formatRefusal(refusal));
+          },
+        });
+        refusals.push(...proofs.flatMap(({ refusal }) => (refusal === null ? [] : [refusal])));
+        const proven = proofs.filter(({ refusal }) => refusal === null).length;
+        console.log(`${server.name}: ${proven} of ${own.length} proven.`);
+      } catch (error) {
+        problems.push(explain(error));
+      }
+    }
+  } else if (values.table !== true) {
+    const listed = pick(await readContestants(), values.contestant, ({ name }) => name);
+    const sampled = values.sample === undefined ? null : drawSample(changes, values.sample, Number(values.seed));
+    const cells = servers.flatMap((server) => listed.map((each) => ({ server, ...each })));
+    const [index = 1, count = 1] = values.shard.split('/').map(Number);
+    const mine = cells.filter((_, position) => position % count === index - 1);
+    for (const { server, name, contestant } of mine) {
+      const installed = await contestant.install();
+      if ('missing' in installed) {
+        console.log(`${name}: not installed: ${installed.missing}`);
+        continue;
+      }
+      try {
+        const { cell, refusals: found } = await runCell(server, {
+          contestant: { name, contestant, version: installed.version },
+          level,
+          commit: readCommit(),
+          directory: values.results,
+          changes: (changes.get(server.name) ?? []).filter((change) => sampled === null || sampled.has(change)),
+          repeats: Number(values.repeats),
+          isHeldOut: heldOut.has(server.name),
+          isRevealed: values.reveal === true,
+          log: (line) => console.log(line),
+        });
+        refusals.push(...found);
+        const totals = Object.entries(Object.groupBy(cell.measured, ({ kind }) => kind)).map(
+          ([kind, lines]) =>
+            `${lines.filter(({ runs }) => describeRuns(runs) === 'fails').length} of ${lines.length} ${kind}s fail`,
+        );
+        console.log(`${server.name} ${name}: ${totals.join(', ')}.`);
+      } catch (error) {
+        problems.push(explain(error));
+      }
+    }
+  }
+  if (values.table === true) {
+    const files = (await readdir(values.results)).filter((file) => file.endsWith('.jsonl')).toSorted();
+    await writePage({
+      cells: await readCells(values.results, files),
+      changes: [...changes.values()].flat(),
+      servers: all,
+      heldOut,
+      contestants: await readContestants(),
+    });
+  }
+  for (const refusal of refusals) console.error(formatRefusal(refusal));
+  for (const problem of problems) console.error(problem);
+  return refusals.length + problems.length > 0 ? 1 : 0;
+}
+
+/** A server that cannot be measured is one line; the others are measured. */
+function explain(error: unknown): string {
+  if (error instanceof ServerProblem) return error.message;
+  throw error;
+}
+
+function pick<T>(all: readonly T[], wanted: string | undefined, readName: (each: T) => string): T[] {
+  if (wanted === undefined) return [...all];
+  const names = wanted.split(',');
+  const unknown = names.find((name) => !all.some((each) => readName(each) === name));
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${all.map(readName).join(', ')}.`);
+  return all.filter((each) => names.includes(readName(each)));
+}
+
+/** Draws `<bugs>,<sound changes>` over all servers; the same for the same corpus and seed. */
+function drawSample(changes: ReadonlyMap<string, readonly Change[]>, wanted: string, seed: number): Set<Change> {
+  const [bugs = 0, sound = 0] = wanted.split(',').map(Number);
+  const random = createRandom(seed);
+  const shuffled = [...changes.values()]
+    .flat()
+    .map((change) => ({ change, rank: random() }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ change }) => change);
+  return new Set([
+    ...shuffled.filter(({ kind }) => kind === 'bug').slice(0, bugs),
+    ...shuffled.filter(({ kind }) => kind !== 'bug').slice(0, sound),
+  ]);
+}
+
+/** For the catalogue: the hash of what the registry has for the pinned version. */
+async function findHash(server: Server): Promise<string> {
+  return await installServer(server).then(
+    () => server.sha256,
+    (error: unknown) => (error instanceof ServerProblem ? error.message : Promise.reject(error)),
+  );
+}

@@ -1,0 +1,323 @@
+// Makes docs/benchmark.md and its plot of the cells that were measured.
+import { cpus } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { computeClusteredInterval } from '../../lib/verdict/statistics/clustered.js';
+import { type Cell, type GateRun, isCaught, type Line } from './cell.ts';
+import type { Contestant } from './contestant.ts';
+import { type Bug, type Change, classes, findHalf, hashPatch } from './corpus.ts';
+import { drawPlot } from './plot.ts';
+import { taxonomies } from './taxonomies.ts';
+import type { Server } from './servers.ts';
+
+const page = fileURLToPath(new URL('../../docs/benchmark.md', import.meta.url));
+const images = fileURLToPath(new URL('../../docs/images', import.meta.url));
+const error = 0.025;
+/** How many runs of the unchanged server must be without a signal before one on a head counts. */
+const baseRuns = 3;
+
+export interface PageInput {
+  cells: readonly Cell[];
+  changes: readonly Change[];
+  servers: readonly Server[];
+  heldOut: ReadonlySet<string>;
+  contestants: ReadonlyArray<{ name: string; contestant: Contestant }>;
+}
+
+type Column = 'fails' | 'reports';
+
+/** What one contestant showed of one change. */
+export interface Result {
+  server: string;
+  kind: Line['kind'];
+  key: string;
+  class: string | undefined;
+  fails: boolean;
+  reports: boolean;
+  runs: readonly GateRun[];
+}
+
+interface Row {
+  name: string;
+  title: string;
+  missing: string | null;
+  version: string;
+  lines: string;
+  results: Result[];
+  cells: Cell[];
+}
+
+export async function writePage(input: PageInput): Promise<void> {
+  await mkdir(images, { recursive: true });
+  const rows = await listRows(input);
+  const points = rows
+    .filter(({ results }) => results.some(({ kind }) => kind === 'bug'))
+    .map(({ title, results }) => ({
+      title,
+      fails: share(results, 'bug', 'fails'),
+      reports: share(results, 'bug', 'reports'),
+    }));
+  for (const theme of ['light', 'dark'] as const) {
+    await writeFile(`${images}/benchmark-${theme}.svg`, drawPlot(points, theme));
+  }
+  await writeFile(page, await renderPage(input, rows));
+  console.log('Wrote docs/benchmark.md.');
+}
+
+async function listRows({ cells, contestants }: PageInput): Promise<Row[]> {
+  return await Promise.all(
+    contestants.map(async ({ name, contestant }) => {
+      const own = cells.filter((cell) => cell.contestant === name);
+      const installed = own.length > 0 ? null : await contestant.install();
+      const missing =
+        installed === null ? null : 'missing' in installed ? installed.missing : 'no cell of it was measured';
+      const [first] = own;
+      const lines = own.map((cell) => cell.lines);
+      return {
+        name,
+        title: contestant.title,
+        missing,
+        version: first?.version ?? '',
+        lines: lines.length === 0 ? '' : String(Math.round(lines.reduce((sum, each) => sum + each, 0) / lines.length)),
+        results: own.flatMap(judgeCell),
+        cells: own,
+      };
+    }),
+  );
+}
+
+/** A signal that the unchanged server gives, too, is no signal about a change. */
+export function judgeCell({ server, measured }: Pick<Cell, 'server' | 'measured'>): Result[] {
+  const base = measured.filter(({ kind }) => kind === 'repeat').slice(0, baseRuns);
+  const isSilent = (column: Column) => base.every(({ runs }) => runs.every((run) => !run[column]));
+  const judge = (line: Line, column: Column) =>
+    line.kind === 'repeat'
+      ? line.runs.some((run) => run[column])
+      : isCaught(line.runs, column) && (line.kind !== 'bug' || isSilent(column));
+  return measured.map((line) => ({
+    server,
+    kind: line.kind,
+    key: line.key,
+    class: line.class,
+    fails: judge(line, 'fails'),
+    reports: judge(line, 'reports'),
+    runs: line.runs,
+  }));
+}
+
+function count(results: readonly Result[], kind: Line['kind'], column: Column): { passed: number; total: number } {
+  const own = results.filter((result) => result.kind === kind);
+  return { passed: own.filter((result) => result[column]).length, total: own.length };
+}
+
+function share(results: readonly Result[], kind: Line['kind'], column: Column): number {
+  const { passed, total } = count(results, kind, column);
+  return total === 0 ? 0 : passed / total;
+}
+
+function listServers(results: readonly Result[]): string[] {
+  return [...new Set(results.map(({ server }) => server))].toSorted();
+}
+
+/** The share with its interval, clustered by server. */
+function formatRate(results: readonly Result[], kind: Line['kind'], column: Column): string {
+  const clusters = listServers(results).map((server) =>
+    count(
+      results.filter((result) => result.server === server),
+      kind,
+      column,
+    ),
+  );
+  const interval = computeClusteredInterval(clusters, { passing: error, failing: error });
+  if (interval === null) return '–';
+  const { passed, total } = count(results, kind, column);
+  return `${passed} of ${total}, ${percent(interval.rate)} (${percent(interval.lower)} to ${percent(interval.upper)})`;
+}
+
+/** Alarms; none are shown with the rate that so many could have missed. */
+export function formatAlarms(results: readonly Result[], kind: Line['kind'], column: Column): string {
+  const { passed, total } = count(results, kind, column);
+  if (total === 0) return '–';
+  if (passed > 0) return `${passed} of ${total}`;
+  return `0 of ${total}, below ${percent(1 - error ** (1 / total))}`;
+}
+
+function findWorst(results: readonly Result[], column: Column): string {
+  const rates = listServers(results)
+    .map((server) => ({
+      server,
+      ...count(
+        results.filter((result) => result.server === server),
+        'bug',
+        column,
+      ),
+    }))
+    .filter(({ total }) => total > 0)
+    .toSorted((a, b) => a.passed / a.total - b.passed / b.total);
+  const [worst] = rates;
+  return worst === undefined ? '–' : `${worst.server}: ${worst.passed} of ${worst.total}`;
+}
+
+function percent(rate: number): string {
+  return `${(rate * 100).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
+}
+
+function medianSeconds(results: readonly Result[]): string {
+  const seconds = results
+    .flatMap(({ runs }) => runs.filter(({ outcome }) => outcome === 'done').map((run) => run.seconds))
+    .toSorted((a, b) => a - b);
+  const middle = seconds[Math.floor(seconds.length / 2)];
+  return middle === undefined ? '–' : middle.toFixed(1);
+}
+
+function table(head: readonly string[], lines: ReadonlyArray<readonly string[]>): string {
+  const write = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [write(head), write(head.map(() => '---')), ...lines.map(write)].join('\n');
+}
+
+async function renderPage(input: PageInput, rows: readonly Row[]): Promise<string> {
+  const measured = rows.filter(({ missing }) => missing === null);
+  const { changes, servers, heldOut } = input;
+  const bugs = changes.filter((change) => change.kind === 'bug');
+  const sound = changes.filter(({ kind }) => kind !== 'bug');
+  const [commit = 'unknown'] = new Set(input.cells.map((cell) => cell.commit));
+  const levels = [...new Set(input.cells.map(({ level }) => level))].join(', ');
+  const drawn = new Set(input.cells.flatMap((cell) => cell.measured.map(({ key }) => key)));
+  const drawnBugs = bugs.filter((bug) => drawn.has(hashPatch(bug)));
+  const drawnSound = sound.filter((change) => drawn.has(hashPatch(change)));
+  const visible = (result: Result) => !heldOut.has(result.server);
+  const sections = [
+    '# Benchmark of gates',
+    '<!-- `npm run bench -- gates --table` writes this page. -->',
+    await readFile(new URL('introduction.md', import.meta.url), 'utf8').then((text) => text.trim()),
+    `## This run\n\nCommit \`${commit}\`, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
+      `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over all servers; ` +
+      'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.',
+    '## Bugs caught\n\n![Share of bugs that each gate fails on and reports](images/benchmark-light.svg#gh-light-mode-only)\n' +
+      '![Share of bugs that each gate fails on and reports](images/benchmark-dark.svg#gh-dark-mode-only)\n\n' +
+      table(
+        [
+          'Gate',
+          'Version',
+          'Fails',
+          'Reports',
+          'Worst server, reports',
+          'Hung or broken',
+          'Seconds a gate',
+          'Lines written',
+        ],
+        [
+          ...measured.map((row) => [
+            row.title,
+            row.version,
+            formatRate(row.results, 'bug', 'fails'),
+            formatRate(row.results, 'bug', 'reports'),
+            findWorst(row.results, 'reports'),
+            String(row.results.filter(({ runs }) => runs.some(({ outcome }) => outcome !== 'done')).length),
+            medianSeconds(row.results),
+            row.lines,
+          ]),
+          ...rows.flatMap(({ title, missing }) =>
+            missing === null ? [] : [[title, missing, '–', '–', '–', '–', '–', '–']],
+          ),
+        ],
+      ),
+    '## False alarms\n\nA silent change shows nowhere: any signal is a false alarm. A meant change shows on purpose: a gate may report it, and may not fail. ' +
+      'A repeat is a run of the unchanged server.\n\n' +
+      table(
+        [
+          'Gate',
+          'Fails, silent',
+          'Reports, silent',
+          'Fails, meant',
+          'Reports, meant (right)',
+          'Fails, repeats',
+          'Reports, repeats',
+        ],
+        measured.map(({ title, results }) => [
+          title,
+          formatAlarms(results, 'silent', 'fails'),
+          formatAlarms(results, 'silent', 'reports'),
+          formatAlarms(results, 'meant', 'fails'),
+          `${count(results, 'meant', 'reports').passed} of ${count(results, 'meant', 'reports').total}`,
+          formatAlarms(results, 'repeat', 'fails'),
+          formatAlarms(results, 'repeat', 'reports'),
+        ]),
+      ),
+    `## By class of bug\n\nFails / reports of how many.\n\n${table(
+      ['Class', ...measured.map(({ title }) => title)],
+      classes
+        .filter((named) => measured.some(({ results }) => results.some((result) => result.class === named)))
+        .map((named) => [
+          named,
+          ...measured.map(({ results }) => formatPair(results.filter((result) => result.class === named))),
+        ]),
+    )}`,
+    `## By server\n\nFails / reports of how many bugs. Servers marked * are held out: their cells show totals only.\n\n${table(
+      ['Server', ...measured.map(({ title }) => title)],
+      servers.map(({ name }) => [
+        `${name}${heldOut.has(name) ? ' *' : ''}`,
+        ...measured.map(({ results }) => formatPair(results.filter(({ server }) => server === name))),
+      ]),
+    )}`,
+    renderMissed(measured, { bugs, visible }),
+    renderLosses(measured),
+    renderCorpus(input, bugs),
+    `## Where the classes come from\n\n${taxonomies}`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function formatPair(results: readonly Result[]): string {
+  const { total } = count(results, 'bug', 'fails');
+  return total === 0
+    ? '–'
+    : `${count(results, 'bug', 'fails').passed} / ${count(results, 'bug', 'reports').passed} of ${total}`;
+}
+
+/** Of the half for development only, since the other one is for measuring. */
+function renderMissed(
+  rows: readonly Row[],
+  { bugs, visible }: { bugs: readonly Bug[]; visible: (result: Result) => boolean },
+): string {
+  const caught = new Set(rows.flatMap(({ results }) => results.filter(({ reports }) => reports).map(({ key }) => key)));
+  const measured = new Set(rows.flatMap(({ results }) => results.filter(visible).map(({ key }) => key)));
+  const missed = bugs
+    .filter((bug) => findHalf(bug) === 'development' && measured.has(hashPatch(bug)) && !caught.has(hashPatch(bug)))
+    .slice(0, 5);
+  const lines = missed.map((bug) => `- ${bug.server}, ${bug.class}: ${bug.notice}`);
+  return `## Bugs that no gate caught\n\nAt most five, from the half for development.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
+}
+
+function renderLosses(rows: readonly Row[]): string {
+  const own = rows.filter(({ name }) => name === 'init' || name === 'surface');
+  const others = rows.filter((row) => !own.includes(row));
+  const lines = own.flatMap((row) =>
+    others.flatMap((other) => {
+      const ahead = other.results.filter(
+        (result) =>
+          result.kind === 'bug' &&
+          result.reports &&
+          row.results.some(({ key, kind, reports }) => kind === 'bug' && key === result.key && !reports),
+      );
+      return ahead.length === 0 ? [] : [`- ${other.title} reports ${ahead.length} bugs that ${row.title} does not.`];
+    }),
+  );
+  return `## Where this project loses\n\n${lines.length === 0 ? 'In no bug of this sample.' : lines.join('\n')}`;
+}
+
+function renderCorpus({ servers, changes, heldOut }: PageInput, bugs: readonly Bug[]): string {
+  const lines = servers.map(({ name, package: packaged, version, licence }) => {
+    const own = bugs.filter(({ server }) => server === name);
+    const sound = changes.filter(({ server, kind }) => server === name && kind !== 'bug');
+    return [
+      `${name}${heldOut.has(name) ? ' *' : ''}`,
+      `\`${packaged}\` ${version}, ${licence}`,
+      String(own.length),
+      String(own.filter(({ origin }) => origin === 'mined').length),
+      String(own.filter(({ origin }) => origin.startsWith('operator')).length),
+      `${sound.filter(({ kind }) => kind === 'silent').length} / ${sound.filter(({ kind }) => kind === 'meant').length}`,
+    ];
+  });
+  return `## Corpus\n\n${table(['Server', 'Package', 'Bugs', 'Mined', 'Drawn by operators', 'Sound, silent / meant'], lines)}`;
+}

@@ -1,0 +1,1 @@
+# This server reads no files.

@@ -1,0 +1,1 @@
+# The server makes its own database of notes.
