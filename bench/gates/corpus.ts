@@ -53,7 +53,7 @@ export interface Bug extends Patch {
 }
 
 export interface SoundChange extends Patch {
-  /** Nobody but a reader of the code notices a silent one; a meant one changes answers or what a host shows, on purpose. */
+  /** Only a reader of the code notices a silent one; a meant one changes answers or what a host shows, on purpose. */
   kind: 'silent' | 'meant';
   /** What changed. */
   notice: string;

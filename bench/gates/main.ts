@@ -95,7 +95,8 @@ export async function runGates(args: readonly string[]): Promise<number> {
   } else if (values.table !== true) {
     const listed = pick(await readContestants(), values.contestant, ({ name }) => name);
     const sampled = values.sample === undefined ? null : drawSample(changes, values.sample, Number(values.seed));
-    const cells = servers.flatMap((server) => listed.map((each) => ({ server, ...each })));
+    const filled = servers.filter(({ name }) => (changes.get(name) ?? []).length > 0);
+    const cells = filled.flatMap((server) => listed.map((each) => ({ server, ...each })));
     const [index = 1, count = 1] = values.shard.split('/').map(Number);
     const mine = cells.filter((_, position) => position % count === index - 1);
     for (const { server, name, contestant } of mine) {

@@ -47,7 +47,7 @@ export async function readServers(): Promise<Server[]> {
   );
 }
 
-/** Draws the servers of which nobody sees a cell while developing; the same for the same names. */
+/** Draws the servers whose cells show totals only; the same for the same names. */
 export function drawHeldOut(names: readonly string[]): Set<string> {
   const random = createRandom(heldOutSeed);
   const left = names.toSorted();
