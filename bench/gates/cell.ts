@@ -222,11 +222,13 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
       return { run: { outcome, fails: false, reports: false, seconds: measure() }, signal: null };
     }
   };
-  // What it shows of the unchanged server is no finding about a change.
-  if (problem === null) first = (await runGate(null)).signal ?? first;
+  // What it shows of the unchanged server is no finding about a change. This run is the first of the repeats, too.
+  const opening = await runGate(null);
+  first = opening.signal ?? first;
+  const repeats = [{ ...opening.run, reports: opening.run.fails }];
   return {
     async judge(change) {
-      if (change === null) return [(await runGate(null)).run];
+      if (change === null) return [repeats.pop() ?? (await runGate(null)).run];
       const runs: GateRun[] = [];
       while (runs.length < mostRuns && !isDecided(runs)) runs.push((await runGate(change)).run);
       return runs;

@@ -180,7 +180,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
   const { changes, servers, heldOut } = input;
   const bugs = changes.filter((change) => change.kind === 'bug');
   const sound = changes.filter(({ kind }) => kind !== 'bug');
-  const [commit = 'unknown'] = new Set(input.cells.map((cell) => cell.commit));
+  const commits = [...new Set(input.cells.map((cell) => `\`${cell.commit}\``))].join(', ');
   const levels = [...new Set(input.cells.map(({ level }) => level))].join(', ');
   const drawn = new Set(input.cells.flatMap((cell) => cell.measured.map(({ key }) => key)));
   const drawnBugs = bugs.filter((bug) => drawn.has(hashPatch(bug)));
@@ -190,7 +190,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
     '# Benchmark of gates',
     '<!-- `npm run bench -- gates --table` writes this page. -->',
     await readFile(new URL('introduction.md', import.meta.url), 'utf8').then((text) => text.trim()),
-    `## This run\n\nCommit \`${commit}\`, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
+    `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
       `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over all servers; ` +
       'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.',
     '## Bugs caught\n\n![Share of bugs that each gate fails on and reports](images/benchmark-light.svg#gh-light-mode-only)\n' +

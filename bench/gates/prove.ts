@@ -133,8 +133,8 @@ interface Shown {
 
 async function proveBug(sides: Sides, bug: Bug): Promise<Shown> {
   const { kind, calls } = bug.proof;
-  const base = await sides.base(calls, repeats);
-  const invalid = findInvalid(calls, base[0]);
+  const [first] = await sides.base(calls, 1);
+  const invalid = findInvalid(calls, first);
   if (invalid !== null) {
     return {
       differed: 0,
@@ -142,6 +142,7 @@ async function proveBug(sides: Sides, bug: Bug): Promise<Shown> {
       problem: { reason: invalid, remedy: 'Make calls that the schema of the base allows' },
     };
   }
+  const base = await sides.base(calls, repeats);
   const of = kind === 'chance' ? chanceRuns : repeats;
   const head = await sides.head(bug, calls, of);
   const least = kind === 'chance' ? chanceLeast : repeats;

@@ -1,0 +1,280 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Cell, runCell } from '../../bench/gates/cell.ts';
+import { differs, findStable, maskForms } from '../../bench/gates/compare.ts';
+import type { Contestant, Gate } from '../../bench/gates/contestant.ts';
+import { contestant as surface } from '../../bench/gates/contestants/surface.ts';
+import { type Bug, type Change, findHalf, formatRefusal, readBugs, readSound } from '../../bench/gates/corpus.ts';
+import { formatAlarms, judgeCell } from '../../bench/gates/page.ts';
+import { proveChanges } from '../../bench/gates/prove.ts';
+import { runSession } from '../../bench/gates/session.ts';
+import { drawHeldOut, installServer, readServers } from '../../bench/gates/servers.ts';
+
+const servers = await readServers();
+const findServer = (name: string) => servers.find((server) => server.name === name)!;
+
+function createBug(server: string, bug: Pick<Bug, 'id' | 'file' | 'search' | 'replacement'> & Partial<Bug>): Bug {
+  const proof = { kind: 'shown' as const, calls: [] };
+  const rest = { notice: 'A test notices it', origin: 'authored', reference: null, proof };
+  return { kind: 'bug', class: 'description', ...rest, ...bug, server };
+}
+
+const shownBugs = [
+  createBug('memory', {
+    id: 'tool-renamed',
+    file: 'dist/index.js',
+    search: 'server.registerTool("read_graph"',
+    replacement: 'server.registerTool("read_all"',
+  }),
+  createBug('memory', {
+    id: 'annotation-flipped',
+    file: 'dist/index.js',
+    search: 'title: "Search Nodes",',
+    replacement: 'title: "Search Nodes", _meta: {},',
+  }),
+  createBug('memory', {
+    id: 'graph-always-empty',
+    file: 'dist/index.js',
+    search: 'return this.loadGraph();',
+    replacement: 'return { entities: [], relations: [] };',
+  }),
+];
+
+const sumBugs = [
+  createBug('everything', {
+    id: 'difference',
+    file: 'dist/tools/get-sum.js',
+    search: 'validatedArgs.a + validatedArgs.b',
+    replacement: 'validatedArgs.a - validatedArgs.b',
+  }),
+  createBug('everything', {
+    id: 'described-otherwise',
+    file: 'dist/tools/get-sum.js',
+    search: 'Returns the sum of two numbers',
+    replacement: 'Returns a number',
+  }),
+  createBug('everything', {
+    id: 'only-other-cities',
+    file: 'dist/tools/get-structured-content.js',
+    search: 'temperature: 73',
+    replacement: 'temperature: 74',
+  }),
+];
+
+/** Compares what one call answers with what it answered on the base. */
+const sumGate: Contestant = {
+  title: 'One call',
+  kind: 'person',
+  kept: [],
+  install: async () => await Promise.resolve({ version: '1' }),
+  async prepare() {
+    await Promise.resolve();
+  },
+  async check({ start, project }: Gate) {
+    const { answers } = await runSession([{ tool: 'get-sum', arguments: { a: 2, b: 3 } }], { start, cwd: project });
+    return { fails: !answers[0]!.includes('is 5.'), findings: [] };
+  },
+  countLines: async () => await Promise.resolve(1),
+};
+
+interface CellSettings {
+  name: string;
+  contestant: Contestant;
+  changes: readonly Change[];
+  repeats?: number;
+  limitMs?: number;
+  isHeldOut?: boolean;
+  directory?: string;
+}
+
+async function measure(server: string, settings: CellSettings) {
+  const { name, contestant, repeats = 1, isHeldOut = false, ...rest } = settings;
+  const directory = settings.directory ?? (await createDirectory());
+  const log: string[] = [];
+  const { cell, refusals } = await runCell(findServer(server), {
+    ...rest,
+    contestant: { name, contestant, version: '1' },
+    level: 'none',
+    commit: 'test',
+    directory,
+    repeats,
+    isHeldOut,
+    isRevealed: false,
+    log: (line) => log.push(line),
+  });
+  return { cell, refusals, log, directory };
+}
+
+async function createDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'gates-test-'));
+  onTestFinished(async () => await rm(directory, { recursive: true }));
+  return directory;
+}
+
+function listCaught({ measured, server }: Cell): boolean[][] {
+  return judgeCell({ measured, server })
+    .filter(({ kind }) => kind === 'bug')
+    .map(({ fails, reports }) => [fails, reports]);
+}
+
+describe('a cell', () => {
+  it('has what the surface of server-memory shows of three bugs, in two columns', async () => {
+    const { cell } = await measure('memory', { name: 'surface', contestant: surface, changes: shownBugs });
+    const [renamed, , invisible] = listCaught(cell);
+    expect(renamed).toEqual([true, true]);
+    expect(invisible).toEqual([false, false]);
+    expect(cell.measured.map(({ runs }) => runs.every(({ outcome }) => outcome === 'done'))).not.toContain(false);
+  });
+
+  it('goes on where it stopped, and shows nothing of a bug of a server that is held out', async () => {
+    const [difference, ...others] = sumBugs;
+    const settings = { name: 'sum', contestant: sumGate, isHeldOut: true };
+    const { directory } = await measure('everything', { ...settings, changes: [difference!] });
+    const before = await readFile(join(directory, 'everything.sum.none.jsonl'), 'utf8');
+    const { cell, log } = await measure('everything', { ...settings, changes: [difference!, ...others], directory });
+    const after = await readFile(join(directory, 'everything.sum.none.jsonl'), 'utf8');
+    expect(after.startsWith(before)).toBe(true);
+    expect(listCaught(cell)).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
+    ]);
+    expect(log).toEqual([]);
+    expect(after).not.toContain('described-otherwise');
+  });
+
+  it('counts a gate that hangs as such, and as no catch', async () => {
+    const check: Contestant['check'] = async (gate) => {
+      await gate.run(['sleep', '600']);
+      return { fails: true, findings: [] };
+    };
+    const { cell } = await measure('memory', {
+      name: 'sleeper',
+      contestant: { ...sumGate, check },
+      changes: [shownBugs[0]!],
+      repeats: 0,
+      limitMs: 100,
+    });
+    expect(cell.measured[0]!.runs.map(({ outcome, fails }) => [outcome, fails])).toEqual([
+      ['hung', false],
+      ['hung', false],
+    ]);
+  });
+
+  it('refuses a bug whose text does not occur exactly once, and measures the others', async () => {
+    const changes = [
+      createBug('memory', { id: 'absent', file: 'dist/index.js', search: 'no such text', replacement: '' }),
+      createBug('memory', { id: 'often', file: 'dist/index.js', search: 'graph.entities', replacement: '' }),
+      shownBugs[2]!,
+    ];
+    const check: Contestant['check'] = async () => await Promise.resolve({ fails: false, findings: [] });
+    const { cell, refusals } = await measure('memory', { name: 'none', contestant: { ...sumGate, check }, changes });
+    expect(refusals.map(formatRefusal)).toEqual([
+      expect.stringMatching(/^bugs\/memory\/absent\.json: its search text occurs 0 times in the file\. Quote /),
+      expect.stringMatching(/^bugs\/memory\/often\.json: its search text occurs \d+ times in the file\. Quote /),
+    ]);
+    expect(cell.measured.filter(({ kind }) => kind === 'bug')).toHaveLength(1);
+  });
+});
+
+describe('a proof', () => {
+  it('refuses a bug that answers as before, with file and remedy', async () => {
+    const calls = [{ tool: 'get-sum', arguments: { a: 2, b: 3 } }];
+    const bugs = [
+      createBug('everything', { ...sumBugs[2]!, proof: { kind: 'answer', calls } }),
+      createBug('everything', {
+        ...sumBugs[0]!,
+        proof: { kind: 'answer', calls: [{ tool: 'get-sum', arguments: {} }] },
+      }),
+      createBug('everything', { ...sumBugs[0]!, proof: { kind: 'answer', calls } }),
+    ];
+    const proofs = await proveChanges(findServer('everything'), bugs, { isAgain: true, onProof: () => {} });
+    expect(proofs.map(({ refusal }) => (refusal === null ? null : formatRefusal(refusal)))).toEqual([
+      'bugs/everything/only-other-cities.json: its proof differs in 0 of 3 runs, not in 3. Make calls that show the bug, or remove the file.',
+      expect.stringContaining('a call of get-sum is invalid'),
+      null,
+    ]);
+  });
+
+  it('takes for stable what runs of one side agree on, and for a difference nothing that reads as a time', () => {
+    const stable = findStable(['id 1 at 10:00:01 of 2024-01-01T00:00:00Z', 'id 2 at 10:00:03 of 2024-01-01T00:00:09Z']);
+    expect(differs(stable!, 'id 7 at 9:59:59 of 2031-12-31T10:00:00Z')).toBe(false);
+    expect(differs(stable!, 'id 7 after 9:59:59 of 2031-12-31T10:00:00Z')).toBe(true);
+    expect(findStable(['one', 'one two'])).toBeNull();
+    expect(maskForms('at 2:08:26 AM')).toBe('at ‹time›');
+  });
+});
+
+describe('a server', () => {
+  it('is refused in one line if its files have another hash', async () => {
+    const changed = { ...findServer('memory'), sha256: '0'.repeat(64) };
+    await expect(installServer(changed)).rejects.toThrow(
+      /^bench\/gates\/servers\/memory\/server\.json: .* has the hash [0-9a-f]{64}, not 0+\. Install /,
+    );
+  });
+
+  it('is held out by a draw that does not depend on the order of names', () => {
+    const names = servers.map(({ name }) => name);
+    expect(drawHeldOut(names.toReversed())).toEqual(drawHeldOut(names));
+    expect(drawHeldOut(names).size).toBe(3);
+  });
+});
+
+describe('the corpus', () => {
+  const root = fileURLToPath(new URL('../../bench/gates', import.meta.url));
+
+  it('can be read, and its texts occur once in the servers that this repository installs', async () => {
+    for (const { name, ecosystem, package: packaged } of servers) {
+      const [bugs, sound] = [await readBugs(root, name), await readSound(root, name)];
+      expect([...bugs.refusals, ...sound.refusals]).toEqual([]);
+      if (ecosystem !== 'npm') continue;
+      for (const { id, file, search } of [...bugs.changes, ...sound.changes]) {
+        const path = fileURLToPath(new URL(`../../node_modules/${packaged}/${file}`, import.meta.url));
+        expect([id, (await readFile(path, 'utf8')).split(search).length]).toEqual([id, 2]);
+      }
+    }
+  });
+
+  it('has both halves, which no name decides', async () => {
+    const { changes } = await readBugs(root, 'filesystem');
+    expect(new Set(changes.map(findHalf)).size).toBe(2);
+    const [first] = changes;
+    expect(findHalf({ ...first!, id: 'another', notice: 'Another' } as Bug)).toBe(findHalf(first!));
+  });
+});
+
+describe('the table', () => {
+  const run = { outcome: 'done' as const, fails: false, reports: false, seconds: 1 };
+
+  it('counts no signal that the unchanged server gives, too', () => {
+    const noisy = { ...run, reports: true };
+    const measured = [
+      { key: 'base 0', kind: 'repeat' as const, runs: [noisy] },
+      {
+        key: 'a',
+        kind: 'bug' as const,
+        runs: [
+          { ...noisy, fails: true },
+          { ...noisy, fails: true },
+        ],
+      },
+    ];
+    expect(judgeCell({ server: 'memory', measured })[1]).toMatchObject({ fails: true, reports: false });
+  });
+
+  it('shows no alarm with the rate that so many could have missed', () => {
+    const silent = {
+      server: 'memory',
+      kind: 'silent' as const,
+      key: '',
+      class: undefined,
+      fails: false,
+      reports: false,
+    };
+    const results = Array.from({ length: 80 }, () => ({ ...silent, runs: [run] }));
+    expect(formatAlarms(results, 'silent', 'fails')).toBe('0 of 80, below 4.5 %');
+  });
+});
