@@ -10,7 +10,8 @@ import { type Change, formatRefusal, readBugs, readSound, type Refusal } from '.
 import { drawBugs } from './operators/draw.ts';
 import { readCommit } from './own.ts';
 import { proveChanges } from './prove.ts';
-import { drawHeldOut, installServer, readServers, type Server, ServerProblem } from './servers.ts';
+import { endAllGroups } from './process.ts';
+import { drawHeldOut, installServer, readServers, removeScratches, type Server, ServerProblem } from './servers.ts';
 import { writePage } from './page.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -53,6 +54,7 @@ async function readContestants(): Promise<Listed[]> {
 /** Reads the arguments after `gates`; gives the exit code. */
 export async function runGates(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, leave);
   const level = values.level as Level;
   const all = await readServers();
   const heldOut = drawHeldOut(all.map(({ name }) => name));
@@ -141,6 +143,13 @@ export async function runGates(args: readonly string[]): Promise<number> {
   for (const refusal of refusals) console.error(formatRefusal(refusal));
   for (const problem of problems) console.error(problem);
   return refusals.length + problems.length > 0 ? 1 : 0;
+}
+
+/** Cells go on from their files, so nothing else has to be kept. */
+function leave(): void {
+  endAllGroups();
+  removeScratches();
+  process.exit(130);
 }
 
 /** A server that cannot be measured is one line; the others are measured. */

@@ -16,6 +16,9 @@ interface RunOptions {
   limitMs?: number;
 }
 
+/** Groups that run now, which a signal to the benchmark ends, too. */
+const groups = new Set<number>();
+
 const maxOutput = 4 * 1024 * 1024;
 
 /** Runs a program to its end, or ends its whole group at the limit. */
@@ -27,6 +30,7 @@ export async function runProgram([file = '', ...args]: readonly string[], option
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
+  keepGroup(child.pid);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8');
@@ -50,9 +54,18 @@ export async function runProgram([file = '', ...args]: readonly string[], option
   }
 }
 
+export function keepGroup(pid: number | undefined): void {
+  if (pid !== undefined) groups.add(pid);
+}
+
+export function endAllGroups(): void {
+  for (const pid of groups) endGroup(pid);
+}
+
 /** Ends a process and all that it started in its group. */
 export function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
+  groups.delete(pid);
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {

@@ -221,7 +221,7 @@ function countSlower(base: readonly Seen[], head: readonly Seen[]): number {
 }
 
 /** Says which call the server's own schema does not allow; null where it allows all. */
-export function findInvalid(calls: readonly Call[], seen: Seen | undefined): string | null {
+function findInvalid(calls: readonly Call[], seen: Seen | undefined): string | null {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
   for (const call of calls) {
     if (!('tool' in call)) continue;

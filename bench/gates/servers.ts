@@ -1,6 +1,7 @@
 // The servers of the benchmark: pinned, installed from the registries into a cache outside the tree, and started in copies.
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -199,10 +200,18 @@ export interface Rig extends AsyncDisposable {
   lay(patch: Patch | null): Promise<void>;
 }
 
+const scratches = new Set<string>();
+
+/** Removes what open rigs made, for a benchmark that a signal ends. */
+export function removeScratches(): void {
+  for (const scratch of scratches) rmSync(scratch, { recursive: true, force: true });
+}
+
 /** Opens a rig; throws a ServerProblem where the server cannot be installed. */
 export async function openRig(server: Server): Promise<Rig> {
   const { own, packages } = await installServer(server);
   const scratch = await mkdtemp(join(tmpdir(), 'gates-'));
+  scratches.add(scratch);
   const project = join(scratch, 'project');
   const world = join(scratch, 'world');
   await mkdir(world);
@@ -230,6 +239,7 @@ export async function openRig(server: Server): Promise<Rig> {
     },
     async [Symbol.asyncDispose]() {
       await rm(scratch, { recursive: true, force: true });
+      scratches.delete(scratch);
     },
   };
 }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endGroup } from './process.ts';
+import { endGroup, keepGroup } from './process.ts';
 
 type Json = Record<string, unknown>;
 
@@ -78,6 +78,7 @@ interface Peer extends AsyncDisposable {
 
 function startPeer({ start, cwd, limitMs = 30_000 }: SessionOptions): Peer {
   const child = spawn(start, [], { cwd, stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+  keepGroup(child.pid);
   const waiting = new Map<number, (answer: Json | null) => void>();
   let hasEnded = false;
   const end = () => {
