@@ -182,6 +182,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
   const sound = changes.filter(({ kind }) => kind !== 'bug');
   const commits = [...new Set(input.cells.map((cell) => `\`${cell.commit}\``))].join(', ');
   const levels = [...new Set(input.cells.map(({ level }) => level))].join(', ');
+  const measuredServers = [...new Set(input.cells.map(({ server }) => server))].toSorted().join(', ');
   const drawn = new Set(input.cells.flatMap((cell) => cell.measured.map(({ key }) => key)));
   const drawnBugs = bugs.filter((bug) => drawn.has(hashPatch(bug)));
   const drawnSound = sound.filter((change) => drawn.has(hashPatch(change)));
@@ -191,7 +192,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
     '<!-- `npm run bench -- gates --table` writes this page. -->',
     await readFile(new URL('introduction.md', import.meta.url), 'utf8').then((text) => text.trim()),
     `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
-      `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over all servers; ` +
+      `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over ${measuredServers}; ` +
       'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.',
     '## Bugs caught\n\n![Share of bugs that each gate fails on and reports](images/benchmark-light.svg#gh-light-mode-only)\n' +
       '![Share of bugs that each gate fails on and reports](images/benchmark-dark.svg#gh-dark-mode-only)\n\n' +
