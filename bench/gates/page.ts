@@ -70,7 +70,7 @@ async function listRows({ cells, contestants }: PageInput): Promise<Row[]> {
       const own = cells.filter((cell) => cell.contestant === name);
       const installed = own.length > 0 ? null : await contestant.install();
       const missing =
-        installed === null ? null : 'missing' in installed ? installed.missing : 'no cell of it was measured';
+        installed === null ? null : 'missing' in installed ? installed.missing : 'not measured in this run';
       const [first] = own;
       const lines = own.map((cell) => cell.lines);
       return {
@@ -301,7 +301,7 @@ function renderLosses(rows: readonly Row[]): string {
           result.reports &&
           row.results.some(({ key, kind, reports }) => kind === 'bug' && key === result.key && !reports),
       );
-      return ahead.length === 0 ? [] : [`- ${other.title} reports ${ahead.length} bugs that ${row.title} does not.`];
+      return ahead.length === 0 ? [] : [`- ${other.title} reports ${ahead.length === 1 ? 'a bug' : `${ahead.length} bugs`} that ${row.title} does not.`];
     }),
   );
   return `## Where this project loses\n\n${lines.length === 0 ? 'In no bug of this sample.' : lines.join('\n')}`;

@@ -12,7 +12,7 @@ const colours = {
   dark: { text: '#f0f6fc', grid: '#3d444d', fails: '#4493f8', reports: '#1f4f87' },
 } as const;
 
-const [width, left, rowHeight] = [760, 330, 34];
+const [width, left, rowHeight] = [920, 480, 34];
 
 /** The bar of what a gate fails on lies on that of what it reports, which is never shorter. */
 export function drawPlot(points: readonly Point[], theme: keyof typeof colours): string {
