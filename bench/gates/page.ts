@@ -301,7 +301,11 @@ function renderLosses(rows: readonly Row[]): string {
           result.reports &&
           row.results.some(({ key, kind, reports }) => kind === 'bug' && key === result.key && !reports),
       );
-      return ahead.length === 0 ? [] : [`- ${other.title} reports ${ahead.length === 1 ? 'a bug' : `${ahead.length} bugs`} that ${row.title} does not.`];
+      return ahead.length === 0
+        ? []
+        : [
+            `- ${other.title} reports ${ahead.length === 1 ? 'a bug' : `${ahead.length} bugs`} that ${row.title} does not.`,
+          ];
     }),
   );
   return `## Where this project loses\n\n${lines.length === 0 ? 'In no bug of this sample.' : lines.join('\n')}`;
