@@ -122,7 +122,7 @@ async function bundle(target: string): Promise<void> {
   for (const name of ['index.js', 'merge.js', 'publish.js', 'post.js']) writeFileSync(path.join(target, name), start);
 }
 
-/** A lazy part is named after its room and its file: `embedded-open.js`. */
+/** A lazy part is named after its room and its file: `run-local-backend.js`. */
 function nameChunk({ name, facadeModuleId }: Pick<PreRenderedChunk, 'name' | 'facadeModuleId'>): string {
   const part = /\/([^/]+)\/([^/]+)\.js$/.exec(facadeModuleId ?? '');
   return part === null ? `${name}.js` : `${part[1]}-${part[2]}.js`;

@@ -45,7 +45,7 @@ async function flood(attacks: readonly Attack[], inputs: readonly string[], era:
   await using workspace = await createWorkspace({ 'a.yaml': renderEvals(attacks) });
   const peaks = join(workspace.path, 'peaks.txt');
   const args = ['run', '--server-command', `node ${server}`, '--server-env', `ERA=${era}`];
-  const result = await runCommand([...args, '--report-dir', 'reports', '--timeout', '60s', ...inputs, 'a.yaml'], {
+  const result = await runCommand([...args, '--report-dir', 'reports', '--timeout', '10m', ...inputs, 'a.yaml'], {
     cwd: workspace.path,
     env: notePeakMemory(peaks),
   });

@@ -15,7 +15,7 @@ const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')
 };
 
 /** Packages that the action does not use. */
-const commandOnly: ReadonlySet<string> = new Set(['commander', 'smol-toml']);
+const commandOnly: ReadonlySet<string> = new Set(['@hono/node-server', 'commander', 'hono', 'smol-toml']);
 
 /** Absolute paths by which a bundle would tell where it was built. */
 function findMachinePaths(text: string): string[] {
@@ -30,11 +30,15 @@ describe('dist', () => {
     expect(findMachinePaths(text)).toEqual([]);
   });
 
-  it('keeps the embedded service out of what every step loads', () => {
-    const definesService = files
-      .filter(({ text }) => /\bas openEmbeddedService\b/.test(text.slice(-2000)))
+  it.each(['Local', 'Hosted'])('keeps the backend open%sBackend out of what every step loads', (kind) => {
+    const defining = files
+      .filter(({ text }) => new RegExp(`\\bas open${kind}Backend\\b`).test(text.slice(-2000)))
       .map(({ name }) => name);
-    expect(definesService).toEqual(['embedded-open.js']);
+    expect(defining).toEqual([`run-${kind.toLowerCase()}-backend.js`]);
+  });
+
+  it('has nothing of the eval service', () => {
+    expect(files.filter(({ text }) => text.includes('openEmbeddedService')).map(({ name }) => name)).toEqual([]);
   });
 
   it('consists of files with readable names', () => {

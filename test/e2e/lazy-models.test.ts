@@ -41,7 +41,7 @@ describe('the part of the action for models', () => {
     expect(prompted.outputs['verdict']).not.toBe('passed');
   });
 
-  it.each(['gate.js', 'embedded-open.js', 'engine.js', 'mcp.js', 'sinks.js'])(
+  it.each(['gate.js', 'run-local-backend.js', 'run-hosted-backend.js', 'engine.js', 'mcp.js', 'sinks.js'])(
     'is no static import of %s',
     async (chunk) => {
       const imports = await listStaticImports(chunk);
