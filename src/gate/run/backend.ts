@@ -25,11 +25,11 @@ export interface BackendTraits {
   watchesProcesses: boolean;
   /** Whether the traces of all iterations are at hand; else those of failures alone are read. */
   hasAllTraces: boolean;
-  /** Of how many failures of a run the steps and traces are read at the most. */
+  /** The most failures of a run whose steps and traces are read. */
   maxExplained: number;
   /** The most iterations that a case has in one run. */
   iterationsPerCase: number;
-  /** How long to wait at first between two looks at what a run has spent. */
+  /** The first wait between two readings of what a run has spent. */
   pollIntervalMs: number;
 }
 
@@ -43,7 +43,7 @@ export interface EvalBackend extends AsyncDisposable {
    */
   register(running: RunningServer, server: ServerRegistration, scope: ServerScope): Promise<RegisteredServer>;
   /**
-   * Holds that no case uses two servers that list a tool of the same name, where no run of the backend would.
+   * Refuses a case that uses two servers which list a tool of the same name, unless each run of the backend refuses it.
    *
    * @throws {ConfigurationError} naming the case, the servers and the tool
    */
@@ -65,13 +65,13 @@ export interface EvalBackend extends AsyncDisposable {
     suites: readonly PlannedSuite[],
     context: { lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>; logger: Logger },
   ): Promise<Baseline | null>;
-  /** Starts what shows apps, which the first app does otherwise; does nothing where it is elsewhere. Where it does not start, the apps say why. */
+  /** Starts the browser, which otherwise starts with the first app; does nothing if apps are shown elsewhere. If it does not start, the apps say why. */
   startBrowser(): Promise<void>;
   /** Resolves once no run uses a server any more, the teardown of its cases included; at once where runs execute elsewhere. */
   waitForRuns(): Promise<void>;
   /** Says which scripted answers of the client no iteration used, one sentence each. */
   listUnusedAnswers(suites: readonly PlannedSuite[]): string[];
-  /** What the runs made in addition to their results. */
+  /** Returns what the runs made in addition to their results. */
   collect(): Promise<{ recordings: MadeRecording[]; modelNotes: string[]; snapshots: TakenSnapshot[] }>;
 }
 
@@ -97,7 +97,7 @@ export interface RunStart {
 export interface StartedRun {
   /** From the backend's id of a case to the gate's. */
   readonly caseIds: ReadonlyMap<string, string>;
-  /** The page on which people look at it; null where there is none. */
+  /** The page that shows it; null where there is none. */
   readonly url: string | null;
   readonly launch: LaunchTime;
   /** How the iterations were scheduled; null where that is not known. */

@@ -52,7 +52,7 @@ export async function openHostedBackend(
         const { environmentId } = plan;
         return await prepareStoredSuite(planned, { service: project, servers, environmentId, signal });
       }
-      // The options demand a server wherever evals files are run.
+      // The options require a server wherever evals files are run.
       if (servers.length === 0) throw new Error('An evals file was planned without a server to run it against.');
       return await prepareFileSuite(planned, { service: project, servers, logger, signal });
     },
@@ -115,7 +115,7 @@ async function createRecord(
   };
   const first = remote;
   const server = { name, enabled: true, transportType: 'http' as const, url };
-  /** Not given up when the job is: a record that is made after that must be taken away all the same. */
+  /** Goes on when the job is cancelled, because a record that is made after that must be taken away all the same. */
   const create = async () => {
     try {
       const { id } = await createServer(client, { projectId, server });

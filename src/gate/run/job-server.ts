@@ -123,7 +123,7 @@ export interface TunnelUse extends ServerRegistration {
   isOwnServerName: boolean;
   /** Whether the service itself is on this machine. */
   isServiceLocal: boolean;
-  /** Whether the service in this process is the only client, which notices itself when the server does not answer. */
+  /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
   isOneAtATime: boolean;
   proxy: ProxySettings | undefined;
 }

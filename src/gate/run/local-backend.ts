@@ -123,7 +123,7 @@ export async function openLocalBackend(
       };
       return { id, name: serverName, alias, ...direct, ...known } satisfies RegisteredServer;
     },
-    // Each run looks at the lists of its own servers.
+    // Each run checks the lists of its own servers.
     refuseToolClashes: async () => {},
     prepare: async (planned) => {
       if (planned.kind === 'stored') throw new Error('A suite of a service was planned without a service.');

@@ -32,7 +32,7 @@ import { explainInterruption } from './run-lifetime.ts';
 /** How long a run whose server has died may take to say at which case. */
 const lastWordsMs = 1000;
 
-/** The server answered a moment ago; one that does not three times in a row has gone. */
+/** Waits between attempts to connect. A server that answered a moment ago and fails three times in a row has gone. */
 const retryWaitsMs = [500, 1000];
 
 const pageSize = 200;
