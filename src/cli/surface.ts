@@ -12,7 +12,7 @@ import { planSurfaceServers, readServerSurfaces } from '../gate/surface.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../model/surface-policy.ts';
 import { renderSurfaceText } from '../report/surface.ts';
-import { renderSurfaceFile } from '../surface/file.ts';
+import { indexLines, renderSurfaceFile } from '../surface/file.ts';
 import { reportSurfaces } from '../surface/report.ts';
 import { judgeSurface } from '../verdict/judge-surface.ts';
 import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
@@ -65,7 +65,11 @@ Examples:
       const found = redactDeep(await readServerSurfaces(servers, { ...context, name: configuration }), redactor);
       // A configuration that is written for the first time has no changes.
       const configurations = { ...(isUpdate && found), ...known?.file.configurations };
-      const report = reportSurfaces(found, { against: path, configurations, text: known?.text ?? null });
+      const report = reportSurfaces(found, {
+        against: path,
+        configurations,
+        lines: known === null ? null : indexLines(known.text),
+      });
       const { reasons, warnings } = judgeSurface(report, policy);
       if (isUpdate) {
         const file = {

@@ -34,3 +34,24 @@ export function parseSurfaceFile(text: string, path: string): SurfaceFile {
   const where = issue === undefined || issue.path.length === 0 ? '' : ` at \`${issue.path.map(String).join('.')}\``;
   throw refuse(`is not a surface file${where}: ${issue?.message ?? 'unknown'}; write it again with \`--update\``);
 }
+
+/** Where each line of a surface file is, by its text without indentation and comma; numbers from 0, in their order. */
+export type LineIndex = ReadonlyMap<string, readonly number[]>;
+
+/** Longer lines are descriptions, and changes are located at names. */
+const maxLineLength = 1000;
+
+/** Indexes the lines of the text of a surface file. The index keeps no part of the text in memory. */
+export function indexLines(text: string): LineIndex {
+  const index = new Map<string, number[]>();
+  for (const [at, line] of text.split('\n').entries()) {
+    const trimmed = line.trim();
+    if (trimmed.length > maxLineLength) continue;
+    // A substring would hold the whole text.
+    const key = Buffer.from(trimmed.replace(/,$/, '')).toString();
+    const known = index.get(key);
+    if (known === undefined) index.set(key, [at]);
+    else known.push(at);
+  }
+  return index;
+}

@@ -2,6 +2,7 @@ import { formatCount } from '../base/text.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile, type SurfaceTool } from '../model/surface.ts';
 import type { ConfigurationSurface, SurfaceChange, SurfaceReport, ToolSize } from '../model/surface-report.ts';
 import { compareSurfaces, type FoundChange } from './compare.ts';
+import type { LineIndex } from './file.ts';
 import { lintSurface } from './lint.ts';
 
 /** What the surfaces of servers are compared with, by configuration. */
@@ -9,14 +10,14 @@ export interface ExpectedSurfaces {
   /** The path of the surface file, or `base`. */
   against: string;
   configurations: SurfaceFile['configurations'];
-  /** The text of the file, in which changes are located; null where there is none. */
-  text: string | null;
+  /** The lines of the file, where changes are located; null where there is no file. */
+  lines: LineIndex | null;
 }
 
 /** Compares the surfaces of the server, by configuration, with what is expected of them. A configuration that is not expected is new. */
 export function reportSurfaces(found: SurfaceFile['configurations'], expected: ExpectedSurfaces): SurfaceReport {
-  const { against, configurations, text } = expected;
-  const file = text === null ? null : { path: against, lines: indexLines(text) };
+  const { against, configurations, lines } = expected;
+  const file = lines === null ? null : { path: against, lines };
   return {
     against,
     unread: null,
@@ -24,11 +25,14 @@ export function reportSurfaces(found: SurfaceFile['configurations'], expected: E
       const before = configurations[name] ?? null;
       const isNamed = Object.keys(found).length > 1 || name !== defaultConfiguration;
       const changes = before === null ? [reportNew(name, surface, against)] : compareSurfaces(before, surface);
+      // Measuring copies a tool, and one may be as large as an answer may be: each is measured once.
+      const sizes = measureTools(surface);
+      const sizesBefore = before === null ? null : measureTools(before);
       return {
         name,
-        bytes: measureSurface(surface),
-        bytesBefore: before === null ? null : measureSurface(before),
-        tools: compareSizes(before, surface),
+        bytes: sumSizes(sizes),
+        bytesBefore: sizesBefore === null ? null : sumSizes(sizesBefore),
+        tools: compareSizes(sizesBefore, sizes),
         changes: changes.map((change) => locateChange(change, { file, configuration: name, isNamed })),
         findings: lintSurface(surface),
       };
@@ -67,20 +71,6 @@ function locateChange({ item, ...change }: FoundChange, { file, configuration, i
   return { ...change, id, location: { file: file.path, line: (own ?? list ?? start) + 1 } };
 }
 
-/** Where each line of a file is, by its text without indentation and comma; numbers from 0, in their order. */
-type LineIndex = ReadonlyMap<string, readonly number[]>;
-
-function indexLines(text: string): LineIndex {
-  const index = new Map<string, number[]>();
-  for (const [at, line] of text.split('\n').entries()) {
-    const key = line.trim().replace(/,$/, '');
-    const known = index.get(key);
-    if (known === undefined) index.set(key, [at]);
-    else known.push(at);
-  }
-  return index;
-}
-
 /** The first number from `from` on in an ascending list; null where there is none. */
 function findFirst(numbers: readonly number[], from: number): number | null {
   let [low, high] = [0, numbers.length];
@@ -97,15 +87,21 @@ export function measureTool({ name, description, inputSchema }: SurfaceTool): nu
   return Buffer.byteLength(JSON.stringify({ name, description, inputSchema }));
 }
 
-/** What a model reads of all tools, in bytes of UTF-8. */
-export function measureSurface({ tools }: Surface): number {
-  return tools.reduce((sum, tool) => sum + measureTool(tool), 0);
+/** The sizes of the tools of one surface. */
+type Sizes = ReadonlyArray<Pick<ToolSize, 'name' | 'bytes'>>;
+
+/** Measures what a model reads of each tool. */
+export function measureTools({ tools }: Surface): Sizes {
+  return tools.map((tool) => ({ name: tool.name, bytes: measureTool(tool) }));
 }
 
-/** Measures the tools, largest first, each next to what it was. */
-export function compareSizes(before: Surface | null, after: Surface): ToolSize[] {
-  const sizes = new Map(before?.tools.map((tool) => [tool.name, measureTool(tool)]) ?? []);
-  return after.tools
-    .map((tool) => ({ name: tool.name, bytes: measureTool(tool), bytesBefore: sizes.get(tool.name) ?? null }))
+/** What a model reads of all tools, in bytes of UTF-8. */
+export const sumSizes = (sizes: Sizes): number => sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Lists the sizes after a change, largest first, each next to the one before; null where there is no surface before it. */
+export function compareSizes(before: Sizes | null, after: Sizes): ToolSize[] {
+  const known = new Map(before?.map(({ name, bytes }) => [name, bytes]) ?? []);
+  return after
+    .map(({ name, bytes }) => ({ name, bytes, bytesBefore: known.get(name) ?? null }))
     .toSorted((a, b) => b.bytes - a.bytes);
 }

@@ -4,10 +4,12 @@ import { accessAttacks, runAccessAttack } from './access-attacks.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { type BaseAttack, baseAttacks, portAttacks, runBaseAttack, runPortAttack } from './base-attacks.ts';
 import { baseRepositoryAttacks, runBaseRepositoryAttack } from './base-repository-attacks.ts';
+import { browserAttacks, runBrowserAttack } from './browser-attacks.ts';
 import { fileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
+import { runShardAttack, shardAttacks } from './shard-attacks.ts';
 import { runSurfaceAttack, surfaceAttacks } from './surface-attacks.ts';
 import { openServiceLab, type ServiceLab, serviceAttacks } from './service-attacks.ts';
 
@@ -77,6 +79,29 @@ describe('a change that is worse than its base', () => {
     const { found } = await runPortAttack({ ...attack, spoil: '' }, { slack: 10 });
     expect(found).toContain('exit code 1, regressed');
   });
+});
+
+describe('a change whose gate runs in shards', () => {
+  it.each(shardAttacks.map((attack) => [attack.name, attack] as const))(
+    'does not pass where it %s',
+    async (_, attack) => {
+      expect((await runShardAttack(attack)).problems).toEqual([]);
+    },
+  );
+});
+
+describe.runIf(process.platform === 'linux')('a server', () => {
+  const chosen = browserAttacks.filter(
+    ({ level, plant }) => (hasSandbox || level === 'none') && plant.includes('rename'),
+  );
+  it.each(chosen.map((attack) => [attack.name, attack] as const))(
+    'that %s does not have it started',
+    async (_, attack) => {
+      const { problems, starts } = await runBrowserAttack(attack, { command: commandPath });
+      // Where the server can replace the browser, the gate does not start it again; elsewhere, it does.
+      expect([problems, starts.length > 1]).toEqual([[], attack.level !== 'none']);
+    },
+  );
 });
 
 describe('the artifact of a failed gate', () => {

@@ -1,30 +1,32 @@
 /**
  * Runs every attack with and without a sandbox and prints a table: `npm run test:adversary`.
  *
- *     npm run test:adversary -- --class signals --sandbox off --verbose
+ *     npm run test:adversary -- --class signals --level none --verbose
  */
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { setup as bundleServers } from '../support/servers/bundle-servers.ts';
 import { accessAttacks, runAccessAttack } from './access-attacks.ts';
-import { type Attack, type AttackResult, isolationLevels, levelOf, sandboxOf, type ServerAttack } from './attack.ts';
+import { type Attack, type AttackResult, isolationLevels, levelOf, type ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { baseAttacks, portAttacks, runBaseAttack, runPortAttack } from './base-attacks.ts';
 import { baseRepositoryAttacks, runBaseRepositoryAttack } from './base-repository-attacks.ts';
+import { browserAttacks, runBrowserAttack } from './browser-attacks.ts';
 import { fileAttacks as writtenFileAttacks, runFileAttack } from './file-attacks.ts';
 import { inputAttacks, runInputAttack } from './input-attacks.ts';
 import { programAttacks, runProgramAttack } from './program-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { openServiceLab, serviceAttacks } from './service-attacks.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
+import { runShardAttack, shardAttacks } from './shard-attacks.ts';
 import { runSurfaceAttack, surfaceAttacks } from './surface-attacks.ts';
 import { codeAttacks, fileAttacks, floodAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
 
 const { values } = parseArgs({
   options: {
     class: { type: 'string', multiple: true },
-    sandbox: { type: 'string', multiple: true },
+    level: { type: 'string', multiple: true },
     /** Part of the names of attacks. */
     name: { type: 'string', default: '' },
     /** Gates at the same time. */
@@ -61,26 +63,25 @@ const slack = Number(values.slack);
 const nameLength = 16;
 /** Those of which attacks run. */
 const levels = new Set(
-  isolationLevels.filter((level) => isWanted(values.sandbox, sandboxOf[level]) && (hasSandbox || level === 'none')),
+  isolationLevels.filter((level) => isWanted(values.level, level) && (hasSandbox || level === 'none')),
 );
-const off: AttackOptions = { sandbox: 'off', slack };
-const auto: AttackOptions = { sandbox: 'auto', slack };
-const inSandbox = [
+const off: AttackOptions = { level: 'none', slack };
+const packInSandbox = (options: AttackOptions) => [
   ...pack(
     sharedAttacks.filter((attack) => attack.class !== 'loopback'),
     40,
-    { ...auto, timeoutS: 240 },
+    { ...options, timeoutS: 240 },
   ),
-  ...pack(fileAttacks, 40, { ...auto, timeoutS: 240 }),
-  ...pack(signalStorm, 4, { ...auto, timeoutS: 60 }),
-  ...pack(floodAttacks, 6, { ...auto, timeoutS: 120 }),
+  ...pack(fileAttacks, 40, { ...options, timeoutS: 240 }),
+  ...pack(signalStorm, 4, { ...options, timeoutS: 60 }),
+  ...pack(floodAttacks, 6, { ...options, timeoutS: 120 }),
   ...pack(
     // Signals do not arrive, so that true answers pass.
     loneAttacks.filter(
       (attack) => attack.moment === 'start' && (attack.class !== 'signals' || attack.answer === 'false'),
     ),
     1,
-    auto,
+    options,
   ),
 ];
 const batches = [
@@ -89,9 +90,10 @@ const batches = [
   ...pack(floodAttacks, 6, { ...off, timeoutS: 120 }),
   ...pack(loneAttacks, 1, off),
   ...pack(codeAttacks, 1, { ...off, isCopied: true }),
-  ...(hasSandbox ? inSandbox : []),
-].filter(({ options }) => isWanted(values.sandbox, options.sandbox));
-if (!hasSandbox) console.log('This machine has no sandbox: the attacks run with `sandbox: off` alone.');
+  ...packInSandbox({ level: 'isolated', slack }),
+  ...packInSandbox({ level: 'confined', slack }),
+].filter(({ options }) => levels.has(options.level));
+if (!hasSandbox) console.log('This machine has no sandbox: the attacks run at the level `none` alone.');
 
 const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
@@ -100,7 +102,7 @@ let succeeded = 0;
 /** Attacks without a level run unless one is asked for. */
 const canRun = (attack: Attack) => {
   const level = levelOf(attack);
-  return level === null ? values.sandbox === undefined : levels.has(level);
+  return level === null ? values.level === undefined : levels.has(level);
 };
 
 await using lab = await openServiceLab();
@@ -109,12 +111,14 @@ const others = [
   ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
   ...inputAttacks.map((attack) => [attack, () => runInputAttack(attack)] as const),
   ...accessAttacks.map((attack) => [attack, () => runAccessAttack(attack)] as const),
+  ...browserAttacks.map((attack) => [attack, () => runBrowserAttack(attack)] as const),
   ...programAttacks.map((attack) => [attack, () => runProgramAttack(attack)] as const),
   ...surfaceAttacks.map((attack) => [attack, () => runSurfaceAttack(attack, { slack })] as const),
   ...baseAttacks.map((attack) => [attack, () => runBaseAttack(attack, { slack })] as const),
   ...portAttacks.map((attack) => [attack, () => runPortAttack(attack, { slack })] as const),
   ...baseRepositoryAttacks.map((attack) => [attack, () => runBaseRepositoryAttack(attack, { slack })] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
+  ...shardAttacks.map((attack) => [attack, () => runShardAttack(attack)] as const),
   ...writtenFileAttacks.map((attack) => [attack, () => runFileAttack(attack)] as const),
 ].filter(([attack]) => canRun(attack) && isWanted(values.class, attack.class) && attack.name.includes(values.name));
 await pMap(
@@ -161,8 +165,7 @@ function report({ attacks, options }: Batch, { results, problems, observed, byst
   const hit = results.filter((result) => result.problems.length > 0);
   succeeded += hit.length + (shared.length > 0 ? 1 : 0);
   for (const name of new Set(attacks.map((attack) => attack.class))) {
-    const level = options.sandbox === 'off' ? 'none' : 'isolated';
-    const key = `${name.padEnd(nameLength)}  ${level}`;
+    const key = `${name.padEnd(nameLength)}  ${options.level}`;
     const row = counts.get(key) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
     const of = ({ attack }: AttackResult) => attack.class === name;
     counts.set(key, {
@@ -174,7 +177,7 @@ function report({ attacks, options }: Batch, { results, problems, observed, byst
   }
   const label = isAlone ? first.name : `${attacks.length} from ${first?.class}: ${first?.name}`;
   const end = `exit code ${observed.exitCode}, ${Math.round(observed.durationS)} s, bystander ${bystander}`;
-  console.log(`${hit.length + shared.length === 0 ? '✓' : '✗'} ${options.sandbox} ${label}: ${end}`);
+  console.log(`${hit.length + shared.length === 0 ? '✓' : '✗'} ${options.level} ${label}: ${end}`);
   for (const problem of new Set(shared)) console.log(`    ${problem}`);
   for (const result of hit) console.log(`    ${result.attack.name}: ${result.problems.join('; ')}`);
   if (values.verbose) {

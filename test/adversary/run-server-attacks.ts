@@ -2,7 +2,15 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { type AttackResult, isDeserved, listExitCodes, type Outcome, type ServerAttack } from './attack.ts';
+import {
+  type AttackResult,
+  type IsolationLevel,
+  isDeserved,
+  listExitCodes,
+  type Outcome,
+  sandboxOf,
+  type ServerAttack,
+} from './attack.ts';
 import { type ObservedGate, observeGate } from './observe-gate.ts';
 import { answers, type Order, type Targets } from './payload.ts';
 import { decisiveFiles } from './server-attacks.ts';
@@ -24,7 +32,7 @@ export interface AttackedGate {
 }
 
 export interface AttackOptions {
-  sandbox: 'off' | 'auto';
+  level: IsolationLevel;
   /** How much longer than promised a gate may take on a slow machine. */
   slack?: number;
   /** What to run; the sources of the command unless given. */
@@ -42,7 +50,7 @@ const bystanderTitle = 'is not attacked';
 export async function runServerAttacks(
   attacks: readonly ServerAttack[],
   {
-    sandbox,
+    level,
     command = join(root, 'src/cli/main.ts'),
     slack = 1,
     isCopied = false,
@@ -71,7 +79,7 @@ export async function runServerAttacks(
       entry,
       'run',
       '--sandbox',
-      sandbox,
+      sandboxOf[level],
       ...(isShared ? ['--isolation', 'run'] : []),
       '--format',
       'json',
@@ -94,7 +102,7 @@ export async function runServerAttacks(
     limitS: limitS * 3,
   });
   const evidence = await readFile(targets.evidence, 'utf8').catch(() => '');
-  const problems = listGateProblems(observed, attacks, { sandbox, evidence, limitS });
+  const problems = listGateProblems(observed, attacks, { level, evidence, limitS });
   const outcomes = new Map(observed.report?.cases.map(({ title, outcome }) => [title, outcome]));
   const results = attacks.map((one): AttackResult => {
     if (isAlone) return judgeLone(one, observed, problems);
@@ -126,21 +134,21 @@ function judgeLone(attack: ServerAttack, observed: ObservedGate, gateProblems: r
 function listGateProblems(
   observed: ObservedGate,
   attacks: readonly ServerAttack[],
-  { sandbox, evidence, limitS }: { sandbox: 'off' | 'auto'; evidence: string; limitS: number },
+  { level, evidence, limitS }: { level: IsolationLevel; evidence: string; limitS: number },
 ): string[] {
   const { exitCode, output, maxMemoryMiB: memory, durationS, survivors, report } = observed;
-  const maySurvive = sandbox === 'off' && attacks.some((one) => one.maySurvive === true);
+  const maySurvive = level === 'none' && attacks.some((one) => one.maySurvive === true);
   const isLone = attacks.length === 1 && attacks[0]?.isAlone === true;
   const deservesFailure = attacks.some(({ deserves }) => deserves === 'failed');
-  const level = report?.server?.sandbox?.level ?? 'none';
-  const isSandboxed = sandbox === 'auto' && level !== 'none';
+  const reached = report?.server?.sandbox?.level;
   return [
     ...(!isLone && deservesFailure && ![1, 3].includes(exitCode ?? -1) ? [`exit code ${exitCode}`] : []),
     ...(/^\s+at (?:async )?.*:\d+:\d+\)?$/m.test(output) ? ['prints a stack trace'] : []),
     ...(memory > maxMemoryMiB ? [`uses ${memory} MiB`] : []),
     ...(durationS > limitS ? [`takes ${Math.round(durationS)} s`] : []),
     ...(maySurvive ? [] : survivors.map((words) => `leaves ${words}`)),
-    ...(isSandboxed && evidence !== ''
+    ...(reached !== undefined && reached !== level ? [`the level is ${reached}`] : []),
+    ...(level !== 'none' && evidence !== ''
       ? evidence
           .trim()
           .split('\n')

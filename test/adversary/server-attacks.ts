@@ -101,10 +101,17 @@ const fatalSignals: ServerAttack[] = [
   }),
   ...list('signals', ['signals', 'signal'], ['SIGKILL gate', 'SIGKILL supervisor'], {
     ...alone,
-    moments: ['start', 'list', 'after'],
+    moments: ['start', 'list'],
     exitCodes: [3, 1, 143, null],
     answers: ['true', 'false'],
     isFatal: true,
+  }),
+  // The gate may have its verdict by then, which the true answer deserves; its exit code is never 0.
+  ...list('signals', ['signals', 'signal'], ['SIGKILL gate', 'SIGKILL supervisor'], {
+    ...alone,
+    moments: ['after'],
+    exitCodes: [3, 1, 143, null],
+    answers: ['true', 'false'],
   }),
   ...list('signals', ['signals', 'signal'], ['SIGSTOP gate', 'SIGSTOP supervisor'], {
     ...alone,

@@ -18,10 +18,12 @@ export interface SurfaceAttack extends LevelledAttack {
   pageSize?: number;
   /** How often the server says that its list has changed while the gate reads it. */
   changes?: number;
+  /** The id of a change that the report has to have. */
+  finds?: string;
 }
 
 type Tools = SurfaceAttack['before'];
-type Variant = Pick<SurfaceAttack, 'before' | 'after' | 'pageSize' | 'changes'>;
+type Variant = Pick<SurfaceAttack, 'before' | 'after' | 'pageSize' | 'changes' | 'finds'>;
 
 const many = <T>(count: number, create: (index: number) => T) => Array.from({ length: count }, (_, at) => create(at));
 const createTool = (name: string, schema: object = {}, description = 'Says it.') => ({
@@ -49,6 +51,8 @@ const wide = (index: number, last: string) => ({
   properties: Object.fromEntries(many(50, (at) => [`p${at}`, { type: 'string', maxLength: index + at }])),
   required: [last],
 });
+const createChoice = (name: string, last: string) =>
+  createTool(name, { properties: { a: { anyOf: many(90, (index) => wide(index, `${last}${index}`)) } } });
 const names = many(60, (index) => `d${index}`);
 const knot = names.map((name) => ({ $ref: `#/$defs/${name}` }));
 const knotted = {
@@ -74,8 +78,14 @@ const variants: Record<string, Variant> = {
     before: () => [gone, ...withProperty({ anyOf: many(400, (index) => wide(index, `x${index}`)) })],
     after: () => withProperty({ anyOf: many(400, (index) => wide(index, `y${index}`)) }),
   },
+  'changes 90 alternatives of 50 members in each of 30 tools': {
+    before: () => [say, ...many(30, (index) => createChoice(`choice-${index}`, 'x'))],
+    after: () => [say, ...many(30, (index) => createChoice(`choice-${index}`, 'y'))],
+    pageSize: 10,
+    finds: 'server.tooLarge',
+  },
   'has 60 alternatives refer to each other': around(() => [createTool('knot', knotted)]),
-  'describes a tool in 30 MiB': around(() => [createTool('long', {}, 'y'.repeat(30 * 1024 * 1024))]),
+  'describes a tool in 60 MiB': around(() => [createTool('long', {}, 'y'.repeat(60 * 1024 * 1024))]),
   'lists 200,000 tools in one answer': {
     before: () => [say, gone],
     after: () => [say, ...many(200_000, (index) => createTool(`tool-${index}`))],
@@ -138,8 +148,8 @@ cases:
       - assert: { toolResultContains: hello }
 `;
 
-/** What SECURITY.md promises of the gate and its supervisor. */
-const maxMemoryMiB = 512;
+/** What SECURITY.md promises of the gate and its supervisor where one answer is as large as it may be. */
+const maxMemoryMiB = 768;
 
 /** How long after `timeout` a gate without a verdict is ended. */
 const graceS = 15;
@@ -149,7 +159,7 @@ export async function runSurfaceAttack(
   attack: SurfaceAttack,
   { command = entry, slack = 1, timeoutS = 60 }: { command?: string; slack?: number; timeoutS?: number } = {},
 ): Promise<AttackResult> {
-  const { before, after, pageSize = 1_000_000, changes = 0, level } = attack;
+  const { before, after, pageSize = 1_000_000, changes = 0, finds, level } = attack;
   const nothing = { instructions: null, prompts: [], resources: [], resourceTemplates: [] };
   const capabilities = { tools: { listChanged: true } };
   const surface = normalizeSurface({ ...nothing, capabilities, tools: before() });
@@ -178,7 +188,9 @@ export async function runSurfaceAttack(
   });
   const { exitCode, report, durationS, maxMemoryMiB: memory, output, survivors } = observed;
   const reasons = report?.verdict.reasons.map(({ code }) => code).join() ?? output.slice(-2000);
+  const isFound = report?.surface?.configurations.some((each) => each.changes.some(({ id }) => id === finds));
   const problems = [
+    ...(finds === undefined || isFound === true ? [] : [`does not report ${finds}`]),
     ...(exitCode === 1 || exitCode === 3 ? [] : [`exit code ${exitCode}`]),
     ...(report === null ? ['no report'] : []),
     ...(durationS > (timeoutS + graceS) * slack ? [`takes ${Math.round(durationS)} s`] : []),

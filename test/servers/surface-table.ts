@@ -10,7 +10,7 @@ import type { Surface } from '../../src/model/surface.ts';
 import { compareSurfaces } from '../../src/surface/compare.ts';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { readSurface } from '../../src/surface/read.ts';
-import { measureSurface } from '../../src/surface/report.ts';
+import { measureTools, sumSizes } from '../../src/surface/report.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
 
 type Revision = '2025-11-25' | '2026-07-28';
@@ -48,7 +48,7 @@ for (const argument of process.argv.slice(2)) {
   const [modern, modernAgain] = [await readOnce(command, '2026-07-28'), await readOnce(command, '2026-07-28')];
   const known = old ?? modern;
   const facts =
-    known === null ? ['–', '–', '–'] : [known.tools.length, measureSurface(known), lintSurface(known).length];
+    known === null ? ['–', '–', '–'] : [known.tools.length, sumSizes(measureTools(known)), lintSurface(known).length];
   const cells = [name, ...facts, describe(old, again), describe(modern, modernAgain), describe(old, modern)];
   console.log(`| ${cells.join(' | ')} |`);
 }

@@ -4,7 +4,7 @@ import { compareSurfaces } from '../../src/surface/compare.ts';
 import { createCoverage } from '../../src/surface/coverage.ts';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
-import { renderSurfaceFile } from '../../src/surface/file.ts';
+import { indexLines, renderSurfaceFile } from '../../src/surface/file.ts';
 import { reportSurfaces } from '../../src/surface/report.ts';
 import { createWork, maxSteps } from '../../src/surface/schema/work.ts';
 
@@ -45,7 +45,7 @@ describe('a large surface', () => {
     const configurations = { default: createSurface(tools) };
     const text = renderSurfaceFile({ version: 1, configurations });
     const after = createSurface(tools.map((tool) => ({ ...tool, description: 'Changed.' })));
-    const report = reportSurfaces({ default: after }, { against: 'surface.json', configurations, text });
+    const report = reportSurfaces({ default: after }, { against: 'surface.json', configurations, lines: indexLines(text) });
     const changes = report.configurations[0]?.changes ?? [];
     expect(changes).toHaveLength(20_000);
     const lines = text.split('\n');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
-import { compareSizes, measureTool } from '../../src/surface/report.ts';
+import { compareSizes, measureTool, measureTools } from '../../src/surface/report.ts';
 
 const empty = { capabilities: {}, instructions: null, tools: [], prompts: [], resources: [], resourceTemplates: [] };
 const words = { type: 'string', description: 'What to look for.' };
@@ -84,7 +84,7 @@ describe('the size of a tool', () => {
       ],
     ].map((tools) => normalizeSurface({ ...empty, tools }));
     if (before === undefined || after === undefined) throw new Error('Two surfaces are compared.');
-    const [large, small] = compareSizes(before, after);
+    const [large, small] = compareSizes(measureTools(before), measureTools(after));
     expect((large?.bytes ?? 0) - (large?.bytesBefore ?? 0)).toBe(' notes'.length);
     expect([small?.name, small?.bytesBefore]).toEqual(['a', null]);
   });

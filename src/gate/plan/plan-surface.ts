@@ -3,6 +3,7 @@ import { appendAll } from '../../base/lists.ts';
 import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
+import type { LineIndex } from '../../surface/file.ts';
 import { hasBase } from '../options/base.ts';
 import type { GateOptions } from '../options/schema.ts';
 
@@ -12,7 +13,7 @@ export interface PlannedSurface {
   against: string;
   configurations: SurfaceFile['configurations'];
   /** Of the file; null where the server of the base is asked. */
-  text: string | null;
+  lines: LineIndex | null;
   policy: SurfacePolicy;
 }
 
@@ -62,15 +63,16 @@ export async function planSurface(
         'is `base`, and no base runs in this job; set `base: git`, or write ./base for a file of that name';
       issues.push({ input: 'surface', code: 'surface-without-base', message });
     }
-    return base === null ? null : { against: path, configurations: {}, text: null, policy };
+    return base === null ? null : { against: path, configurations: {}, lines: null, policy };
   }
   // Loaded lazily: most gates compare no surface.
   const { readSurfaceFile } = await import('./surface-part.ts');
+  const { indexLines } = await import('../../surface/file.ts');
   try {
     const known = await readSurfaceFile(path, cwd);
     if (known !== null) {
       const { configurations } = known.file;
-      return { against: path, configurations, text: known.text, policy };
+      return { against: path, configurations, lines: indexLines(known.text), policy };
     }
     const message = `${JSON.stringify(path)} does not exist; write it with \`mcp-eval-ci surface --update\``;
     issues.push({ input: 'surface', code: 'missing-surface-file', message });

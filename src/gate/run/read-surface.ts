@@ -53,7 +53,7 @@ export async function openJobSurface({
       const read = await parts.readTargets(targets, context);
       ({ unread } = read);
       if (unread !== null) return;
-      if (expected?.text === null) {
+      if (expected?.lines === null) {
         const configurations = await parts.readBaseSurfaces(base, { targets, ...context });
         expected = configurations === null ? null : { ...expected, configurations };
       }
