@@ -2,7 +2,7 @@ import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { PageData } from '../src/report/html/page-data.ts';
 import { describeCaseCounts, formatPassed } from '../src/report/wording.ts';
-import { describeFlaky, describeTrial } from '../src/report/rounds.ts';
+import { describeFlaky, describeProbation } from '../src/report/rounds.ts';
 import { createCaseDetails } from './case-details.ts';
 import { create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
 import { type CaseFilter, type ListedCase, listCases, matchesFilter } from './filter.ts';
@@ -91,7 +91,7 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
   const [failure] = member.failures;
   const chips = [
     ...(member.required ? [create('span', { class: 'chip strong' }, 'required')] : []),
-    ...[member.quarantine === null ? null : 'in quarantine', describeTrial(member), describeFlaky(member)].flatMap(
+    ...[member.quarantine === null ? null : 'in quarantine', describeProbation(member), describeFlaky(member)].flatMap(
       (word) => (word === null ? [] : [create('span', { class: 'chip' }, word)]),
     ),
     ...(member.model === null || member.title.includes(member.model)

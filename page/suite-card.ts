@@ -1,14 +1,18 @@
 import { toPercent, formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
-import type { DemandReport, SuiteReport } from '../src/model/report.ts';
-import { describeConcurrency, describeSuiteRate, nameDemand } from '../src/report/wording.ts';
+import type { RequirementReport, SuiteReport } from '../src/model/report.ts';
+import { describeConcurrency, describeSuiteRate, nameRequirement } from '../src/report/wording.ts';
 import { create, quote, say } from './dom.ts';
 import { outcomeMarks } from './marks.ts';
 import { createRoundsChart } from './rounds-chart.ts';
 
-const stateWords: Record<DemandReport['state'], string> = { met: 'met', 'not-met': 'not met', unknown: 'not known' };
-const stateMarks: Record<DemandReport['state'], string> = { met: '✓', 'not-met': '✗', unknown: '?' };
+const stateWords: Record<RequirementReport['state'], string> = {
+  met: 'met',
+  'not-met': 'not met',
+  unknown: 'not known',
+};
+const stateMarks: Record<RequirementReport['state'], string> = { met: '✓', 'not-met': '✗', unknown: '?' };
 
-/** Shows how a suite fared against its minimum, and what else was demanded of it. */
+/** Shows how a suite fared against its minimum, and against its other requirements. */
 export function createSuiteCard(suite: SuiteReport, currency: string): HTMLElement {
   const { name, verdict, totals, run, concurrency } = suite;
   // A rate over part of the iterations looks like a result and is none.
@@ -35,14 +39,14 @@ export function createSuiteCard(suite: SuiteReport, currency: string): HTMLEleme
         )
       : null,
     createRoundsChart(suite, currency),
-    createDemands(suite.demands),
+    createRequirements(suite.requirements),
   );
 }
 
-/** With the interval of the rate where a confidence is demanded. */
+/** With the interval of the rate where a confidence is required. */
 function describeFinding(suite: SuiteReport): string {
-  const { demands, verdict, minimumPassRateSource } = suite;
-  const own = demands.find(({ kind, scope }) => kind === 'minimum-pass-rate' && scope === 'suite');
+  const { requirements, verdict, minimumPassRateSource } = suite;
+  const own = requirements.find(({ kind, scope }) => kind === 'minimum-pass-rate' && scope === 'suite');
   if (own !== undefined && verdict.outcome !== 'inconclusive') return own.finding;
   const counted = `${describeSuiteRate(suite)} (${minimumPassRateSource})`;
   return own === undefined ? counted : `${counted}. ${own.finding}`;
@@ -59,9 +63,9 @@ function createGauge({ minimumPassRate }: SuiteReport, rate: number | null): HTM
 }
 
 /** The suite's own minimum is shown above; it needs no list if it is the only requirement. */
-function createDemands(demands: readonly DemandReport[]): HTMLElement | null {
-  if (demands.length < 2) return null;
-  const open = demands.filter(({ state }) => state !== 'met').length;
+function createRequirements(requirements: readonly RequirementReport[]): HTMLElement | null {
+  if (requirements.length < 2) return null;
+  const open = requirements.filter(({ state }) => state !== 'met').length;
   return create(
     'details',
     {},
@@ -69,14 +73,14 @@ function createDemands(demands: readonly DemandReport[]): HTMLElement | null {
       'summary',
       {},
       open === 0
-        ? `All ${demands.length} requirements are met`
-        : `${open} of ${demands.length} requirements are not met`,
+        ? `All ${requirements.length} requirements are met`
+        : `${open} of ${requirements.length} requirements are not met`,
     ),
     create(
       'ul',
-      { class: 'demands' },
-      ...demands.map((demand) => {
-        const { state, finding, source, isDecisive } = demand;
+      { class: 'requirements' },
+      ...requirements.map((requirement) => {
+        const { state, finding, source, isDecisive } = requirement;
         return create(
           'li',
           { class: isDecisive || state === 'met' ? state : 'unknown' },
@@ -84,7 +88,7 @@ function createDemands(demands: readonly DemandReport[]): HTMLElement | null {
           create(
             'div',
             {},
-            create('b', {}, quote(nameDemand(demand)), ': ', quote(demand.demand)),
+            create('b', {}, quote(nameRequirement(requirement)), ': ', quote(requirement.requirement)),
             `, ${stateWords[state]}${isDecisive || state === 'met' ? '' : ' (a warning only)'}`,
             create('p', { class: 'fine' }, quote(finding.includes(source) ? finding : `${finding} (${source})`)),
           ),

@@ -23,7 +23,7 @@ export { describeProgress, type GateProgress, type ProgressListener } from './ga
 export type { Evidence, IterationMark, IterationTrace } from './model/evidence.ts';
 export type { CaseReport, IterationFailure } from './model/case-report.ts';
 export type { GatePolicy } from './model/policy.ts';
-export type { DemandReport, Report, ServerReport, SuiteReport, Totals } from './model/report.ts';
+export type { RequirementReport, Report, ServerReport, SuiteReport, Totals } from './model/report.ts';
 export type { ReportedResults, RunReport } from './model/results.ts';
 export type { Suite, SuiteCase } from './model/suite.ts';
 export type { Verdict, VerdictOutcome, VerdictReason } from './model/verdict.ts';

@@ -17,7 +17,7 @@ const exportedNames: string[] = [
   'ConfigurationError',
   'ConfigurationIssue',
   'DeadlineError',
-  'DemandReport',
+  'RequirementReport',
   'EvalServiceClient',
   'EvalServiceClientOptions',
   'Evidence',

@@ -108,8 +108,8 @@ function readTrend({ history, revision, shard }: GatePlan): Trend | null {
 }
 
 /** What is not as the policy wants it and only warns. */
-function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): string[] {
-  return suites.flatMap(({ demands }) =>
-    demands.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).map(({ finding }) => finding),
+function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'assessments'>>): string[] {
+  return suites.flatMap(({ assessments }) =>
+    assessments.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).map(({ finding }) => finding),
   );
 }

@@ -67,7 +67,7 @@ export const caseReportSchema = z.object({
     .omit({ case: true })
     .nullable()
     .describe('Why the case does not count for the time being; null where it does.'),
-  trial: probationSchema
+  probation: probationSchema
     .omit({ case: true })
     .nullable()
     .describe('How far it is from being trusted, and counted; null where it counts.'),

@@ -16,17 +16,17 @@ export type Disposition = (typeof dispositions)[number];
 interface JudgedCase {
   outcome: VerdictOutcome;
   quarantine: object | null;
-  trial: object | null;
+  probation: object | null;
   flaky: { effect: FlakyEffect } | null;
 }
 
 /** Decides once how a case counts; the report stores it, and every renderer reads it there. */
 export function decideDisposition(
-  { outcome, quarantine, trial, flaky }: JudgedCase,
+  { outcome, quarantine, probation, flaky }: JudgedCase,
   suiteOutcome: VerdictOutcome,
 ): Disposition {
   if (outcome === 'passed') return 'passed';
-  if (quarantine !== null || trial !== null || flaky?.effect === 'report') return 'excluded';
+  if (quarantine !== null || probation !== null || flaky?.effect === 'report') return 'excluded';
   if (flaky?.effect === 'pass') return 'passed';
   if (outcome === 'inconclusive') return 'unscored';
   return suiteOutcome === 'passed' ? 'tolerated' : 'failed';

@@ -98,7 +98,7 @@ const requirementsSchema = z.object({
   maximumRecordingAgeMs: sourced(milliseconds).describe('Recordings of models that are older count as stale.'),
   minimumJudgeAgreement: sourced(fraction).describe("What Cohen's kappa of a judge that gates reaches at least."),
   maximumCalibrationAgeMs: sourced(milliseconds).describe('Calibrations of judges that are older count for nothing.'),
-  trials: z.array(probationSchema).describe('Cases on probation, from the history.'),
+  probation: z.array(probationSchema).describe('Cases on probation, from the history.'),
 });
 
 /** All requirements of a suite, with the defaults filled in. */
@@ -110,7 +110,7 @@ export interface SuiteRequirements extends z.infer<typeof requirementsSchema> {
 /** What one place says about a suite: an evals file, a policy file, the inputs. Null for a rule that it does not name. */
 export type PolicyLayer = {
   [
-    Rule in Exclude<keyof SuiteRequirements, 'trials' | 'sharedMinimums'>
+    Rule in Exclude<keyof SuiteRequirements, 'probation' | 'sharedMinimums'>
   ]: SuiteRequirements[Rule] extends Sourced<unknown> ? SuiteRequirements[Rule] | null : SuiteRequirements[Rule];
 };
 
@@ -257,7 +257,7 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
   return {
     ...layer,
     minimumPassRate: layer.minimumPassRate ?? defaultMinimum,
-    trials: [],
+    probation: [],
     onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
     onNothingRun: layer.onNothingRun ?? { value: 'fail', source: 'default' },
     reportOnly: layer.reportOnly ?? { value: false, source: 'default' },

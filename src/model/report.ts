@@ -14,7 +14,7 @@ import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
 /** Raised when a field is renamed or changes meaning; new fields alone do not raise it. */
-export const reportSchemaVersion = '2';
+export const reportSchemaVersion = '3';
 
 const totalsSchema = z.object({
   cases: count,
@@ -25,14 +25,14 @@ const totalsSchema = z.object({
 });
 export type Totals = z.infer<typeof totalsSchema>;
 
-const demandSchema = z.object({
+const requirementSchema = z.object({
   kind: z.enum(['minimum-pass-rate', 'required-case', 'budget', 'quarantine']),
   scope: z.enum(['suite', 'tag', 'model', 'case', 'budget']),
   subject: z
     .string()
     .nullable()
     .describe('The tag, the model, the title of the case, or the budget; null for the suite.'),
-  demand: z.string().describe('What is demanded, in a few words.'),
+  requirement: z.string().describe('The requirement, in a few words.'),
   source: z.string().describe('An option, a `file:line`, or `default`.'),
   state: z.enum(['met', 'not-met', 'unknown']),
   isDecisive: z.boolean().describe('Whether the verdict depends on it; else it is a warning only.'),
@@ -40,7 +40,7 @@ const demandSchema = z.object({
 });
 
 /** One requirement of the policy, where it was made, and whether it was met. */
-export type DemandReport = z.infer<typeof demandSchema>;
+export type RequirementReport = z.infer<typeof requirementSchema>;
 
 const suiteRepeatsSchema = repeatRatesSchema.extend({
   cases: count.describe('Cases with several iterations, of which it is the mean.'),
@@ -59,8 +59,8 @@ const suiteReportSchema = z.object({
   tunnelBreaks: count.describe(
     'How often the tunnel to the server broke off during the run and may have cut off calls of it.',
   ),
-  demands: z
-    .array(demandSchema)
+  requirements: z
+    .array(requirementSchema)
     .describe("The requirements of the suite and their results; the suite's own minimum first."),
   retries: z.array(retryRoundSchema).describe('Further rounds, in which only what had failed was run again.'),
   repeats: suiteRepeatsSchema
@@ -239,7 +239,7 @@ export type Report = z.infer<typeof reportSchema>;
 
 /** Builds the JSON Schema (2020-12) that is published as `report.schema.json`. */
 export function buildReportJsonSchema(): Record<string, unknown> {
-  // `input` leaves objects open, as the promise about unknown fields demands.
+  // `input` leaves objects open, as the promise about unknown fields requires.
   const { $schema, ...schema } = z.toJSONSchema(reportSchema, { io: 'input', reused: 'ref' });
   return { $schema, title: 'Report of mcp-eval-ci', ...schema };
 }

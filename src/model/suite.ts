@@ -33,7 +33,7 @@ export interface Suite {
   match: MatchOptions;
   /** Asserted at the end of every iteration of every case that does not replace them. */
   checks: Check[];
-  /** What the file demands. */
+  /** The requirements of the file. */
   policy: PolicyLayer;
   cases: SuiteCase[];
 }

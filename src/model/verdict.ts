@@ -17,7 +17,7 @@ export const reasonSchema = z.object({
     'case-below-minimum',
     'required-failed',
     'regressed',
-    'demand-unjudged',
+    'requirement-unjudged',
     'budget-exceeded',
     'quarantine-expired',
     'quarantine-stale',

@@ -2,7 +2,7 @@ import type { BaseComparison } from '../model/base-comparison.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
 import {
-  type DemandReport,
+  type RequirementReport,
   type ModelsReport,
   type Report,
   reportSchemaVersion,
@@ -62,11 +62,11 @@ export interface JudgedSuite {
   parts?: readonly SuiteResults[];
   verdict: Verdict;
   minimumPassRate: Sourced<number>;
-  demands?: readonly DemandReport[];
+  assessments?: readonly RequirementReport[];
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
   /** Cases that do not count yet. */
-  trials?: readonly ProbationCase[];
+  probation?: readonly ProbationCase[];
   /** Of the cases that count, as they count; by default all of them, as they are. */
   counted?: { cases: number; passed: number; failed: number };
   /** How flaky cases count. */
@@ -94,12 +94,12 @@ export function buildReport(input: ReportInput): Report {
     server: input.server === null ? null : { ...input.server },
     otherServers: structuredClone([...(input.otherServers ?? [])]),
     suites,
-    cases: input.suites.flatMap(({ results, verdict, quarantined, trials, analyses, flaky = defaultFlaky }) =>
+    cases: input.suites.flatMap(({ results, verdict, quarantined, probation, analyses, flaky = defaultFlaky }) =>
       results.cases
         .map((testCase, index) =>
           buildCase(results.suiteId, testCase, {
             entry: quarantined?.find(({ caseId }) => caseId === testCase.id),
-            trial: trials?.find((trial) => trial.case === testCase.id),
+            probation: probation?.find((probation) => probation.case === testCase.id),
             analysis: analyses?.[index],
             flaky,
             prices,
@@ -158,7 +158,7 @@ function addTotals(suites: readonly SuiteReport[]): Totals {
 }
 
 function buildSuite(judged: JudgedSuite, prices: GatePolicy['prices']): SuiteReport {
-  const { results, verdict, minimumPassRate, demands = [] } = judged;
+  const { results, verdict, minimumPassRate, assessments = [] } = judged;
   const usage = joinUsage(results.cases.map((testCase) => testCase.usage));
   return {
     id: results.suiteId,
@@ -170,7 +170,7 @@ function buildSuite(judged: JudgedSuite, prices: GatePolicy['prices']): SuiteRep
     totals: countTotals(judged),
     run: results.run === null ? null : buildRun(results.run, results.runUrl),
     tunnelBreaks: results.tunnelBreaks,
-    demands: structuredClone([...demands]),
+    requirements: structuredClone([...assessments]),
     retries: structuredClone(results.retries),
     repeats: structuredClone(judged.repeats ?? null),
     stoppedEarly: results.isStoppedEarly ? countStopped(results) : null,
@@ -187,7 +187,7 @@ function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
 
 interface Placement {
   entry: QuarantineEntry | undefined;
-  trial: ProbationCase | undefined;
+  probation: ProbationCase | undefined;
   analysis: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Sourced<FlakyEffect>;
   prices: GatePolicy['prices'];
@@ -202,10 +202,10 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     entry === undefined
       ? null
       : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source };
-  const trial =
-    placement.trial === undefined
+  const probation =
+    placement.probation === undefined
       ? null
-      : { passedGates: placement.trial.passedGates, neededGates: placement.trial.neededGates };
+      : { passedGates: placement.probation.passedGates, neededGates: placement.probation.neededGates };
   const flakyEffect = analysis?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null;
   return {
     suiteId,
@@ -214,7 +214,7 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     tags: [...testCase.tags],
     required: testCase.isRequired,
     outcome,
-    disposition: decideDisposition({ outcome, quarantine, trial, flaky: flakyEffect }, suiteOutcome),
+    disposition: decideDisposition({ outcome, quarantine, probation, flaky: flakyEffect }, suiteOutcome),
     passed,
     total: passed + failed,
     planned,
@@ -224,7 +224,7 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     failed,
     failures: structuredClone(testCase.failures),
     quarantine,
-    trial,
+    probation,
     classification: analysis?.classification ?? null,
     retries: structuredClone(testCase.retries),
     flaky: flakyEffect,

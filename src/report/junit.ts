@@ -4,15 +4,15 @@ import type { Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { describeCalls, describeCost, describeTokens } from './models.ts';
-import { describeFlaky, describeTrial } from './rounds.ts';
+import { describeFlaky, describeProbation } from './rounds.ts';
 import { truncateReason, truncateText } from './truncate.ts';
-import { describeCaseCounts, nameDemand } from './wording.ts';
+import { describeCaseCounts, nameRequirement } from './wording.ts';
 
 const maxMessageLength = 500;
 
 type JudgedSuite = Pick<
   SuiteReport,
-  'id' | 'name' | 'file' | 'verdict' | 'demands' | 'stoppedEarly' | 'usage' | 'cost'
+  'id' | 'name' | 'file' | 'verdict' | 'requirements' | 'stoppedEarly' | 'usage' | 'cost'
 >;
 
 interface Element {
@@ -33,7 +33,7 @@ export function renderJunit(report: Report): string {
     name: report.generator.name,
     file: null,
     verdict: report.verdict,
-    demands: [],
+    requirements: [],
     stoppedEarly: null,
     usage: null,
     cost: null,
@@ -77,10 +77,13 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
 }
 
 /** The requirements other than the suite's own minimum, and what its models used; viewers list properties, and count none of them. */
-function listProperties({ demands, usage, cost }: JudgedSuite, { models }: Report): Element[] {
-  const children = (demands.length < 2 ? [] : demands).map((demand): Element => {
-    const value = truncateText(`${demand.state}: ${demand.demand} (${demand.source})`, maxMessageLength);
-    return buildProperty(`demand: ${nameDemand(demand)}`, value);
+function listProperties({ requirements, usage, cost }: JudgedSuite, { models }: Report): Element[] {
+  const children = (requirements.length < 2 ? [] : requirements).map((requirement): Element => {
+    const value = truncateText(
+      `${requirement.state}: ${requirement.requirement} (${requirement.source})`,
+      maxMessageLength,
+    );
+    return buildProperty(`requirement: ${nameRequirement(requirement)}`, value);
   });
   if (usage !== null && models !== null) {
     children.push(
@@ -186,8 +189,8 @@ function describeExclusion(testCase: CaseReport): string {
     const { expires, owner, reason } = testCase.quarantine;
     return `; in quarantine until ${expires} (${owner}: ${reason})`;
   }
-  const trial = describeTrial(testCase);
-  return trial === null ? '' : `; ${trial}`;
+  const probation = describeProbation(testCase);
+  return probation === null ? '' : `; ${probation}`;
 }
 
 function describeFailures(testCase: CaseReport): string {

@@ -12,10 +12,10 @@ const effectWords: Record<FlakyEffect, string> = {
   report: 'does not count',
 };
 
-/** Says how far a case is from being trusted: `on trial, passed in 2 of 5 gates`; null for every other case. */
-export function describeTrial({ trial }: Pick<CaseReport, 'trial'>): string | null {
-  if (trial === null) return null;
-  return `on trial, passed in ${trial.passedGates} of ${formatCount(trial.neededGates, 'gate')}`;
+/** Says how far a case is from being trusted: `on probation, passed in 2 of 5 gates`; null for every other case. */
+export function describeProbation({ probation }: Pick<CaseReport, 'probation'>): string | null {
+  if (probation === null) return null;
+  return `on probation, passed in ${probation.passedGates} of ${formatCount(probation.neededGates, 'gate')}`;
 }
 
 /** Says how a flaky case counts: `flaky, counts as failed`; null for every other case. */

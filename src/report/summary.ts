@@ -2,7 +2,7 @@ import { formatCount } from '../base/text.ts';
 import type { IterationMark } from '../model/evidence.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
-import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
+import type { RequirementReport, Report, SuiteReport } from '../model/report.ts';
 import { listBaseBlocks } from './base-comparison.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { listCoverageBlocks } from './coverage.ts';
@@ -10,7 +10,7 @@ import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCod
 import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
 import { listModelBlocks } from './models.ts';
-import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
+import { describeFlaky, describeRepeats, describeProbation, findRates, listRoundNotes } from './rounds.ts';
 import { listSurfaceBlocks } from './surface.ts';
 import { listTrendBlocks } from './trend.ts';
 import { renderReasons } from './reasons.ts';
@@ -26,7 +26,7 @@ import {
   describeVerdict,
   formatPassed,
   markCase,
-  nameDemand,
+  nameRequirement,
   outcomeMarks as marks,
   listServers,
 } from './wording.ts';
@@ -71,9 +71,9 @@ const maxReasonLength = 500;
 const maxPassedRows = 15;
 const maxComparedRows = 50;
 const maxMatrixRows = 50;
-const maxDemands = 50;
+const maxRequirements = 50;
 const maxMissing = 8;
-const maxOpenDemands = 10;
+const maxOpenRequirements = 10;
 /** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
 const maxOpenDetails = 5;
 
@@ -168,7 +168,7 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
     ...listDetails(notPassed, { ...page, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, page),
     ...listRepeats(suite, cases, page),
-    ...listDemands(suite, page),
+    ...listRequirements(suite, page),
   ];
 }
 
@@ -176,28 +176,29 @@ function listConcurrency({ concurrency }: SuiteReport): string[] {
   return concurrency === null ? [] : [describeConcurrency(concurrency)];
 }
 
-const demandMarks: Record<DemandReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
+const requirementMarks: Record<RequirementReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
 
 /** The suite's own minimum stands in the headline already; further requirements have a table of their own. */
-function listDemands({ demands }: SuiteReport, { maxRows }: DetailLevel): string[] {
-  if (demands.length < 2) return [];
-  const shown = demands.slice(0, Math.min(maxRows, maxDemands));
-  const rows = shown.map((demand) => {
-    const mark = demand.state === 'not-met' && !demand.isDecisive ? '⚠️' : demandMarks[demand.state];
-    const cells = [nameDemand(demand), demand.demand, demand.source].map((text) =>
+function listRequirements({ requirements }: SuiteReport, { maxRows }: DetailLevel): string[] {
+  if (requirements.length < 2) return [];
+  const shown = requirements.slice(0, Math.min(maxRows, maxRequirements));
+  const rows = shown.map((requirement) => {
+    const mark =
+      requirement.state === 'not-met' && !requirement.isDecisive ? '⚠️' : requirementMarks[requirement.state];
+    const cells = [nameRequirement(requirement), requirement.requirement, requirement.source].map((text) =>
       renderTableCode(truncateText(text, maxTitleLength)),
     );
     return `| ${mark} | ${cells.join(' | ')} |`;
   });
-  const hidden = demands.length - shown.length;
-  const table = rows.length === 0 ? [] : [`| | Of | Demand | From |\n|---|---|---|---|\n${rows.join('\n')}`];
-  const warnings = demands.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).slice(0, maxDemands);
+  const hidden = requirements.length - shown.length;
+  const table = rows.length === 0 ? [] : [`| | Of | Requirement | From |\n|---|---|---|---|\n${rows.join('\n')}`];
+  const warnings = requirements
+    .filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive)
+    .slice(0, maxRequirements);
   return [
     ...warnings.map(({ finding }) => `⚠️ ${renderProse(truncateText(finding, maxReasonLength))}`),
-    ...(rows.length <= maxOpenDemands
-      ? table
-      : fold(`What was demanded: ${formatCount(rows.length, 'demand')}`, table)),
-    ...(hidden > 0 ? [`${formatCount(hidden, 'more demand')}; the report lists them.`] : []),
+    ...(rows.length <= maxOpenRequirements ? table : fold(formatCount(rows.length, 'requirement'), table)),
+    ...(hidden > 0 ? [`${formatCount(hidden, 'more requirement')}; the report lists them.`] : []),
   ];
 }
 
@@ -280,7 +281,7 @@ function listCaseDetails(testCase: CaseReport, { linkLine, printed }: Page): str
       describeCaseCounts(testCase),
       ...(required ? ['required'] : []),
       ...(quarantine === null ? [] : ['in quarantine']),
-      ...[describeTrial(testCase) ?? []].flat(),
+      ...[describeProbation(testCase) ?? []].flat(),
       ...(flaky === null ? [] : [flaky]),
     ].join(' · '),
     ...groupFailures(testCase, printed).flatMap(({ heading, lines }) => [

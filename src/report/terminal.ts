@@ -26,7 +26,7 @@ import {
   describeSuiteRate,
   describeTotals,
   describeVerdict,
-  nameDemand,
+  nameRequirement,
   nameReasons,
   listServers,
 } from './wording.ts';
@@ -39,7 +39,7 @@ import {
   listSpending,
 } from './models.ts';
 import { describeCoverage } from './coverage.ts';
-import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
+import { describeFlaky, describeRepeats, describeProbation, listRoundNotes } from './rounds.ts';
 import { renderSurfaceText } from './surface.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateReason, truncateText } from './truncate.ts';
@@ -54,9 +54,9 @@ const maxTitleLength = 120;
 /** More than a screen or two of cases is unreadable; the others are counted, and in the files. */
 const maxDetailedCases = 25;
 const maxPassedCases = 20;
-const maxDemands = 20;
+const maxRequirements = 20;
 const maxModels = 20;
-const demandOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inconclusive' } as const;
+const requirementOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inconclusive' } as const;
 
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -133,7 +133,7 @@ function listSuite(report: Report, suite: SuiteReport, page: CasePage): string[]
     ...(passed.length > maxPassedCases
       ? [`  ${paint('green', marks.passed)} ${formatCount(passed.length, 'case')} passed`]
       : passed.map((testCase) => describeCase(testCase, paint))),
-    ...listDemands(suite, page),
+    ...listRequirements(suite, page),
   ];
 }
 
@@ -144,18 +144,21 @@ function listConcurrency({ concurrency }: SuiteReport, { columns, paint }: Page)
 }
 
 /** The suite's own minimum stands in the headline already. */
-function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string[] {
-  const further = demands.slice(1);
-  const hidden = further.length - maxDemands;
+function listRequirements({ requirements }: SuiteReport, { columns, paint }: Page): string[] {
+  const further = requirements.slice(1);
+  const hidden = further.length - maxRequirements;
   return [
-    ...further.slice(0, maxDemands).flatMap((demand) => {
-      const { state, isDecisive, finding, source } = demand;
-      const outcome = demandOutcomes[state === 'not-met' && !isDecisive ? 'unknown' : state];
-      const text = state === 'not-met' && !isDecisive ? finding : `${nameDemand(demand)}: ${demand.demand} (${source})`;
+    ...further.slice(0, maxRequirements).flatMap((requirement) => {
+      const { state, isDecisive, finding, source } = requirement;
+      const outcome = requirementOutcomes[state === 'not-met' && !isDecisive ? 'unknown' : state];
+      const text =
+        state === 'not-met' && !isDecisive
+          ? finding
+          : `${nameRequirement(requirement)}: ${requirement.requirement} (${source})`;
       const [first = '', ...rest] = wrapText(truncateText(text, maxReasonLength), { columns, indent: '    ' });
       return [`  ${paint(colors[outcome], marks[outcome])} ${paint('dim', first.trimStart())}`, ...rest];
     }),
-    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more demand')}`] : []),
+    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more requirement')}`] : []),
   ];
 }
 
@@ -166,7 +169,7 @@ function describeCase(testCase: CaseReport, paint: Paint): string {
   const notes = [
     ...(required ? ['required'] : []),
     ...(quarantine === null ? [] : ['in quarantine']),
-    ...[describeTrial(testCase) ?? []].flat(),
+    ...[describeProbation(testCase) ?? []].flat(),
     ...(flaky === null ? [] : [flaky]),
     ...(outcome !== 'passed' && location !== null
       ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]

@@ -2,10 +2,10 @@ import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
-import type { DemandReport, Report, SandboxReport, ServerReport, SuiteReport, Totals } from '../model/report.ts';
+import type { RequirementReport, Report, SandboxReport, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
-import { describeFlaky, describeRounds, describeTrial } from './rounds.ts';
+import { describeFlaky, describeRounds, describeProbation } from './rounds.ts';
 import type { CaseReport } from '../model/case-report.ts';
 
 /** How many of a case's iterations passed: `2 of 3`. */
@@ -94,8 +94,8 @@ export function describeToolCall({ toolName, arguments: args }: ToolCall): strin
   return `${toolName}(${JSON.stringify(args)})`;
 }
 
-/** Says what a demand is about: `the suite`, `tag smoke`, `case Adds two numbers`, `budget tokens`. */
-export function nameDemand({ kind, scope, subject }: DemandReport): string {
+/** Says what a requirement is about: `the suite`, `tag smoke`, `case Adds two numbers`, `budget tokens`. */
+export function nameRequirement({ kind, scope, subject }: RequirementReport): string {
   if (kind === 'quarantine') return `quarantine of ${subject ?? 'a case'}`;
   return subject === null ? 'the suite' : `${scope} ${subject}`;
 }
@@ -174,5 +174,5 @@ export function describeFlags(testCase: CaseReport): string {
 /** Why a case may count in another way than its outcome; empty for most cases. */
 export function describeExemption(testCase: CaseReport): string[] {
   if (testCase.quarantine !== null) return ['in quarantine'];
-  return [describeTrial(testCase), describeFlaky(testCase)].filter((word) => word !== null);
+  return [describeProbation(testCase), describeFlaky(testCase)].filter((word) => word !== null);
 }

@@ -22,7 +22,7 @@ export interface NewSuite {
   serverIds: readonly string[];
   /** What the steps call them, in the same order. */
   serverNames?: readonly string[];
-  /** `provider/name`; demanded even of suites in which nothing calls a model. */
+  /** `provider/name`; required even of suites in which nothing calls a model. */
   model: string;
   provider?: string;
   /** From one to the profile's `limits.testsPerRequest`. */

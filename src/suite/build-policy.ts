@@ -5,7 +5,7 @@ import type { SurfaceRules } from '../model/surface-policy.ts';
 import type { WrittenGateRules, WrittenPolicy } from './policy-schema.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-/** Turns a written policy at `path` of a document into a layer whose every demand says where it stands. */
+/** Turns a written policy at `path` of a document into a layer whose every requirement says where it stands. */
 export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocument, path: DocumentPath): PolicyLayer {
   const locate = (...inner: PropertyKey[]): string => locateText(document, [...path, ...inner]);
   const place = <T>(value: T | undefined, ...inner: PropertyKey[]): Sourced<T> | null =>

@@ -100,7 +100,7 @@ const budgetsSchema = z
   })
   .meta({ id: 'budgets', description: 'What one suite may spend at most.' });
 
-/** What may be demanded of any suite. */
+/** Requirements that any suite may have. */
 const commonShape = {
   minimumPassRate: passRate.exactOptional(),
   tags: z

@@ -14,7 +14,7 @@ export interface PolicyReading {
 
 /**
  * Reads a policy file, YAML or JSON, and reports all that is wrong with it at once. Never throws, whatever the text.
- * `file` is what findings and the sources of demands call it.
+ * `file` is what findings and the sources of requirements call it.
  */
 export function readPolicy(text: string, { file }: { file: string }): PolicyReading {
   const { document, findings } = parseSource(text, file);

@@ -168,7 +168,7 @@ export const suiteSchema = z.strictObject({
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
   policy: suitePolicySchema
     .exactOptional()
-    .meta({ description: 'What is demanded of the results; options of the command override it.' }),
+    .meta({ description: 'Requirements on the results; options of the command override them.' }),
   cases: z
     .array(caseSchema)
     .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case; add one'))
@@ -201,7 +201,7 @@ export function buildPolicyJsonSchema(): object {
     $schema,
     $id: 'urn:mcp-eval-ci:policy:1',
     title: 'Policy of an eval gate',
-    description: 'What mcp-eval-ci demands of the results of one or several suites.',
+    description: 'Requirements on the results of one or several suites.',
     ...schema,
   };
 }

@@ -98,7 +98,7 @@ const upstreamSchema = z
         repetitions: repetitions.exactOptional(),
         iterations: repetitions.exactOptional(),
         passThreshold: fraction.exactOptional(),
-        // Demands on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
+        // Requirements on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
         validity: openObject,
         captureLevel: z.literal('full').exactOptional(),
         toolPolicy: toolPolicySchema.exactOptional(),

@@ -1,8 +1,8 @@
-import type { DemandReport } from '../model/report.ts';
+import type { RequirementReport } from '../model/report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
 /** The result of one requirement, and the code of the reason that it gives for a verdict. */
-export interface Assessment extends DemandReport {
+export interface Assessment extends RequirementReport {
   code: VerdictReason['code'];
   caseId?: string;
 }
@@ -11,7 +11,7 @@ export function toReason({ code, finding, caseId }: Assessment): VerdictReason {
   return { code, message: finding, ...(caseId === undefined ? {} : { caseId }) };
 }
 
-export function toDemandReport(assessment: Assessment): DemandReport {
-  const { kind, scope, subject, demand, source, state, isDecisive, finding } = assessment;
-  return { kind, scope, subject, demand, source, state, isDecisive, finding };
+export function toRequirementReport(assessment: Assessment): RequirementReport {
+  const { kind, scope, subject, requirement, source, state, isDecisive, finding } = assessment;
+  return { kind, scope, subject, requirement, source, state, isDecisive, finding };
 }

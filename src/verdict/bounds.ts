@@ -50,15 +50,15 @@ export function canBeDecided(runs: readonly SuiteResults[], gaps: ReadonlyArray<
  * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything
  * outstanding passes is the best for all of them. `boundRate` bounds those with a confidence, which can move either way.
  */
-export function assessDecided(results: SuiteResults, { requirements: demands, today }: SuitePolicy): Assessment[] {
+export function assessDecided(results: SuiteResults, { requirements, today }: SuitePolicy): Assessment[] {
   const cases = completeCases(results.cases, true);
   const count = (list: readonly CaseResults[]) =>
-    countFlaky(splitQuarantine(list, demands, today).counted, demands.flaky.value);
+    countFlaky(splitQuarantine(list, requirements, today).counted, requirements.flaky.value);
   const counted = count(cases);
   const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
   const best = { ...results, cases: cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
   const isScored = countScored(counted).scored > 0;
-  return boundRules(best, { best: counted, asRead: count(results.cases) }, demands).map((assessment) =>
+  return boundRules(best, { best: counted, asRead: count(results.cases) }, requirements).map((assessment) =>
     isScored && assessment.state === 'not-met' ? assessment : { ...assessment, state: 'unknown' },
   );
 }

@@ -99,7 +99,7 @@ function assessBudget({ key, spent, what, why, format, isHeldElsewhere }: Budget
     kind: 'budget' as const,
     scope: 'budget' as const,
     subject: key,
-    demand: `at most ${format(limit.value)}`,
+    requirement: `at most ${format(limit.value)}`,
     source: limit.source,
     isDecisive: true,
   };
@@ -109,7 +109,7 @@ function assessBudget({ key, spent, what, why, format, isHeldElsewhere }: Budget
       ? { ...base, code: 'budget-exceeded', state: 'met', finding: `Kept by the clock of the gate; ${allowed}` }
       : {
           ...base,
-          code: 'demand-unjudged',
+          code: 'requirement-unjudged',
           state: 'unknown',
           finding: `${why ?? 'Nothing was measured for it'}; ${allowed}`,
         };

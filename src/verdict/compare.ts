@@ -103,7 +103,7 @@ export function applyFlakyEffect(
   };
 }
 
-/** The demands that results worse than the baseline do not meet: a reason for every case too many and every rate that fell. */
+/** The requirements that results worse than the baseline do not meet: a reason for every case too many and every rate that fell. */
 export function listRegressions(comparison: Comparison): VerdictReason[] {
   return [...listRegressedCases(comparison), ...listRateDrops(comparison)];
 }

@@ -13,25 +13,22 @@ import { splitQuarantine } from './quarantine.ts';
  * Decides whether the verdict on a suite is settled while iterations are outstanding: whatever the results that they may have,
  * it will be this one. Null while it is open.
  *
- * A demand that counts passes is met by more of them and never by fewer, so that two completions tell of all: that in which
- * everything outstanding passes, and that in which all of it fails. Demands of another kind leave the verdict open: an interval can
+ * A requirement that counts passes is met by more of them and never by fewer, so that two completions tell of all: that in which
+ * everything outstanding passes, and that in which all of it fails. Requirements of another kind leave the verdict open: an interval can
  * move either way, and a budget of time or tokens depends on more than results.
  */
-export function decideEarly(
-  results: SuiteResults,
-  { requirements: demands, today }: SuitePolicy,
-): 'passed' | 'failed' | null {
-  const { counted } = splitQuarantine(results.cases, demands, today);
+export function decideEarly(results: SuiteResults, { requirements, today }: SuitePolicy): 'passed' | 'failed' | null {
+  const { counted } = splitQuarantine(results.cases, requirements, today);
   const isSound = results.unknownIterations === 0 && results.interruption === null;
-  if (!isSound || demands.confidence !== null || countScored(counted).scored === 0) return null;
+  if (!isSound || requirements.confidence !== null || countScored(counted).scored === 0) return null;
   const decide = (isPassing: boolean) =>
-    assessCompletion(results, { requirements: demands, today }, isPassing).filter(({ isDecisive }) => isDecisive);
+    assessCompletion(results, { requirements, today }, isPassing).filter(({ isDecisive }) => isDecisive);
   if (decide(true).some(({ state }) => state === 'not-met')) return 'failed';
-  return !hasOtherDemands(demands) && decide(false).every(({ state }) => state === 'met') ? 'passed' : null;
+  return !hasOtherRequirements(requirements) && decide(false).every(({ state }) => state === 'met') ? 'passed' : null;
 }
 
 /**
- * Judges the demands of a run that was stopped when its verdict was settled, on what ran of it. One that the outstanding iterations
+ * Judges the requirements of a run that was stopped when its verdict was settled, on what ran of it. One that the outstanding iterations
  * could have met or not is open, and decides nothing.
  */
 export function assessStopped(results: SuiteResults, policy: SuitePolicy): Assessment[] {
@@ -44,7 +41,7 @@ export function assessStopped(results: SuiteResults, policy: SuitePolicy): Asses
     if (settled === undefined || !settled.isDecisive) {
       return {
         ...assessment,
-        code: 'demand-unjudged',
+        code: 'requirement-unjudged',
         state: 'unknown',
         isDecisive: false,
         finding: `Open when the run was stopped early: ${assessment.finding}`,
@@ -62,18 +59,18 @@ export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
   return listGaps([{ ...results, run }], { counted: results.cases, tolerated });
 }
 
-/** The demands as they are judged when everything outstanding passes, or when all of it fails. */
+/** The requirements as they are judged when everything outstanding passes, or when all of it fails. */
 function assessCompletion(
   results: SuiteResults,
-  { requirements: demands, today }: SuitePolicy,
+  { requirements, today }: SuitePolicy,
   isPassing: boolean,
 ): Assessment[] {
   const cases = completeCases(results.cases, isPassing);
-  return assessRules({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
+  return assessRules({ ...results, cases }, splitQuarantine(cases, requirements, today).counted, requirements);
 }
 
-/** Whether anything is demanded that more passes can break, or that something else than passes decides. */
-function hasOtherDemands({ budgets, quarantine, onStaleQuarantine }: SuiteRequirements): boolean {
+/** Says whether more passes can break a requirement, or something else than passes decides one. */
+function hasOtherRequirements({ budgets, quarantine, onStaleQuarantine }: SuiteRequirements): boolean {
   return (
     budgets.tokens !== null ||
     budgets.cost !== null ||

@@ -49,10 +49,10 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
  */
 export function listStillFailing(
   { cases }: SuiteResults,
-  demands: Pick<SuiteRequirements, 'quarantine' | 'trials'>,
+  requirements: Pick<SuiteRequirements, 'quarantine' | 'probation'>,
   today: string,
 ): CaseResults[] {
-  return splitQuarantine(cases, demands, today).counted.filter((testCase) => classifyCase(testCase) === 'failed');
+  return splitQuarantine(cases, requirements, today).counted.filter((testCase) => classifyCase(testCase) === 'failed');
 }
 
 /**

@@ -10,11 +10,11 @@ import {
   type SuiteRequirements,
 } from '../model/policy.ts';
 import type { CaseClass, RepeatRates } from '../model/case-report.ts';
-import type { DemandReport, SuiteRepeats } from '../model/report.ts';
+import type { RequirementReport, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { RoundsReport } from '../model/rounds.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
-import { toDemandReport, toReason, type Assessment } from './assessment.ts';
+import { toRequirementReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
 import { assessDecided, canBeDecided } from './bounds.ts';
 import { countScored, sum } from './count.ts';
@@ -44,11 +44,11 @@ export interface JudgeOptions {
 export interface SuiteJudgement {
   verdict: Verdict;
   minimumPassRate: Sourced<number>;
-  demands: DemandReport[];
+  assessments: RequirementReport[];
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
   /** Cases that do not count yet. */
-  trials: readonly ProbationCase[];
+  probation: readonly ProbationCase[];
   /** How a flaky case counts. */
   flaky: Sourced<FlakyEffect>;
   /** Of the cases that count, as they count. */
@@ -78,9 +78,9 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdic
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
   const { policy, findings = [], parts = [results], pricing = applyPricingDefaults(noGateRules) } = options;
-  const { requirements: demands, today } = policy;
-  const { counted: notQuarantined, quarantined } = splitQuarantine(results.cases, demands, today);
-  const counted = countFlaky(notQuarantined, demands.flaky.value);
+  const { requirements, today } = policy;
+  const { counted: notQuarantined, quarantined } = splitQuarantine(results.cases, requirements, today);
+  const counted = countFlaky(notQuarantined, requirements.flaky.value);
   const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
   const isSettled = results.isStoppedEarly && decideEarly(results, policy) !== null;
   // A later round mends no result that is missing from the first.
@@ -88,34 +88,34 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
     ? listStoppedGaps(results)
     : listGaps(parts, {
         counted: notQuarantined,
-        onProbation: demands.trials.map((trial) => trial.case),
-        tolerated: demands.budgets.infrastructureErrors,
+        onProbation: requirements.probation.map((probation) => probation.case),
+        tolerated: requirements.budgets.infrastructureErrors,
       });
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
   const asCounted = { ...results, cases: results.cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
-  const quarantine = assessQuarantine(results.cases, demands, today);
+  const quarantine = assessQuarantine(results.cases, requirements, today);
   const hasModels = results.cases.some(({ usage }) => usage !== null);
   const rounds = reportRounds(results, policy, hasModels ? computeCost(results.cases, pricing.prices).amount : null);
   if (gaps.length > 0) {
     const isUndecided = isSettled || !canBeDecided(parts, gaps);
     const decided = isUndecided ? [] : assessDecided(results, policy).filter(isUnmet);
     return {
-      ...describeCounted(results, counted, { requirements: demands, repeats: null }),
+      ...describeCounted(results, counted, { requirements, repeats: null }),
       rounds,
       verdict: combineGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
-      demands: [
-        ...assessRules(asCounted, counted, demands),
-        ...assessBudgets(parts, demands.budgets, pricing),
+      assessments: [
+        ...assessRules(asCounted, counted, requirements),
+        ...assessBudgets(parts, requirements.budgets, pricing),
         ...quarantine,
       ].map((assessment) =>
-        toDemandReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
+        toRequirementReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
       ),
       quarantined,
     };
   }
   const assessments = [
-    ...(isSettled ? assessStopped(results, policy) : assessRules(asCounted, counted, demands)),
-    ...(isSettled ? [] : assessBudgets(parts, demands.budgets, pricing)),
+    ...(isSettled ? assessStopped(results, policy) : assessRules(asCounted, counted, requirements)),
+    ...(isSettled ? [] : assessBudgets(parts, requirements.budgets, pricing)),
     ...quarantine,
   ];
   const { outcome, reasons } = downgradeWhenTunnelBroke(results, combine(assessments, findings));
@@ -124,10 +124,10 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   const repeats =
     isSettled || rounds !== undefined ? null : computeSuiteRepeats(notQuarantined.filter(({ id }) => byId.has(id)));
   return {
-    ...describeCounted(results, counted, { requirements: demands, repeats }),
+    ...describeCounted(results, counted, { requirements, repeats }),
     rounds,
     verdict: { outcome, reasons: nameSuite(results, reasons) },
-    demands: assessments.map(toDemandReport),
+    assessments: assessments.map(toRequirementReport),
     quarantined,
   };
 }
@@ -176,12 +176,12 @@ function describeCounted(
   { cases }: SuiteResults,
   counted: readonly CaseResults[],
   { requirements, repeats }: { requirements: SuiteRequirements; repeats: SuiteRepeats | null },
-): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'analyses' | 'repeats'> {
+): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'probation' | 'counted' | 'analyses' | 'repeats'> {
   const k = repeats?.k ?? null;
   return {
     minimumPassRate: requirements.minimumPassRate,
     flaky: requirements.flaky,
-    trials: requirements.trials,
+    probation: requirements.probation,
     repeats,
     counted: {
       cases: counted.length,

@@ -1,7 +1,7 @@
 import type { Budgets, PolicyFile, PolicyLayer } from '../model/policy.ts';
 
 /** What only one place decides. */
-type SingleDemand =
+type SingleRequirement =
   | 'minimumPassRate'
   | 'confidence'
   | 'confidenceOver'
@@ -18,11 +18,11 @@ type SingleDemand =
   | 'flaky';
 
 /**
- * Joins what several places say about one suite, the strongest first: a single demand is the first that is made, demands
+ * Joins what several places say about one suite, the strongest first: a single requirement is the first that is made, requirements
  * on tags, models and cases are the first for each name, and required cases and quarantine entries add up.
  */
 export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
-  const first = <K extends SingleDemand>(key: K): PolicyLayer[K] | null =>
+  const first = <K extends SingleRequirement>(key: K): PolicyLayer[K] | null =>
     layers.find((layer) => layer[key] !== null)?.[key] ?? null;
   const firstBudget = (key: keyof Budgets): Budgets[typeof key] =>
     layers.find(({ budgets }) => budgets[key] !== null)?.budgets[key] ?? null;

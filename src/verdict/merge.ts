@@ -175,7 +175,7 @@ function pickPricing({ prices, currency }: Pricing): Pricing {
 }
 
 /** The rules on single cases, of which each shard keeps those on its own. */
-const caseRules = ['cases', 'required', 'quarantine', 'trials'] as const;
+const caseRules = ['cases', 'required', 'quarantine', 'probation'] as const;
 
 function findClashes(
   earlier: SeenSuite,
@@ -202,8 +202,8 @@ function findClashes(
 
 /** Names the rules in which two parts of a suite's policy contradict each other. */
 function listOtherRules(earlier: SuitePart, later: SuitePart): string[] {
-  const { cases, required, quarantine, trials, ...single } = later;
-  const entries = { cases, required, quarantine, trials };
+  const { cases, required, quarantine, probation, ...single } = later;
+  const entries = { cases, required, quarantine, probation };
   return [
     ...Object.entries(single).flatMap(([rule, value]) =>
       isDeepStrictEqual(new Map(Object.entries(earlier)).get(rule), value) ? [] : [rule],
@@ -228,7 +228,7 @@ function joinRequirements(first: SuitePart, second: SuitePart): SuitePart {
     cases: firstOfEach([...first.cases, ...second.cases], nameOf),
     required: firstOfEach([...first.required, ...second.required], nameOf),
     quarantine: firstOfEach([...first.quarantine, ...second.quarantine], nameOf),
-    trials: firstOfEach([...first.trials, ...second.trials], nameOf),
+    probation: firstOfEach([...first.probation, ...second.probation], nameOf),
   };
 }
 

@@ -6,9 +6,9 @@ import type { CaseOutline } from '../model/results.ts';
 const changeRequest = /^(?:PR|MR) \S+$/;
 
 /**
- * Lists the cases on trial: those that have not passed, in every iteration and with the definition that they have now, in
+ * Lists the cases on probation: those that have not passed, in every iteration and with the definition that they have now, in
  * `neededGates` gates in a row. A case that has done so once is trusted from then on: were a failure to take the trust away
- * again, a regression would be red for one night. Required cases are never on trial. Gates of pull requests do not count, and neither does
+ * again, a regression would be red for one night. Required cases are never on probation. Gates of pull requests do not count, and neither does
  * a pass that recordings alone gave: the next one would be the same.
  */
 export function listOnProbation(

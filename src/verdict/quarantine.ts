@@ -8,24 +8,24 @@ export interface QuarantinedCase extends QuarantineEntry {
 }
 
 /** What decides which cases count. */
-type Exemptions = Pick<SuiteRequirements, 'quarantine' | 'trials'>;
+type Exemptions = Pick<SuiteRequirements, 'quarantine' | 'probation'>;
 
 export interface QuarantineSplit {
   counted: CaseResults[];
   quarantined: QuarantinedCase[];
 }
 
-/** Takes the cases out of the count that are on trial, or whose entry holds on this day, `YYYY-MM-DD`. */
+/** Takes the cases out of the count that are on probation, or whose entry holds on this day, `YYYY-MM-DD`. */
 export function splitQuarantine(
   cases: readonly CaseResults[],
-  { quarantine, trials }: Exemptions,
+  { quarantine, probation }: Exemptions,
   today: string,
 ): QuarantineSplit {
   const quarantined = cases.flatMap((testCase) => {
     const entry = quarantine.find((entry) => entry.case === testCase.id && !hasExpired(entry, today));
     return entry === undefined ? [] : [{ ...entry, caseId: testCase.id }];
   });
-  const ids = new Set([...quarantined.map(({ caseId }) => caseId), ...trials.map((trial) => trial.case)]);
+  const ids = new Set([...quarantined.map(({ caseId }) => caseId), ...probation.map((probation) => probation.case)]);
   return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
 }
 
@@ -45,7 +45,7 @@ export function assessQuarantine(
       kind: 'quarantine' as const,
       scope: 'case' as const,
       subject: testCase?.title ?? entry.case,
-      demand: `does not count until ${expires} (${owner}: ${reason})`,
+      requirement: `does not count until ${expires} (${owner}: ${reason})`,
       source,
       isDecisive: onStaleQuarantine.value === 'fail',
       ...(testCase === undefined ? {} : { caseId: testCase.id }),

@@ -9,7 +9,7 @@ import {
   meetsMinimumPassRate,
 } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
-import type { DemandReport } from '../model/report.ts';
+import type { RequirementReport } from '../model/report.ts';
 import { describeFamily } from './confidence-family.ts';
 import { countScored, sum } from './count.ts';
 import { type Cluster, computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
@@ -37,11 +37,11 @@ export function assessRate(
     errors,
     isOverTasks = false,
   }: { confidence: Sourced<number> | null; errors: ErrorRates; isOverTasks?: boolean },
-): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
+): Pick<RequirementReport, 'state' | 'finding' | 'requirement'> {
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
   const counted = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
-  const demand = `at least ${formatMinimumPassRate(minimum.value)} pass`;
+  const requirement = `at least ${formatMinimumPassRate(minimum.value)} pass`;
   const interval =
     confidence === null || minimum.value >= 1 ? null : computeClusteredInterval(cases.map(countLive), errors);
   const replayed = sum(cases, (testCase) => testCase.replayed.total);
@@ -50,7 +50,7 @@ export function assessRate(
       confidence !== null && minimum.value < 1 && replayed > 0
         ? '; recordings answered in all of them, so that the count decides'
         : '';
-    return { state: isReached ? 'met' : 'not-met', finding: counted + why, demand };
+    return { state: isReached ? 'met' : 'not-met', finding: counted + why, requirement };
   }
   const sure = formatMinimumPassRate(confidence.value);
   const live = replayed === 0 ? '' : ` of the ${formatCount(scored - replayed, 'live iteration')}`;
@@ -64,7 +64,7 @@ export function assessRate(
   const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}${over}${describeFamily(errors)}`;
   if (isOneTask) {
     const finding = `${measured}, which says nothing about tasks; add cases, or set \`confidenceOver: cases\``;
-    return { state: 'unknown', finding, demand: `${demand}, with ${sure} confidence` };
+    return { state: 'unknown', finding, requirement: `${requirement}, with ${sure} confidence` };
   }
   const state = isReached
     ? interval.lower >= minimum.value
@@ -77,7 +77,7 @@ export function assessRate(
     state === 'unknown'
       ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, { minimum: minimum.value, errors }), cases)}`
       : '';
-  return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
+  return { state, finding: measured + advice, requirement: `${requirement}, with ${sure} confidence` };
 }
 
 /**
@@ -95,7 +95,7 @@ export function boundRate(
   cases: readonly CaseResults[],
   best: readonly CaseResults[],
   { minimum, confidence, errors }: { minimum: Sourced<number>; confidence: Sourced<number> | null; errors: ErrorRates },
-): Pick<DemandReport, 'state' | 'finding'> {
+): Pick<RequirementReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);
   const isCounted = confidence === null || minimum.value >= 1 || most.scored === 0;

@@ -52,7 +52,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   // Cases ran and have results, and probation is all that keeps them from counting.
   'only-probation': { kind: 'gap', rule: 'onInconclusive', areFailuresSound: true },
   // A requirement without a result is a result that is missing, not one that is close.
-  'demand-unjudged': { kind: 'open', rule: 'onNothingRun' },
+  'requirement-unjudged': { kind: 'open', rule: 'onNothingRun' },
   // The comparison was asked for and says nothing.
   'base-not-compared': { kind: 'open', rule: 'onNothingRun' },
   'surface-unread': { kind: 'open', rule: 'onNothingRun' },

@@ -2,7 +2,7 @@ import { formatCount } from '../base/text.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteRequirements } from '../model/policy.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
-import type { DemandReport } from '../model/report.ts';
+import type { RequirementReport } from '../model/report.ts';
 import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
 import { describeFamily } from './confidence-family.ts';
 import { countScored, sum } from './count.ts';
@@ -43,31 +43,35 @@ export function assessRounds(
     rounds,
     isComplete,
   }: { confidence: Sourced<number>; errors: ErrorRates; rounds: Rounds; isComplete: boolean },
-): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
+): Pick<RequirementReport, 'state' | 'finding' | 'requirement'> {
   const isShared = sharesRounds(rounds);
   const rule = { minimum: minimum.value, errors, min: rounds.min, isShared };
   const followed = followRounds(cases, rule);
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
   const replayed = sum(cases, (testCase) => testCase.replayed.total);
-  const demand = `at least ${formatMinimumPassRate(minimum.value)} pass, with ${formatMinimumPassRate(confidence.value)} confidence`;
+  const requirement = `at least ${formatMinimumPassRate(minimum.value)} pass, with ${formatMinimumPassRate(confidence.value)} confidence`;
   const limit = `the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
   const count = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), ${limit}`;
   const sure = `with ${formatMinimumPassRate(confidence.value)} confidence`;
   if (followed.state === 'counted') {
     const why = replayed > 0 ? 'recordings answered in all of them' : 'all cases are deterministic';
     const state = isReached ? 'met' : 'not-met';
-    return { state: isComplete ? state : 'unknown', finding: `${count}; ${why}, so that the count decides`, demand };
+    return {
+      state: isComplete ? state : 'unknown',
+      finding: `${count}; ${why}, so that the count decides`,
+      requirement,
+    };
   }
   const measured = `${describePath(followed, limit)}; ${describeDecision(followed, rounds)} ${sure}${describeFamily(errors)}${observations[rounds.processes]}`;
   if (followed.state === 'open') {
-    return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, errors)}`, demand };
+    return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, errors)}`, requirement };
   }
   // Recorded results are no evidence, and still count.
   if (replayed > 0 && isReached !== (followed.state === 'passed')) {
-    return { state: 'unknown', finding: `${measured}; the recorded iterations say otherwise`, demand };
+    return { state: 'unknown', finding: `${measured}; the recorded iterations say otherwise`, requirement };
   }
-  return { state: followed.state === 'passed' ? 'met' : 'not-met', finding: measured, demand };
+  return { state: followed.state === 'passed' ? 'met' : 'not-met', finding: measured, requirement };
 }
 
 function describePath({ path }: FollowedRounds, limit: string): string {

@@ -15,9 +15,9 @@ import type { ErrorRates } from './statistics/errors.ts';
 export function assessRules(
   results: SuiteResults,
   counted: readonly CaseResults[],
-  demands: SuiteRequirements,
+  requirements: SuiteRequirements,
 ): Assessment[] {
-  return assessAll(results, { counted, asRead: null }, demands);
+  return assessAll(results, { counted, asRead: null }, requirements);
 }
 
 /**
@@ -27,26 +27,28 @@ export function assessRules(
 export function boundRules(
   results: SuiteResults,
   { best, asRead }: { best: readonly CaseResults[]; asRead: readonly CaseResults[] },
-  demands: SuiteRequirements,
+  requirements: SuiteRequirements,
 ): Assessment[] {
-  return assessAll(results, { counted: best, asRead }, demands);
+  return assessAll(results, { counted: best, asRead }, requirements);
 }
 
 function assessAll(
   results: SuiteResults,
   cases: Pick<RuleInput, 'counted' | 'asRead'>,
-  demands: SuiteRequirements,
+  requirements: SuiteRequirements,
 ): Assessment[] {
-  const { confidence, confidenceOver } = demands;
-  const errors = readErrors(demands);
-  const rounds = findRounds(results, demands);
+  const { confidence, confidenceOver } = requirements;
+  const errors = readErrors(requirements);
+  const rounds = findRounds(results, requirements);
   const scope = { ...cases, cases: results.cases, confidence, confidenceOver, errors, rounds };
   return [
-    assessSuiteRate(demands.minimumPassRate, scope),
-    ...demands.tags.map((demand) => assessGroupRate(tagGroup, demand, scope)),
-    ...listModelRules(results.cases, demands).map((demand) => assessGroupRate(modelGroup, demand, scope)),
-    ...demands.cases.map((demand) => assessCaseRate(demand, scope)),
-    ...listRequired(results.cases, demands).map((required) => assessRequired(required, scope)),
+    assessSuiteRate(requirements.minimumPassRate, scope),
+    ...requirements.tags.map((requirement) => assessGroupRate(tagGroup, requirement, scope)),
+    ...listModelRules(results.cases, requirements).map((requirement) =>
+      assessGroupRate(modelGroup, requirement, scope),
+    ),
+    ...requirements.cases.map((requirement) => assessCaseRate(requirement, scope)),
+    ...listRequired(results.cases, requirements).map((required) => assessRequired(required, scope)),
   ];
 }
 
@@ -71,7 +73,7 @@ function assessScopedRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
   { confidence, confidenceOver, errors, rounds, asRead }: RuleInput,
-): Pick<Assessment, 'state' | 'finding' | 'demand'> {
+): Pick<Assessment, 'state' | 'finding' | 'requirement'> {
   if (rounds !== null && confidence !== null && minimum.value < 1) {
     const isComplete = asRead === null;
     return assessRounds(cases, minimum, { confidence, errors, rounds, isComplete });
@@ -110,59 +112,69 @@ const modelGroup: CaseGroup = { scope: 'model', has: ({ model }, name) => model 
  * Lists the minimum of each model that the suite has cases of: its own where the policy names one; else that of the suite, where it has
  * several models that the policy does not pool.
  */
-export function listModelRules(cases: readonly CaseResults[], demands: SuiteRequirements): Array<NamedRule<number>> {
+export function listModelRules(
+  cases: readonly CaseResults[],
+  requirements: SuiteRequirements,
+): Array<NamedRule<number>> {
   const models = [...new Set(cases.map(({ model }) => model).filter((model) => model !== null))].toSorted();
-  const isEach = models.length > 1 && !demands.poolModels.value;
+  const isEach = models.length > 1 && !requirements.poolModels.value;
   return models.flatMap((name) => {
-    const own = demands.models.find((rule) => rule.name === name);
+    const own = requirements.models.find((rule) => rule.name === name);
     if (own !== undefined) return [own];
-    return isEach ? [{ ...demands.minimumPassRate, name }] : [];
+    return isEach ? [{ ...requirements.minimumPassRate, name }] : [];
   });
 }
 
-function assessGroupRate({ scope: kind, has }: CaseGroup, demand: NamedRule<number>, scope: RuleInput): Assessment {
+function assessGroupRate(
+  { scope: kind, has }: CaseGroup,
+  requirement: NamedRule<number>,
+  scope: RuleInput,
+): Assessment {
   const { cases, counted } = scope;
   const base = {
     kind: 'minimum-pass-rate' as const,
     scope: kind,
-    subject: demand.name,
-    demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
-    source: demand.source,
+    subject: requirement.name,
+    requirement: `at least ${formatMinimumPassRate(requirement.value)} pass`,
+    source: requirement.source,
     isDecisive: true,
   };
-  const carriers = counted.filter((testCase) => has(testCase, demand.name));
+  const carriers = counted.filter((testCase) => has(testCase, requirement.name));
   if (countScored(carriers).scored === 0) {
-    const excluded = carriers.length > 0 ? [] : cases.filter((testCase) => has(testCase, demand.name));
-    return { ...base, ...describeUnjudged(`the ${kind} ${JSON.stringify(demand.name)}`, demand.source, excluded) };
+    const excluded = carriers.length > 0 ? [] : cases.filter((testCase) => has(testCase, requirement.name));
+    return {
+      ...base,
+      ...describeUnjudged(`the ${kind} ${JSON.stringify(requirement.name)}`, requirement.source, excluded),
+    };
   }
-  const assessed = assessScopedRate(carriers, demand, scope);
+  const assessed = assessScopedRate(carriers, requirement, scope);
   return {
     ...base,
     ...assessed,
     code: rateCodes[kind][assessed.state],
-    finding: `Of the ${kind} ${JSON.stringify(demand.name)}, ${assessed.finding}`,
+    finding: `Of the ${kind} ${JSON.stringify(requirement.name)}, ${assessed.finding}`,
   };
 }
 
-function assessCaseRate(demand: NamedRule<number>, scope: RuleInput): Assessment {
+function assessCaseRate(requirement: NamedRule<number>, scope: RuleInput): Assessment {
   const { cases, counted } = scope;
-  const testCase = cases.find(({ id }) => id === demand.name);
+  const testCase = cases.find(({ id }) => id === requirement.name);
   const base = {
     kind: 'minimum-pass-rate' as const,
     scope: 'case' as const,
-    subject: testCase?.title ?? demand.name,
-    demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
-    source: demand.source,
+    subject: testCase?.title ?? requirement.name,
+    requirement: `at least ${formatMinimumPassRate(requirement.value)} pass`,
+    source: requirement.source,
     isDecisive: true,
     ...(testCase === undefined ? {} : { caseId: testCase.id }),
   };
   const name = `the case ${JSON.stringify(base.subject)}`;
   const excluded = testCase === undefined || counted.includes(testCase) ? [] : [testCase];
   if (testCase === undefined || excluded.length > 0 || countScored([testCase]).scored === 0) {
-    return { ...base, ...describeUnjudged(name, demand.source, excluded) };
+    return { ...base, ...describeUnjudged(name, requirement.source, excluded) };
   }
   // A case is repeated, and is no sample of tasks.
-  const assessed = assessScopedRate([testCase], demand, { ...scope, confidenceOver: null });
+  const assessed = assessScopedRate([testCase], requirement, { ...scope, confidenceOver: null });
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
 }
 
@@ -193,7 +205,7 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: R
     kind: 'required-case' as const,
     scope: 'case' as const,
     subject: name,
-    demand: 'every iteration passes',
+    requirement: 'every iteration passes',
     source,
     isDecisive: true,
     ...(testCase === null ? {} : { caseId: testCase.id }),
@@ -209,7 +221,7 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: R
   }
   if (testCase.unscored > 0) {
     const finding = `Of the required case "${name}", ${testCase.unscored} of ${total} ended without a result.`;
-    return { ...base, code: 'demand-unjudged', state: 'unknown', finding };
+    return { ...base, code: 'requirement-unjudged', state: 'unknown', finding };
   }
   if (testCase.passed === 0) {
     const finding = `The required case "${name}" failed 0 of ${total}.`;
@@ -219,7 +231,7 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: R
   return { ...base, code: 'minimum-met', state: 'met', finding };
 }
 
-/** A demand on what is set excluded rests with it; one on what never ran leaves the verdict open. */
+/** A requirement on what is set excluded rests with it; one on what never ran leaves the verdict open. */
 function describeUnjudged(
   what: string,
   source: string,
@@ -228,14 +240,14 @@ function describeUnjudged(
   const why = excluded.length === 0 ? 'has no result' : describeExcluded(excluded);
   const subject = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return {
-    code: 'demand-unjudged',
+    code: 'requirement-unjudged',
     state: 'unknown',
     isDecisive: excluded.length === 0,
-    finding: `${subject} ${why}, so that the demand on it (${describeSource(source)}) could not be judged.`,
+    finding: `${subject} ${why}, so that the requirement on it (${describeSource(source)}) could not be judged.`,
   };
 }
 
-/** What is in quarantine or on trial is not run again, so that a case that is flaky is set excluded for that. */
+/** What is in quarantine or on probation is not run again, so that a case that is flaky is set excluded for that. */
 function describeExcluded(excluded: readonly CaseResults[]): string {
   const flaky = excluded.filter((testCase) => classifyCase(testCase) === 'flaky').length;
   return flaky === excluded.length ? 'is flaky, which is only reported' : 'does not count';

@@ -3,7 +3,7 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import {
   createComparedReport,
   createInconclusiveReport,
@@ -18,7 +18,7 @@ const half = createReport({
   suites: [createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1, ...spent })] })],
 });
 const shown = createReport({
-  policy: createPolicy({ reportOnly: demanded(true) }),
+  policy: createPolicy({ reportOnly: ofPolicy(true) }),
   suites: [createSuiteResults({ cases: [createCaseResults({ passed: 0, failed: 2 })] })],
   stopsJob: false,
   notes: ['Math server failed and is only reported (reportOnly, from policy.yaml:3), so that the job goes on.'],
@@ -31,7 +31,7 @@ const files = {
   'broken.json': renderReportJson(createInconclusiveReport()),
   'shown.json': renderReportJson(shown),
   'bad.json': '{}',
-  'old.json': JSON.stringify({ ...half, schemaVersion: '1' }),
+  'old.json': JSON.stringify({ ...half, schemaVersion: '2' }),
   'strict.policy.yaml': 'minimumPassRate: 20%\nsuites:\n  math:\n    required: [Adds two numbers]\n',
   'mild.policy.yaml': 'suites:\n  Math server:\n    minimumPassRate: 50%\n  Other: {}\nbudgets: { tokens: 1000 }\n',
   'tight.policy.yaml': 'minimumPassRate: 50%\nbudgets: { tokens: 999 }\n',
@@ -138,10 +138,10 @@ describe('mcp-eval-ci judge', () => {
   });
 
   it.each([
-    ['bad.json', /^bad\.json: Cannot be judged: This is no report of version 2/],
+    ['bad.json', /^bad\.json: Cannot be judged: This is no report of version 3/],
     [
       'old.json',
-      /^old\.json: Cannot be judged: The report has schemaVersion 1, and this version of mcp-eval-ci reads 2\. Run the gate again with this version, or use the version that wrote the report \(bad-report\)/,
+      /^old\.json: Cannot be judged: The report has schemaVersion 2, and this version of mcp-eval-ci reads 3\. Run the gate again with this version, or use the version that wrote the report \(bad-report\)/,
     ],
     ['nowhere.json', /^nowhere\.json: Cannot be judged: there is no such report/],
     ['half.json --baseline bad.json', /^baseline: .*\(bad-baseline\)/],

@@ -220,7 +220,7 @@ describe('a gate with a baseline', () => {
       ...report
     } = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
     const writeOld = (change: object) =>
-      writeFile(join(workspace.path, 'old.json'), JSON.stringify({ ...report, schemaVersion: '1', ...change }));
+      writeFile(join(workspace.path, 'old.json'), JSON.stringify({ ...report, schemaVersion: '2', ...change }));
     await writeOld({});
     expect(await runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'b' })).toMatchObject({
       exitCode: 1,
@@ -228,7 +228,7 @@ describe('a gate with a baseline', () => {
     });
     await writeOld({ cases: [{ ...report.cases[0], total: 5 }] });
     await expect(runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'b' })).rejects.toThrow(
-      'The report has schemaVersion 1, and this version of mcp-eval-ci reads 2.',
+      'The report has schemaVersion 2, and this version of mcp-eval-ci reads 3.',
     );
   });
 

@@ -17,7 +17,7 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { damage, gateReports, listPlaces, plannedSuites } from '../support/gate/damaged-report.ts';
 import { type GitHubApi, startGitHubApi } from '../support/github/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/runner/github-job.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createWorkflowRunEvent } from '../support/runner/events.ts';
 import { countDraws } from '../support/property-runs.ts';
 import { createShardReports } from '../support/factories/shard-factory.ts';
@@ -112,7 +112,7 @@ describe('a report that is damaged in one field', () => {
     const flaky = fc.constantFrom<FlakyEffect>('fail', 'pass', 'report');
     await fc.assert(
       fc.asyncProperty(plannedSuites, cut, flaky, fc.nat(), fc.nat(), async (suites, picks, effect, where, how) => {
-        const policy = createPolicy({ flaky: demanded(effect) });
+        const policy = createPolicy({ flaky: ofPolicy(effect) });
         const shards = createShardReports(suites, 2, (caseIndex) => picks[caseIndex] ?? 1, policy);
         const sound = judgeSoundShards(shards);
         // Files take their time, so that only some of the undamaged reports are merged from them.

@@ -50,8 +50,8 @@ describe('a gate with a policy', () => {
     });
     const over = await run({ policy: 'p.yaml' }, files, at('2026-09-22T00:00:00Z'));
     expect(over).toMatchObject({ exitCode: 1, report: { verdict: { outcome: 'failed' } } });
-    expect(over.warnings).toEqual([over.report.suites[0]?.demands.at(-1)?.finding]);
-    expect(over.report.suites[0]?.demands.at(-1)).toMatchObject({ kind: 'quarantine', state: 'not-met' });
+    expect(over.warnings).toEqual([over.report.suites[0]?.requirements.at(-1)?.finding]);
+    expect(over.report.suites[0]?.requirements.at(-1)).toMatchObject({ kind: 'quarantine', state: 'not-met' });
   });
 
   it('cancels a run that outlasts its budget of wall time, and says what was spent', async () => {

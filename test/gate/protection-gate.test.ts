@@ -91,7 +91,7 @@ describe('a gate whose change lowers what its base requires', () => {
 
   it('still fails when its report is judged by another policy', async () => {
     const { report } = await runChange(base, head);
-    const demands = { minimumPassRate: 0, baseline: null };
+    const requirements = { minimumPassRate: 0, baseline: null };
     const lenient = {
       file: 'p.yaml',
       gate: noGateRules,
@@ -100,7 +100,9 @@ describe('a gate whose change lowers what its base requires', () => {
       suites: [],
       protect: [],
     };
-    expect(codes(rejudgeReport(report, { ...demands, policy: lenient }).report)).toEqual(['required-case-removed']);
+    expect(codes(rejudgeReport(report, { ...requirements, policy: lenient }).report)).toEqual([
+      'required-case-removed',
+    ]);
     const forged = { ...report, verdict: { ...report.verdict, reasons: [] } };
     expect(listContradictions(forged)).not.toEqual([]);
   });
@@ -182,7 +184,7 @@ describe('a gate with the baseline and the history of its base', () => {
     expect([edited.exitCode, codes(edited.report)]).toEqual([1, ['baseline-lowered', 'below-minimum']]);
     expect(edited.history.startsWith(forged)).toBe(true);
     const same = await runChange(base, {}, inputs);
-    expect([same.exitCode, same.report.cases.every(({ trial }) => trial === null)]).toEqual([0, true]);
+    expect([same.exitCode, same.report.cases.every(({ probation }) => probation === null)]).toEqual([0, true]);
   });
 
   it('does not let a change bring a history of its own', async () => {

@@ -28,7 +28,9 @@ const withoutQuarantine = rules.replace(/ {4}quarantine.*\n/, '');
 
 const list = ({ verdict, suites, cases }: Report) => [
   verdict.outcome,
-  suites.flatMap(({ demands }) => demands.map(({ kind, subject, state }) => `${kind} ${subject} ${state}`)).toSorted(),
+  suites
+    .flatMap(({ requirements }) => requirements.map(({ kind, subject, state }) => `${kind} ${subject} ${state}`))
+    .toSorted(),
   cases.map(({ id, disposition, quarantine }) => `${id} ${disposition} ${quarantine?.owner}`).toSorted(),
 ];
 

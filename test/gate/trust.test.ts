@@ -23,10 +23,10 @@ describe('a gate with a probation of two gates', () => {
     const third = await night('old');
     expect(third).toMatchObject({ exitCode: 0, report: { totals: { cases: 1, passed: 1, failed: 0 } } });
     expect(third.report.cases).toMatchObject([
-      { id: 'new', outcome: 'failed', trial: { passedGates: 0, neededGates: 2 } },
-      { id: 'old', outcome: 'passed', trial: null },
+      { id: 'new', outcome: 'failed', probation: { passedGates: 0, neededGates: 2 } },
+      { id: 'old', outcome: 'passed', probation: null },
     ]);
-    expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('on trial, passed in 0 of 2 gates');
+    expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('on probation, passed in 0 of 2 gates');
     // A failure does not take the trust away, neither tonight nor tomorrow.
     expect((await night('new')).exitCode).toBe(1);
     expect((await night('new')).exitCode).toBe(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderCodeQuality } from '../../src/report/code-quality.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createInconclusiveReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
@@ -63,7 +63,7 @@ describe('renderCodeQuality', () => {
   it('calls a gate that only reports minor', () => {
     const suites = [createSuiteResults({ cases: [createCaseResults({ passed: 0, failed: 2 })] })];
     const issues = render(
-      createReport({ policy: createPolicy({ reportOnly: demanded(true) }), suites, stopsJob: false }),
+      createReport({ policy: createPolicy({ reportOnly: ofPolicy(true) }), suites, stopsJob: false }),
     );
     expect(issues.map(({ severity }) => severity)).toEqual(['minor']);
   });

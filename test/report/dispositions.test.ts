@@ -75,7 +75,7 @@ function buildReportOf(combination: Combination): Report {
     planned: 2,
     required,
     quarantine: isQuarantined ? quarantine : null,
-    trial: isOnProbation ? { passedGates: 1, neededGates: 3 } : null,
+    probation: isOnProbation ? { passedGates: 1, neededGates: 3 } : null,
     flaky: flaky === null ? null : { effect: flaky, source: 'policy.yaml:1' },
   };
   const verdict = { ...suite.verdict, outcome: combination.suite };

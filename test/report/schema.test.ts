@@ -34,7 +34,7 @@ describe('parseReport', () => {
   });
 
   it.each([
-    [{ ...createReport(), schemaVersion: '1' }, 'schemaVersion'],
+    [{ ...createReport(), schemaVersion: '2' }, 'schemaVersion'],
     [{ ...createReport(), totals: { ...createReport().totals, passed: -1 } }, 'totals.passed'],
     [{ ...createReport(), verdict: { outcome: 'green', reasons: [] } }, 'verdict.outcome'],
     [null, ''],
@@ -55,6 +55,6 @@ describe('buildReportJsonSchema', () => {
 
   it('refuses what is no report', () => {
     expect(validate({ ...createReport(), verdict: undefined })).toBe(false);
-    expect(validate({ ...createReport(), schemaVersion: '1' })).toBe(false);
+    expect(validate({ ...createReport(), schemaVersion: '2' })).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createRedReport, createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
@@ -66,12 +66,12 @@ describe('an inconclusive report', () => {
     expect(advise(interrupted('server-lost', 'The server exited.'))).toMatchInlineSnapshot(
       `"The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again."`,
     );
-    const policy = createPolicy({ confidence: demanded(0.95) });
+    const policy = createPolicy({ confidence: ofPolicy(0.95) });
     expect(advise(createReport({ policy }))).toMatchInlineSnapshot(
       `"The results do not settle whether this change is good or bad. Add cases, or more \`runs\` of them."`,
     );
-    const trials = [{ case: 'adds', passedGates: 1, neededGates: 3 }];
-    const onProbation = { ...createPolicy(), requirements: { ...createPolicy().requirements, trials } };
+    const probation = [{ case: 'adds', passedGates: 1, neededGates: 3 }];
+    const onProbation = { ...createPolicy(), requirements: { ...createPolicy().requirements, probation } };
     expect(advise(createReport({ policy: onProbation }))).toMatchInlineSnapshot(
       `"The cases that ran count once they have passed in enough gates in a row."`,
     );

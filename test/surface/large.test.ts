@@ -45,7 +45,10 @@ describe('a large surface', () => {
     const configurations = { default: createSurface(tools) };
     const text = renderSurfaceFile({ version: 1, configurations });
     const after = createSurface(tools.map((tool) => ({ ...tool, description: 'Changed.' })));
-    const report = reportSurfaces({ default: after }, { against: 'surface.json', configurations, lines: indexLines(text) });
+    const report = reportSurfaces(
+      { default: after },
+      { against: 'surface.json', configurations, lines: indexLines(text) },
+    );
     const changes = report.configurations[0]?.changes ?? [];
     expect(changes).toHaveLength(20_000);
     const lines = text.split('\n');

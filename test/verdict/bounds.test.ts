@@ -6,7 +6,7 @@ import type { ReasonCode, Verdict } from '../../src/model/verdict.ts';
 import { completeCases, countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite, type JudgeOptions } from '../../src/verdict/judge.ts';
 import { reasonRules } from '../../src/verdict/reason-rules.ts';
-import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 import { countDraws } from '../support/property-runs.ts';
 
@@ -75,9 +75,9 @@ const policies = fc
     required: fc.subarray(['case-0']),
   })
   .map(({ tag, single, required }) => ({
-    tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
-    cases: single === null ? [] : [{ name: 'case-0', ...demanded(single) }],
-    required: required.map((name) => ({ name, ...demanded(true as const) })),
+    tags: tag === null ? [] : [{ name: 'smoke', ...ofPolicy(tag) }],
+    cases: single === null ? [] : [{ name: 'case-0', ...ofPolicy(single) }],
+    required: required.map((name) => ({ name, ...ofPolicy(true as const) })),
   }));
 
 describe('results with gaps', () => {
@@ -120,8 +120,8 @@ describe('results with gaps', () => {
           });
           const policy = createPolicy({
             ...atLeast(minimum),
-            confidence: demanded(sure),
-            cases: [{ name: 'case-0', ...demanded(minimum) }],
+            confidence: ofPolicy(sure),
+            cases: [{ name: 'case-0', ...ofPolicy(minimum) }],
           });
           const results = createSuiteResults({ cases, run: createRun() });
           if (judgeSuite(results, { policy }).outcome !== 'failed') return;
@@ -136,7 +136,7 @@ describe('results with gaps', () => {
   });
 
   it('say what the missing iterations could at most have changed', () => {
-    const { verdict, demands } = assessSuite(lost(0, 9, 1), { policy: createPolicy() });
+    const { verdict, assessments } = assessSuite(lost(0, 9, 1), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',
       reasons: [
@@ -149,7 +149,7 @@ describe('results with gaps', () => {
         { code: 'results-unknown', message: '1 iteration ended without a result.', suiteId: 'math' },
       ],
     });
-    expect(demands.map(({ state }) => state)).toEqual(['not-met']);
+    expect(assessments.map(({ state }) => state)).toEqual(['not-met']);
     expect(judgeSuite(lost(9, 0, 1), { policy: createPolicy() }).outcome).toBe('inconclusive');
     expect(judgeSuite(lost(8, 1, 1), { policy: createPolicy() }).outcome).toBe('inconclusive');
     expect(judgeSuite(lost(8, 2, 1), { policy: createPolicy() }).outcome).toBe('failed');
@@ -160,9 +160,9 @@ describe('results with gaps', () => {
       createCaseResults({ id: 'a', title: 'A', passed: 0, failed: 3, isRequired: true }),
       createCaseResults({ id: 'b', title: 'B', passed: 30, unscored: 1, isRequired: true }),
     ];
-    const { verdict, demands } = assessSuite(createSuiteResults({ cases }), { policy: createPolicy() });
+    const { verdict, assessments } = assessSuite(createSuiteResults({ cases }), { policy: createPolicy() });
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['required-failed', 'results-unknown']);
-    expect(demands.map(({ subject, state }) => [subject, state])).toEqual([
+    expect(assessments.map(({ subject, state }) => [subject, state])).toEqual([
       [null, 'unknown'],
       ['A', 'not-met'],
       ['B', 'unknown'],
@@ -170,7 +170,7 @@ describe('results with gaps', () => {
   });
 
   it('with a confidence report the bound that holds for every outcome of the missing iterations', () => {
-    const policy = createPolicy({ confidence: demanded(0.95) });
+    const policy = createPolicy({ confidence: ofPolicy(0.95) });
     expect(judgeSuite(lost(0, 9, 1), { policy }).reasons[0]?.message).toBe(
       '0 of 9 iterations passed (0%), the minimum is 90% (from evals/math.evals.yaml:4); 1 iteration has no result, and if all passed, the rate would be at most 44.6% with 95% confidence',
     );

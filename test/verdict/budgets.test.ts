@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Budgets, emptyPolicyLayer } from '../../src/model/policy.ts';
 import { computePercentile } from '../../src/verdict/budgets.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const withBudgets = (budgets: Partial<Budgets>) =>
@@ -17,35 +17,35 @@ const results = createSuiteResults({
 
 describe('budgets', () => {
   it.each<[Partial<Budgets>, string, string]>([
-    [{ tokens: demanded(1001) }, 'passed', 'The iterations used 1001 tokens, the budget tokens is 1001 tokens'],
-    [{ tokens: demanded(1000) }, 'failed', 'The iterations used 1001 tokens, the budget tokens is 1000 tokens'],
+    [{ tokens: ofPolicy(1001) }, 'passed', 'The iterations used 1001 tokens, the budget tokens is 1001 tokens'],
+    [{ tokens: ofPolicy(1000) }, 'failed', 'The iterations used 1001 tokens, the budget tokens is 1000 tokens'],
     [
-      { p95IterationMs: demanded(1000) },
+      { p95IterationMs: ofPolicy(1000) },
       'passed',
       '95% of the iterations took up to 1 s, the budget p95IterationTime is 1 s',
     ],
     [
-      { p95IterationMs: demanded(500) },
+      { p95IterationMs: ofPolicy(500) },
       'failed',
       '95% of the iterations took up to 1 s, the budget p95IterationTime is 500 ms',
     ],
-    [{ wallTimeMs: demanded(12_000) }, 'passed', 'The run took 12 s, the budget wallTime is 12 s'],
-    [{ wallTimeMs: demanded(11_000) }, 'failed', 'The run took 12 s, the budget wallTime is 11 s'],
+    [{ wallTimeMs: ofPolicy(12_000) }, 'passed', 'The run took 12 s, the budget wallTime is 12 s'],
+    [{ wallTimeMs: ofPolicy(11_000) }, 'failed', 'The run took 12 s, the budget wallTime is 11 s'],
   ])('judge what was spent: %j', (budgets, outcome, finding) => {
-    const { verdict, demands } = assessSuite(results, { policy: withBudgets(budgets) });
+    const { verdict, assessments } = assessSuite(results, { policy: withBudgets(budgets) });
     expect(verdict.outcome).toBe(outcome);
-    expect(demands[1]?.finding).toBe(`${finding} (from policy.yaml:3)`);
+    expect(assessments[1]?.finding).toBe(`${finding} (from policy.yaml:3)`);
   });
 
   it('leave the verdict open where nothing was measured', () => {
     const cases = [createCaseResults()];
-    const policy = withBudgets({ p95IterationMs: demanded(500) });
+    const policy = withBudgets({ p95IterationMs: ofPolicy(500) });
     expect(judgeSuite(createSuiteResults({ cases }), { policy })).toMatchObject({
       outcome: 'inconclusive',
-      reasons: [{ code: 'demand-unjudged' }],
+      reasons: [{ code: 'requirement-unjudged' }],
     });
     const run = createRun({ completedAtMs: null });
-    const wallTime = withBudgets({ wallTimeMs: demanded(500) });
+    const wallTime = withBudgets({ wallTimeMs: ofPolicy(500) });
     expect(judgeSuite(createSuiteResults({ cases, run }), { policy: wallTime }).outcome).toBe('passed');
   });
 
@@ -53,7 +53,7 @@ describe('budgets', () => {
     const cases = [createCaseResults({ id: 'a' }), createCaseResults({ id: 'b', unscored: 2 })];
     const judgeTolerating = (most: number, isRequired = false) =>
       judgeSuite(createSuiteResults({ cases: cases.map((member) => ({ ...member, isRequired })) }), {
-        policy: withBudgets({ infrastructureErrors: demanded(most) }),
+        policy: withBudgets({ infrastructureErrors: ofPolicy(most) }),
       });
     expect(judgeTolerating(2).outcome).toBe('passed');
     expect(judgeTolerating(1)).toMatchObject({
@@ -65,7 +65,10 @@ describe('budgets', () => {
         },
       ],
     });
-    expect(judgeTolerating(2, true)).toMatchObject({ outcome: 'inconclusive', reasons: [{ code: 'demand-unjudged' }] });
+    expect(judgeTolerating(2, true)).toMatchObject({
+      outcome: 'inconclusive',
+      reasons: [{ code: 'requirement-unjudged' }],
+    });
   });
 });
 

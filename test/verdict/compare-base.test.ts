@@ -8,11 +8,11 @@ import {
   listBaseRegressions,
   listSuspects,
 } from '../../src/verdict/compare-base.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const names = Array.from({ length: 20 }, (_, index) => `case-${index}`);
-const gatePolicy = { maximumRegressions: demanded(0), maximumRateDrop: null, baseline: null, today: '2026-09-21' };
+const gatePolicy = { maximumRegressions: ofPolicy(0), maximumRateDrop: null, baseline: null, today: '2026-09-21' };
 
 /** Twenty cases that pass in every round on both sides, but for those that are given. */
 function createSides(
@@ -88,16 +88,16 @@ describe('compareWithBase', () => {
     const half = Object.fromEntries(
       names.map((id, index) => [id, { base: 'pppp', head: index < 6 ? 'ffff' : 'pppp' }]),
     );
-    const policy = { ...gatePolicy, maximumRegressions: demanded(20), maximumRateDrop: demanded(0.1) };
+    const policy = { ...gatePolicy, maximumRegressions: ofPolicy(20), maximumRateDrop: ofPolicy(0.1) };
     const [reason, ...others] = listBaseRegressions(compare(createSides(half, { rounds: 4 }), { policy }));
     expect(reason).toMatchObject({ code: 'regressed', suiteId: 'math' });
     expect(others).toEqual([]);
-    const few = { ...policy, maximumRateDrop: demanded(0.4) };
+    const few = { ...policy, maximumRateDrop: ofPolicy(0.4) };
     expect(listBaseRegressions(compare(createSides(half, { rounds: 4 }), { policy: few }))).toEqual([]);
   });
 
   it('counts no round of a rate that ran only to confirm, or in which a case has no result', () => {
-    const policy = { ...gatePolicy, maximumRegressions: demanded(20), maximumRateDrop: demanded(0.1) };
+    const policy = { ...gatePolicy, maximumRegressions: ofPolicy(20), maximumRateDrop: ofPolicy(0.1) };
     const sides = createSides({ 'case-3': { ...broken(21), confirming: 20 } }, { rounds: 1 });
     const [rate] = compare(sides, { policy }).rates;
     expect(rate).toMatchObject({ baseline: { passed: 20, total: 20 }, current: { passed: 19, total: 20 } });

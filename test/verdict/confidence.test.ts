@@ -6,12 +6,12 @@ import { judgeSuite } from '../../src/verdict/judge.ts';
 import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
 import { splitConfidence } from '../../src/verdict/statistics/errors.ts';
 import { computeExactInterval } from '../../src/verdict/statistics/exact.ts';
-import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const errors = splitConfidence(0.95);
 const surelyAtLeast = (minimum: number) => ({
-  policy: createPolicy({ ...atLeast(minimum), confidence: demanded(0.95) }),
+  policy: createPolicy({ ...atLeast(minimum), confidence: ofPolicy(0.95) }),
 });
 
 /** Cases of one iteration each. */
@@ -32,15 +32,15 @@ describe('a confidence that the minimums of a gate share', () => {
       });
       return createSuiteResults({ suiteId: `s${suite}`, cases });
     });
-    const confidenceFamily = family === null ? null : demanded(family);
-    const { requirements, today } = createPolicy({ ...atLeast(0.9), confidence: demanded(0.95), confidenceFamily });
+    const confidenceFamily = family === null ? null : ofPolicy(family);
+    const { requirements, today } = createPolicy({ ...atLeast(0.9), confidence: ofPolicy(0.95), confidenceFamily });
     const policy: GatePolicy = {
       today,
       suites: suites.map(({ suiteId }) => ({ ...requirements, suiteId })),
-      maximumRegressions: demanded(0),
+      maximumRegressions: ofPolicy(0),
       maximumRateDrop: null,
       prices: [],
-      currency: demanded('USD'),
+      currency: ofPolicy('USD'),
       baseline: null,
       lowered: [],
     };
@@ -67,7 +67,7 @@ describe('a confidence that the minimums of a gate share', () => {
   });
 
   it('leaves passing as it is', () => {
-    const lower = (family: 'minimum' | 'gate') => judgeSuites(38, family).suites[1]?.demands[0]?.state;
+    const lower = (family: 'minimum' | 'gate') => judgeSuites(38, family).suites[1]?.assessments[0]?.state;
     expect([lower('minimum'), lower('gate')]).toEqual(['met', 'met']);
   });
 
@@ -131,7 +131,7 @@ describe('a minimum with confidence', () => {
   ] as const)('judges one case that always passes over %s: %s', (over, outcome, says) => {
     const cases = [createCaseResults({ id: 'only', passed: 100, failed: 0 })];
     const { policy } = surelyAtLeast(0.8);
-    const requirements = { ...policy.requirements, confidenceOver: over === null ? null : demanded(over) };
+    const requirements = { ...policy.requirements, confidenceOver: over === null ? null : ofPolicy(over) };
     const verdict = judgeSuite(createSuiteResults({ cases }), { policy: { ...policy, requirements } });
     expect(verdict.outcome).toBe(outcome);
     expect(verdict.reasons[0]?.message).toContain(says);
@@ -142,8 +142,8 @@ describe('a minimum with confidence', () => {
       createCaseResults({ id: `c${index}`, passed: 40, failed: 0 }),
     );
     const { policy } = surelyAtLeast(0.8);
-    const rule = { name: 'c0', ...demanded(0.8) };
-    const requirements = { ...policy.requirements, confidenceOver: demanded('tasks' as const), cases: [rule] };
+    const rule = { name: 'c0', ...ofPolicy(0.8) };
+    const requirements = { ...policy.requirements, confidenceOver: ofPolicy('tasks' as const), cases: [rule] };
     expect(judgeSuite(createSuiteResults({ cases }), { policy: { ...policy, requirements } }).outcome).toBe('passed');
   });
 

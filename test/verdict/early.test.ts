@@ -5,7 +5,7 @@ import type { CaseResults } from '../../src/model/results.ts';
 import { countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { decideEarly } from '../../src/verdict/early.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 import { countDraws } from '../support/property-runs.ts';
 
@@ -42,7 +42,7 @@ const cases: fc.Arbitrary<CaseResults[]> = fc
 
 const policy = fc
   .record({
-    confidence: seldom(null, fc.constant(demanded(0.9))),
+    confidence: seldom(null, fc.constant(ofPolicy(0.9))),
     tag: maybe(rate),
     cases: fc.array(fc.record({ name: fc.constantFrom(...names), value: rate, source: fc.constant('p:1') }), {
       maxLength: 2,
@@ -52,16 +52,16 @@ const policy = fc
       fc.record({ case: fc.constantFrom(...names), expires: fc.constantFrom('2026-09-20', '2026-10-01') }),
     ),
     onStaleQuarantine: seldom<'warn' | 'fail'>('warn', fc.constant('fail')),
-    p95IterationMs: seldom(null, fc.constant(demanded(100))),
+    p95IterationMs: seldom(null, fc.constant(ofPolicy(100))),
   })
   .map((draw) =>
     createPolicy({
       confidence: draw.confidence,
-      tags: draw.tag === null ? [] : [{ name: 'smoke', ...demanded(draw.tag) }],
+      tags: draw.tag === null ? [] : [{ name: 'smoke', ...ofPolicy(draw.tag) }],
       cases: draw.cases,
-      required: draw.required.map((name) => ({ name, ...demanded(true as const) })),
+      required: draw.required.map((name) => ({ name, ...ofPolicy(true as const) })),
       quarantine: draw.quarantine === null ? [] : [createQuarantineEntry(draw.quarantine)],
-      onStaleQuarantine: demanded(draw.onStaleQuarantine),
+      onStaleQuarantine: ofPolicy(draw.onStaleQuarantine),
       budgets: { ...emptyPolicyLayer.budgets, p95IterationMs: draw.p95IterationMs },
     }),
   );
@@ -145,13 +145,13 @@ describe('a verdict that is settled early', () => {
     const half = atLeast(0.5);
     const budgets = emptyPolicyLayer.budgets;
     const policies = [
-      createPolicy({ ...half, confidence: demanded(0.9) }),
-      createPolicy({ ...half, budgets: { ...budgets, tokens: demanded(5) } }),
-      createPolicy({ ...half, budgets: { ...budgets, wallTimeMs: demanded(5) } }),
+      createPolicy({ ...half, confidence: ofPolicy(0.9) }),
+      createPolicy({ ...half, budgets: { ...budgets, tokens: ofPolicy(5) } }),
+      createPolicy({ ...half, budgets: { ...budgets, wallTimeMs: ofPolicy(5) } }),
       createPolicy({
         ...half,
         quarantine: [createQuarantineEntry({ case: 'other' })],
-        onStaleQuarantine: demanded('fail'),
+        onStaleQuarantine: ofPolicy('fail'),
       }),
     ];
     expect(policies.map((policy) => decideEarly(enough, policy))).toEqual([null, null, null, null]);
@@ -173,7 +173,7 @@ describe('a run that was stopped early', () => {
   ];
 
   it('has the settled verdict, with a reason that says that the run was stopped early', () => {
-    const { verdict, demands, repeats } = assessSuite(stop(cut), { policy: createPolicy() });
+    const { verdict, assessments, repeats } = assessSuite(stop(cut), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',
       reasons: [
@@ -185,7 +185,7 @@ describe('a run that was stopped early', () => {
         },
       ],
     });
-    expect(demands.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
+    expect(assessments.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
       ['not-met', true],
       ['unknown', false],
     ]);

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { InconclusiveEffect } from '../../src/model/policy.ts';
 import type { ReasonCode, VerdictOutcome } from '../../src/model/verdict.ts';
 import { decideExit } from '../../src/verdict/exit.ts';
-import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 
 const suite = (outcome: VerdictOutcome, effect: InconclusiveEffect = 'fail', isReportOnly = false) =>
   suiteFor(
     outcome,
     [outcome === 'inconclusive' ? 'minimum-unsettled' : 'below-minimum'],
-    createPolicy({ onInconclusive: demanded(effect), reportOnly: demanded(isReportOnly) }).requirements,
+    createPolicy({ onInconclusive: ofPolicy(effect), reportOnly: ofPolicy(isReportOnly) }).requirements,
   );
 
 function suiteFor(
   outcome: VerdictOutcome,
   codes: readonly ReasonCode[],
-  requirements = createPolicy({ onNothingRun: demanded('warn') }).requirements,
+  requirements = createPolicy({ onNothingRun: ofPolicy('warn') }).requirements,
 ) {
   return { name: 'Math', verdict: { outcome, reasons: codes.map((code) => ({ code, message: code })) }, requirements };
 }
@@ -69,26 +69,28 @@ describe('decideExit', () => {
   it.each<[ReasonCode[], 0 | 3]>([
     [['minimum-unsettled'], 0],
     [['only-probation'], 0],
-    [['minimum-unsettled', 'demand-unjudged'], 3],
+    [['minimum-unsettled', 'requirement-unjudged'], 3],
     [['server-lost'], 3],
     [['results-unknown'], 3],
     [['results-inconsistent'], 3],
     [['no-iterations'], 3],
   ])('with onInconclusive: pass, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
-    const { requirements } = createPolicy({ onInconclusive: demanded('pass') });
+    const { requirements } = createPolicy({ onInconclusive: ofPolicy('pass') });
     expect(decideExit([suiteFor('inconclusive', codes, requirements)]).exitCode).toBe(exitCode);
   });
 
   it('needs both options where both reasons are there, and says which let it pass', () => {
-    const { requirements } = createPolicy({ onInconclusive: demanded('pass'), onNothingRun: demanded('warn') });
-    expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'demand-unjudged'], requirements)])).toEqual({
-      exitCode: 0,
-      notes: [
-        'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
-      ],
-      warnings: [
-        'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
-      ],
-    });
+    const { requirements } = createPolicy({ onInconclusive: ofPolicy('pass'), onNothingRun: ofPolicy('warn') });
+    expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'requirement-unjudged'], requirements)])).toEqual(
+      {
+        exitCode: 0,
+        notes: [
+          'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
+        ],
+        warnings: [
+          'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
+        ],
+      },
+    );
   });
 });

@@ -6,13 +6,13 @@ import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../sr
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { suiteResults } from '../support/factories/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const effects: readonly FlakyEffect[] = ['fail', 'pass', 'report'];
 const underEffect = (effect: FlakyEffect, minimum = 0.9) => ({
-  policy: createPolicy({ ...atLeast(minimum), flaky: demanded(effect) }),
+  policy: createPolicy({ ...atLeast(minimum), flaky: ofPolicy(effect) }),
 });
 
 const missed = { passed: 0, total: 1 };
@@ -65,19 +65,19 @@ describe('a flaky case', () => {
     const cases = [sound, { ...flaky, isRequired: true }];
     const judged = assessSuite(createSuiteResults({ cases }), underEffect(effect, 0));
     expect(judged.verdict.outcome).toBe(outcome);
-    expect(judged.demands.find(({ kind }) => kind === 'required-case')?.finding).toBe(
+    expect(judged.assessments.find(({ kind }) => kind === 'required-case')?.finding).toBe(
       {
         fail: 'The required case "Adds" failed 1 of 1 iteration.',
         pass: 'The required case "Adds" passed its iteration.',
         report:
-          'The required case "Adds" is flaky, which is only reported, so that the demand on it (from evals/math.evals.yaml:7) could not be judged.',
+          'The required case "Adds" is flaky, which is only reported, so that the requirement on it (from evals/math.evals.yaml:7) could not be judged.',
       }[effect],
     );
   });
 
   it('counts by its last round, with the iterations of that round', () => {
     const repeated = createCaseResults({ passed: 1, failed: 2, unscored: 1, retries: [{ passed: 4, total: 4 }] });
-    const policy = createPolicy({ ...atLeast(1), flaky: demanded('pass'), budgets: budgetOfOne });
+    const policy = createPolicy({ ...atLeast(1), flaky: ofPolicy('pass'), budgets: budgetOfOne });
     const { verdict } = assessSuite(createSuiteResults({ cases: [repeated] }), { policy });
     expect([verdict.outcome, verdict.reasons[0]?.message]).toEqual([
       'passed',
@@ -110,9 +110,9 @@ describe('a flaky case', () => {
     const cases = [sound, { ...flaky, tags: ['smoke'] }];
     const judge = (effect: FlakyEffect) =>
       assessSuite(createSuiteResults({ cases }), {
-        policy: createPolicy({ ...atLeast(0), flaky: demanded(effect), tags: [{ name: 'smoke', ...demanded(1) }] }),
+        policy: createPolicy({ ...atLeast(0), flaky: ofPolicy(effect), tags: [{ name: 'smoke', ...ofPolicy(1) }] }),
       });
-    expect(judge('report').demands[1]).toMatchObject({ state: 'unknown', isDecisive: false });
+    expect(judge('report').assessments[1]).toMatchObject({ state: 'unknown', isDecisive: false });
     expect(effects.map((effect) => judge(effect).verdict.outcome)).toEqual(['failed', 'passed', 'passed']);
   });
 });
@@ -122,7 +122,7 @@ const budgetOfOne = {
   tokens: null,
   wallTimeMs: null,
   p95IterationMs: null,
-  infrastructureErrors: demanded(1),
+  infrastructureErrors: ofPolicy(1),
 };
 
 describe('a case that failed in every round', () => {
@@ -171,7 +171,7 @@ describe('further rounds', () => {
     const results = createSuiteResults({ cases: [sound, flaky, broken] });
     const { requirements, today } = createPolicy();
     const list = (quarantine: typeof requirements.quarantine) =>
-      listStillFailing(results, { trials: [], quarantine }, today).map(({ id }) => id);
+      listStillFailing(results, { probation: [], quarantine }, today).map(({ id }) => id);
     expect(list([])).toEqual(['divides']);
     expect(list([createQuarantineEntry({ case: 'divides' })])).toEqual([]);
     expect(list([createQuarantineEntry({ case: 'divides', expires: '2026-09-20' })])).toEqual(['divides']);

@@ -6,7 +6,7 @@ import { readResults } from '../../src/model/results.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { gateReports } from '../support/gate/damaged-report.ts';
-import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createInconclusiveReport, createPolicyReport, createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 import { countDraws } from '../support/property-runs.ts';
@@ -25,7 +25,9 @@ describe('a gate that is judged again from its report', () => {
         seen.add(verdict.outcome);
         expect(verdict).toEqual(report.verdict);
         expect(comparison).toEqual(report.comparison);
-        expect(suites.map(({ demands }) => demands)).toEqual(report.suites.map(({ demands }) => demands));
+        expect(suites.map(({ assessments }) => assessments)).toEqual(
+          report.suites.map(({ requirements }) => requirements),
+        );
       }),
       { numRuns: countDraws(1000) },
     );
@@ -45,18 +47,18 @@ describe('a gate that is judged again from its report', () => {
       const policy = createPolicy({ budgets: { ...emptyPolicyLayer.budgets, ...budgets } });
       return judgeAgain(createReport({ suites: [createSuiteResults({ cases })], policy })).verdict.outcome;
     };
-    expect(judgeUnder({ tokens: demanded(500) })).toBe('passed');
-    expect(judgeUnder({ tokens: demanded(499) })).toBe('failed');
-    expect(judgeUnder({ p95IterationMs: demanded(900) })).toBe('passed');
-    expect(judgeUnder({ p95IterationMs: demanded(899) })).toBe('failed');
-    expect(judgeUnder({ wallTimeMs: demanded(12_000) })).toBe('passed');
-    expect(judgeUnder({ wallTimeMs: demanded(11_999) })).toBe('failed');
+    expect(judgeUnder({ tokens: ofPolicy(500) })).toBe('passed');
+    expect(judgeUnder({ tokens: ofPolicy(499) })).toBe('failed');
+    expect(judgeUnder({ p95IterationMs: ofPolicy(900) })).toBe('passed');
+    expect(judgeUnder({ p95IterationMs: ofPolicy(899) })).toBe('failed');
+    expect(judgeUnder({ wallTimeMs: ofPolicy(12_000) })).toBe('passed');
+    expect(judgeUnder({ wallTimeMs: ofPolicy(11_999) })).toBe('failed');
   });
 
   it('lets the job go on where its policy does', () => {
     const failing = createSuiteResults({ cases: [createCaseResults({ passed: 0, failed: 3 })] });
     const judgeUnder = (isReportOnly: boolean) =>
-      judgeAgain(createReport({ suites: [failing], policy: createPolicy({ reportOnly: demanded(isReportOnly) }) }))
+      judgeAgain(createReport({ suites: [failing], policy: createPolicy({ reportOnly: ofPolicy(isReportOnly) }) }))
         .exit;
     expect([judgeUnder(true).exitCode, judgeUnder(false).exitCode]).toEqual([0, 1]);
   });

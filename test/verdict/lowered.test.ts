@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer, type PolicyLayer } from '../../src/model/policy.ts';
 import { listLowered } from '../../src/verdict/lowered.ts';
-import { atLeast, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, ofPolicy } from '../support/factories/policy-factory.ts';
 
 const day = 24 * 3_600_000;
-const model = (minimum: number) => ({ models: [{ name: 'a/b', ...demanded(minimum) }] });
+const model = (minimum: number) => ({ models: [{ name: 'a/b', ...ofPolicy(minimum) }] });
 const budget = (budgets: Partial<PolicyLayer['budgets']>) => ({ budgets: { ...emptyPolicyLayer.budgets, ...budgets } });
 
 const compare = (before: Partial<PolicyLayer>, after: Partial<PolicyLayer>) =>
@@ -27,44 +27,44 @@ describe('what a policy requires less of models', () => {
       { ...atLeast(0.9), ...model(0.5) },
       'the minimum of the model "a/b": 90% -> 50%',
     ],
-    ['pools the models', {}, { poolModels: demanded(true) }, '`poolModels`: false -> true'],
+    ['pools the models', {}, { poolModels: ofPolicy(true) }, '`poolModels`: false -> true'],
     [
       'asks about these cases instead of tasks',
       {},
-      { confidenceOver: demanded('cases') },
+      { confidenceOver: ofPolicy('cases') },
       '`confidenceOver`: tasks -> cases',
     ],
     [
       'shares the error of failing between all minimums of the gate',
       {},
-      { confidenceFamily: demanded('gate') },
+      { confidenceFamily: ofPolicy('gate') },
       '`confidenceFamily`: minimum -> gate',
     ],
     [
       'accepts older recordings',
       {},
-      { maximumRecordingAgeMs: demanded(60 * day) },
+      { maximumRecordingAgeMs: ofPolicy(60 * day) },
       '`recordings.maximumAge`: 30d -> 60d',
     ],
     [
       'accepts judges that agree less with people',
-      { minimumJudgeAgreement: demanded(0.7) },
+      { minimumJudgeAgreement: ofPolicy(0.7) },
       {},
       '`judges.minimumAgreement`: 0.7 -> 0.6',
     ],
     [
       'accepts older calibrations',
       {},
-      { maximumCalibrationAgeMs: demanded(91 * day) },
+      { maximumCalibrationAgeMs: ofPolicy(91 * day) },
       '`judges.maximumAge`: 90d -> 91d',
     ],
     [
       'raises the default number of model calls',
       {},
-      budget({ modelCalls: demanded(301) }),
+      budget({ modelCalls: ofPolicy(301) }),
       'the budget `modelCalls`: 300 -> 301',
     ],
-    ['removes the budget of cost', budget({ cost: demanded(0.5) }), {}, 'the budget `cost`: 0.5 -> none'],
+    ['removes the budget of cost', budget({ cost: ofPolicy(0.5) }), {}, 'the budget `cost`: 0.5 -> none'],
   ])('is found where a change %s', (_, before, after, found) => {
     expect(compare(before, after)).toEqual([found]);
   });
@@ -72,13 +72,13 @@ describe('what a policy requires less of models', () => {
   it.each<[string, Partial<PolicyLayer>, Partial<PolicyLayer>]>([
     ['gives a model a minimum above that of the suite', atLeast(0.8), { ...atLeast(0.8), ...model(0.9) }],
     ['removes the minimum of a model below that of the suite', { ...atLeast(0.9), ...model(0.5) }, atLeast(0.9)],
-    ['takes the models apart', { poolModels: demanded(true) }, {}],
-    ['accepts only younger recordings', {}, { maximumRecordingAgeMs: demanded(7 * day) }],
-    ['wants judges that agree more with people', {}, { minimumJudgeAgreement: demanded(0.8) }],
-    ['accepts only younger calibrations', {}, { maximumCalibrationAgeMs: demanded(30 * day) }],
-    ['allows fewer model calls', {}, budget({ modelCalls: demanded(10) })],
-    ['removes a budget that was above the default', budget({ modelCalls: demanded(500) }), {}],
-    ['sets a budget of cost', {}, budget({ cost: demanded(2) })],
+    ['takes the models apart', { poolModels: ofPolicy(true) }, {}],
+    ['accepts only younger recordings', {}, { maximumRecordingAgeMs: ofPolicy(7 * day) }],
+    ['wants judges that agree more with people', {}, { minimumJudgeAgreement: ofPolicy(0.8) }],
+    ['accepts only younger calibrations', {}, { maximumCalibrationAgeMs: ofPolicy(30 * day) }],
+    ['allows fewer model calls', {}, budget({ modelCalls: ofPolicy(10) })],
+    ['removes a budget that was above the default', budget({ modelCalls: ofPolicy(500) }), {}],
+    ['sets a budget of cost', {}, budget({ cost: ofPolicy(2) })],
   ])('is nothing where a change %s', (_, before, after) => {
     expect(compare(before, after)).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { buildReport } from '../../src/report/build.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
-import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 import { createShardReports, sealShards } from '../support/factories/shard-factory.ts';
@@ -206,8 +206,8 @@ describe('joinShards', () => {
       }),
     );
     const judgeUnder = (tag: number, tokens: number) => {
-      const budgets = { ...emptyPolicyLayer.budgets, tokens: demanded(tokens) };
-      const tags = [{ name: 'smoke', ...demanded(tag) }];
+      const budgets = { ...emptyPolicyLayer.budgets, tokens: ofPolicy(tokens) };
+      const tags = [{ name: 'smoke', ...ofPolicy(tag) }];
       const policy = createPolicy({ ...atLeast(0), tags, budgets });
       const suite = createSuiteResults({ cases: members });
       const { joined, problems } = join(createShardReports([suite], 2, (caseIndex) => caseIndex + 1, policy));
@@ -231,11 +231,11 @@ describe('joinShards', () => {
     );
     const prices = ['a/small', 'b/large'].map((name) => ({
       name,
-      ...demanded({ input: 1, cachedInput: 1, output: 1 }),
+      ...ofPolicy({ input: 1, cachedInput: 1, output: 1 }),
     }));
     const judgeUnder = (model: number, cost: number) => {
-      const budgets = { ...emptyPolicyLayer.budgets, cost: demanded(cost) };
-      const models = [{ name: 'a/small', ...demanded(model) }];
+      const budgets = { ...emptyPolicyLayer.budgets, cost: ofPolicy(cost) };
+      const models = [{ name: 'a/small', ...ofPolicy(model) }];
       const policy = createPolicy({ ...atLeast(0), models, budgets });
       const suite = createSuiteResults({ cases: members });
       const shards = createShardReports([suite], 2, (caseIndex) => 1 + Number(caseIndex > 0), policy);
@@ -264,7 +264,7 @@ describe('joinShards', () => {
   it('keeps the requirements that each shard has of its own cases', () => {
     const members = ['a', 'b'].map((id) => createCaseResults({ id, passed: 1, failed: id === 'b' ? 1 : 0 }));
     const shards = members.map((member, position) => {
-      const required = [{ name: member.id, ...demanded(true as const) }];
+      const required = [{ name: member.id, ...ofPolicy(true as const) }];
       return createReport({
         policy: createPolicy({ ...atLeast(0), required }),
         suites: [createSuiteResults({ cases: [member] })],
@@ -279,7 +279,7 @@ describe('joinShards', () => {
   it('holds each run to the wall time alone, since shards run next to each other', () => {
     const members = ['a', 'b'].map((id) => createCaseResults({ id }));
     const judgeUnder = (wallTimeMs: number) => {
-      const budgets = { ...emptyPolicyLayer.budgets, wallTimeMs: demanded(wallTimeMs) };
+      const budgets = { ...emptyPolicyLayer.budgets, wallTimeMs: ofPolicy(wallTimeMs) };
       const suite = createSuiteResults({ cases: members });
       const shards = createShardReports([suite], 2, (caseIndex) => caseIndex + 1, createPolicy({ budgets }));
       return judge(join(shards).joined).verdict.outcome;
@@ -361,7 +361,7 @@ describe('joinShards, with flaky cases', () => {
     return createCaseResults({ id, ...(id === 'b' ? flaky : {}), location: { file: 'x', line, column: 1 } });
   });
   const shardsUnder = (effect: FlakyEffect, members = cases) => {
-    const policy = createPolicy({ ...atLeast(1), flaky: demanded(effect) });
+    const policy = createPolicy({ ...atLeast(1), flaky: ofPolicy(effect) });
     const reports = members.map((member, position) =>
       createReport({
         policy,

@@ -4,13 +4,13 @@ import type { CaseResults } from '../../src/model/results.ts';
 import { type ModelUsage, noModelUsage } from '../../src/model/usage.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { summarizeModels } from '../../src/verdict/summarize-models.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const [small, large] = ['anthropic/small', 'openai/large'];
 const usageOf = (usage: Partial<ModelUsage>): ModelUsage => ({ ...noModelUsage, ...usage });
 const pricing = {
-  prices: [{ name: small, ...demanded({ input: 1, cachedInput: 0.1, output: 5 }) }],
+  prices: [{ name: small, ...ofPolicy({ input: 1, cachedInput: 0.1, output: 5 }) }],
   currency: { value: 'EUR', source: 'policy.yaml:9' },
 };
 
@@ -22,7 +22,7 @@ const matrix: CaseResults[] = [
 
 describe('a suite with several models', () => {
   it('requires its minimum of each model, and leaves cases without one out of their rates', () => {
-    const { verdict, demands } = assessSuite(createSuiteResults({ cases: matrix }), {
+    const { verdict, assessments } = assessSuite(createSuiteResults({ cases: matrix }), {
       policy: createPolicy(atLeast(0.8)),
     });
     expect(verdict).toEqual({
@@ -36,7 +36,7 @@ describe('a suite with several models', () => {
         },
       ],
     });
-    expect(demands.map(({ scope, subject, state, source }) => [scope, subject, state, source])).toEqual([
+    expect(assessments.map(({ scope, subject, state, source }) => [scope, subject, state, source])).toEqual([
       ['suite', null, 'met', 'evals/math.evals.yaml:4'],
       ['model', small, 'not-met', 'evals/math.evals.yaml:4'],
       ['model', large, 'met', 'evals/math.evals.yaml:4'],
@@ -44,7 +44,7 @@ describe('a suite with several models', () => {
   });
 
   it('has one rate where the policy pools the models', () => {
-    const policy = createPolicy({ ...atLeast(0.8), poolModels: demanded(true) });
+    const policy = createPolicy({ ...atLeast(0.8), poolModels: ofPolicy(true) });
     expect(judgeSuite(createSuiteResults({ cases: matrix }), { policy }).outcome).toBe('passed');
   });
 
@@ -53,26 +53,26 @@ describe('a suite with several models', () => {
     [false, 0.75, 'failed'],
     [true, 0.75, 'failed'],
   ])('is judged by the minimum of a model, pooled: %s, minimum %d: %s', (isPooled, minimum, outcome) => {
-    const models = [{ name: small, ...demanded(minimum) }];
-    const policy = createPolicy({ ...atLeast(0.8), models, poolModels: demanded(isPooled) });
+    const models = [{ name: small, ...ofPolicy(minimum) }];
+    const policy = createPolicy({ ...atLeast(0.8), models, poolModels: ofPolicy(isPooled) });
     expect(judgeSuite(createSuiteResults({ cases: matrix }), { policy }).outcome).toBe(outcome);
   });
 
   it('is not judged by the minimum of a model that none of its cases uses', () => {
-    const policy = createPolicy({ models: [{ name: 'x/other', ...demanded(1) }] });
+    const policy = createPolicy({ models: [{ name: 'x/other', ...ofPolicy(1) }] });
     const [, ...one] = matrix;
-    expect(assessSuite(createSuiteResults({ cases: one }), { policy }).demands).toHaveLength(1);
+    expect(assessSuite(createSuiteResults({ cases: one }), { policy }).assessments).toHaveLength(1);
   });
 
   it('is inconclusive where a model has no result', () => {
     const cases = matrix.map((testCase) =>
       testCase.model === small ? { ...testCase, passed: 0, failed: 0, unscored: 10 } : testCase,
     );
-    const policy = createPolicy({ budgets: { ...emptyPolicyLayer.budgets, infrastructureErrors: demanded(10) } });
+    const policy = createPolicy({ budgets: { ...emptyPolicyLayer.budgets, infrastructureErrors: ofPolicy(10) } });
     expect(judgeSuite(createSuiteResults({ cases }), { policy })).toMatchObject({
       outcome: 'inconclusive',
       reasons: [
-        { code: 'demand-unjudged', message: expect.stringMatching(/^The model "anthropic\/small" has no result/) },
+        { code: 'requirement-unjudged', message: expect.stringMatching(/^The model "anthropic\/small" has no result/) },
       ],
     });
   });
@@ -92,7 +92,7 @@ const createReplayed = (passed: number, failed: number, replayed: { passed: numb
   });
 
 describe('a confidence over replayed iterations', () => {
-  const policy = createPolicy({ ...atLeast(0.8), confidence: demanded(0.95) });
+  const policy = createPolicy({ ...atLeast(0.8), confidence: ofPolicy(0.95) });
   const judge = (cases: CaseResults[]) => judgeSuite(createSuiteResults({ cases }), { policy });
 
   it.each([
@@ -152,31 +152,31 @@ describe('budgets of models', () => {
   };
 
   it.each([
-    [{ cost: demanded(1) }, 'passed', 'The model calls cost 1.00 EUR, the budget cost is 1.00 EUR'],
-    [{ cost: demanded(0.99) }, 'failed', 'The model calls cost 1.00 EUR, the budget cost is 0.99 EUR'],
+    [{ cost: ofPolicy(1) }, 'passed', 'The model calls cost 1.00 EUR, the budget cost is 1.00 EUR'],
+    [{ cost: ofPolicy(0.99) }, 'failed', 'The model calls cost 1.00 EUR, the budget cost is 0.99 EUR'],
     [
-      { modelCalls: demanded(40) },
+      { modelCalls: ofPolicy(40) },
       'passed',
       'The iterations made 40 model calls, the budget modelCalls is 40 model calls',
     ],
     [
-      { modelCalls: demanded(39) },
+      { modelCalls: ofPolicy(39) },
       'failed',
       'The iterations made 40 model calls, the budget modelCalls is 39 model calls',
     ],
   ])('judge what was spent: %j', (budgets, outcome, finding) => {
-    const { verdict, demands } = judge(budgets);
+    const { verdict, assessments } = judge(budgets);
     expect(verdict.outcome).toBe(outcome);
-    expect(demands[1]?.finding).toBe(`${finding} (from policy.yaml:3)`);
+    expect(assessments[1]?.finding).toBe(`${finding} (from policy.yaml:3)`);
   });
 
   it('leave the verdict open where a model that was called has no price, and say what to do', () => {
     const used = cases.map((testCase) => ({ ...testCase, model: large }));
-    expect(judge({ cost: demanded(1) }, used).verdict).toEqual({
+    expect(judge({ cost: ofPolicy(1) }, used).verdict).toEqual({
       outcome: 'inconclusive',
       reasons: [
         {
-          code: 'demand-unjudged',
+          code: 'requirement-unjudged',
           message:
             'What the model calls cost is not known: no price for "openai/large"; add it to `prices`; the budget cost is 1.00 EUR (from policy.yaml:3)',
           suiteId: 'math',
@@ -193,21 +193,21 @@ describe('budgets of models', () => {
         usage: usageOf({ modelCalls: 3, inputTokens: 800, outputTokens: 100, unmeasuredCalls: 2 }),
       }),
     ];
-    const { verdict } = judge({ tokens: demanded(1000) }, used);
+    const { verdict } = judge({ tokens: ofPolicy(1000) }, used);
     expect(verdict.outcome).toBe('inconclusive');
     expect(verdict.reasons[0]?.message).toBe(
       `How many tokens the model calls used is not known: the provider of "${small}" did not report the tokens of 2 calls; the budget tokens is 1000 tokens (from policy.yaml:3)`,
     );
-    expect(judge({ tokens: demanded(800) }, used).verdict.outcome).toBe('failed');
+    expect(judge({ tokens: ofPolicy(800) }, used).verdict.outcome).toBe('failed');
   });
 
   it('need no price of a model that only recordings answered for', () => {
     const used = [createCaseResults({ model: large, usage: usageOf({ replayedCalls: 7 }) })];
-    expect(judge({ cost: demanded(0) }, used).verdict.outcome).toBe('passed');
+    expect(judge({ cost: ofPolicy(0) }, used).verdict.outcome).toBe('passed');
   });
 
   it('list the default number of model calls only where it was exceeded', () => {
-    expect(judge({}).demands).toHaveLength(1);
+    expect(judge({}).assessments).toHaveLength(1);
     const used = [createCaseResults({ model: small, usage: usageOf({ modelCalls: 301 }) })];
     expect(judge({}, used).verdict).toMatchObject({
       outcome: 'failed',

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 import { countDraws } from '../support/property-runs.ts';
 
@@ -25,8 +25,8 @@ const cases: fc.Arbitrary<CaseResults[]> = fc
 const policy = fc
   .record({
     minimum: rate,
-    confidence: maybe(fc.constantFrom(0.8, 0.95).map(demanded)),
-    tags: maybe(rate.map((value) => ({ name: 'smoke', ...demanded(value) }))),
+    confidence: maybe(fc.constantFrom(0.8, 0.95).map(ofPolicy)),
+    tags: maybe(rate.map((value) => ({ name: 'smoke', ...ofPolicy(value) }))),
     cases: fc.array(fc.record({ name: fc.constantFrom(...names), value: rate, source: fc.constant('p:1') }), {
       maxLength: 2,
     }),
@@ -42,9 +42,9 @@ const policy = fc
       confidence: draw.confidence,
       tags: draw.tags === null ? [] : [draw.tags],
       cases: draw.cases,
-      required: draw.required.map((name) => ({ name, ...demanded(true as const) })),
+      required: draw.required.map((name) => ({ name, ...ofPolicy(true as const) })),
       quarantine: draw.quarantine === null ? [] : [createQuarantineEntry(draw.quarantine)],
-      onStaleQuarantine: demanded(draw.onStaleQuarantine),
+      onStaleQuarantine: ofPolicy(draw.onStaleQuarantine),
     }),
   );
 
@@ -88,8 +88,8 @@ describe('judgeSuite under any policy', () => {
         const back = assessSuite({ ...results, cases: results.cases.toReversed() }, { policy: turned });
         const sort = (texts: string[]) => texts.toSorted();
         expect(back.verdict.outcome).toBe(there.verdict.outcome);
-        expect(sort(back.demands.map(({ finding }) => finding))).toEqual(
-          sort(there.demands.map(({ finding }) => finding)),
+        expect(sort(back.assessments.map(({ finding }) => finding))).toEqual(
+          sort(there.assessments.map(({ finding }) => finding)),
         );
       }),
       { numRuns: 3000 },
@@ -99,10 +99,10 @@ describe('judgeSuite under any policy', () => {
   it('passes only if every decisive requirement is met, and fails only if one is not', () => {
     fc.assert(
       fc.property(suite, policy, (results, policy) => {
-        const { verdict, demands } = assessSuite(results, { policy });
-        const decisive = demands.filter(({ isDecisive }) => isDecisive).map(({ state }) => state);
-        const isEveryDemandMet = decisive.every((state) => state === 'met');
-        expect(verdict.outcome === 'passed' && !isEveryDemandMet).toBe(false);
+        const { verdict, assessments } = assessSuite(results, { policy });
+        const decisive = assessments.filter(({ isDecisive }) => isDecisive).map(({ state }) => state);
+        const isEveryRequirementMet = decisive.every((state) => state === 'met');
+        expect(verdict.outcome === 'passed' && !isEveryRequirementMet).toBe(false);
         expect(verdict.outcome === 'failed').toBe(decisive.includes('not-met'));
       }),
       { numRuns: 3000 },

@@ -64,10 +64,10 @@ describe('listOnProbation', () => {
 
 describe('a suite with cases on probation', () => {
   const { requirements, today } = createPolicy(atLeast(1));
-  const trials = [{ case: 'fresh', passedGates: 1, neededGates: 3 }];
+  const probation = [{ case: 'fresh', passedGates: 1, neededGates: 3 }];
   const judge = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
     judgeSuite(createSuiteResults({ cases: cases.map((member) => createCaseResults(member)) }), {
-      policy: { requirements: { ...requirements, trials }, today },
+      policy: { requirements: { ...requirements, probation }, today },
     });
 
   it('is judged by its stable cases', () => {

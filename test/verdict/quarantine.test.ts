@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const broken = createCaseResults({ id: 'adds', title: 'Adds', passed: 0, failed: 3 });
@@ -12,7 +12,7 @@ const judgeWith = (entry: Parameters<typeof createQuarantineEntry>[0], onStaleQu
     policy: createPolicy({
       ...atLeast(1),
       quarantine: [createQuarantineEntry(entry)],
-      ...(onStaleQuarantine === undefined ? {} : { onStaleQuarantine: demanded(onStaleQuarantine) }),
+      ...(onStaleQuarantine === undefined ? {} : { onStaleQuarantine: ofPolicy(onStaleQuarantine) }),
     }),
   });
 
@@ -25,11 +25,11 @@ describe('quarantine', () => {
   });
 
   it('ends after its last day, with a finding', () => {
-    const { verdict, demands, quarantined } = judgeWith({ expires: '2026-09-20' });
+    const { verdict, assessments, quarantined } = judgeWith({ expires: '2026-09-20' });
     expect(verdict.outcome).toBe('failed');
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['below-minimum']);
     expect(quarantined).toEqual([]);
-    expect(demands.at(-1)).toMatchObject({
+    expect(assessments.at(-1)).toMatchObject({
       kind: 'quarantine',
       state: 'not-met',
       isDecisive: false,
@@ -49,8 +49,8 @@ describe('quarantine', () => {
     const quarantine = [createQuarantineEntry(entry)];
     const warned = assessSuite(results, { policy: createPolicy({ ...atLeast(0), quarantine }) });
     expect(warned.verdict.outcome).toBe('passed');
-    expect(warned.demands.at(-1)).toMatchObject({ state: 'not-met', isDecisive: false, finding });
-    const policy = createPolicy({ ...atLeast(0), quarantine, onStaleQuarantine: demanded('fail') });
+    expect(warned.assessments.at(-1)).toMatchObject({ state: 'not-met', isDecisive: false, finding });
+    const policy = createPolicy({ ...atLeast(0), quarantine, onStaleQuarantine: ofPolicy('fail') });
     const { outcome, reasons } = judgeSuite(results, { policy });
     expect([outcome, reasons.map(({ code, message }) => [code, message])]).toEqual([
       'failed',

@@ -5,7 +5,7 @@ import {
   estimatePassHatK,
   listRepeatRates,
 } from '../../src/verdict/repeat-rates.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -76,14 +76,14 @@ describe('the rates of a suite that was judged', () => {
   const results = createSuiteResults({ cases: [sound, flaky] });
 
   it('are those of the first round, also where a later one counts', () => {
-    const { repeats } = assessSuite(results, { policy: createPolicy({ flaky: demanded('pass') }) });
+    const { repeats } = assessSuite(results, { policy: createPolicy({ flaky: ofPolicy('pass') }) });
     expect(repeats).toEqual({ k: 3, cases: 2, passAtK: 1, passHatK: 0.5 });
   });
 
   it('leave out cases that do not count', () => {
     // Without it, no case is left that passed sometimes.
     const policies = [
-      createPolicy({ flaky: demanded('report') }),
+      createPolicy({ flaky: ofPolicy('report') }),
       createPolicy({ quarantine: [createQuarantineEntry()] }),
     ];
     for (const policy of policies) expect(assessSuite(results, { policy }).repeats).toBeNull();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const cases: CaseResults[] = [
@@ -10,7 +10,7 @@ const cases: CaseResults[] = [
   createCaseResults({ id: 'finds', title: 'Finds', tags: ['model', 'smoke'], passed: 10 }),
 ];
 const results = createSuiteResults({ cases });
-const named = <T>(name: string, value: T) => ({ name, ...demanded(value) });
+const named = <T>(name: string, value: T) => ({ name, ...ofPolicy(value) });
 
 describe('requirements of tags and cases', () => {
   it('are judged independently', () => {
@@ -19,7 +19,7 @@ describe('requirements of tags and cases', () => {
       cases: [named('adds', 0.8), named('asks', 1)],
       required: [named('finds', true)],
     });
-    const { verdict, demands } = assessSuite(results, { policy });
+    const { verdict, assessments } = assessSuite(results, { policy });
     expect(verdict).toEqual({
       outcome: 'passed',
       reasons: [
@@ -30,7 +30,7 @@ describe('requirements of tags and cases', () => {
         },
       ],
     });
-    expect(demands.map(({ scope, subject, demand, state }) => [scope, subject, demand, state])).toEqual([
+    expect(assessments.map(({ scope, subject, requirement, state }) => [scope, subject, requirement, state])).toEqual([
       ['suite', null, 'at least 90% pass', 'met'],
       ['tag', 'smoke', 'at least 90% pass', 'met'],
       ['tag', 'model', 'at least 100% pass', 'met'],
@@ -76,14 +76,15 @@ describe('requirements of tags and cases', () => {
       outcome: 'inconclusive',
       reasons: [
         {
-          code: 'demand-unjudged',
-          message: 'The tag "slow" has no result, so that the demand on it (from policy.yaml:3) could not be judged.',
+          code: 'requirement-unjudged',
+          message:
+            'The tag "slow" has no result, so that the requirement on it (from policy.yaml:3) could not be judged.',
           suiteId: 'math',
         },
         {
-          code: 'demand-unjudged',
+          code: 'requirement-unjudged',
           message:
-            'The required case "gone" has no result, so that the demand on it (from policy.yaml:3) could not be judged.',
+            'The required case "gone" has no result, so that the requirement on it (from policy.yaml:3) could not be judged.',
           suiteId: 'math',
         },
       ],
@@ -97,9 +98,9 @@ describe('requirements of tags and cases', () => {
       required: [named('adds', true)],
       quarantine: [createQuarantineEntry()],
     });
-    const { verdict, demands } = assessSuite(results, { policy });
+    const { verdict, assessments } = assessSuite(results, { policy });
     expect(verdict.outcome).toBe('passed');
-    expect(demands.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
+    expect(assessments.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
       ['met', true],
       ['unknown', false],
       ['unknown', false],
@@ -109,9 +110,9 @@ describe('requirements of tags and cases', () => {
 
   it('are not judged from incomplete results', () => {
     const policy = createPolicy({ required: [named('asks', true)] });
-    const { verdict, demands } = assessSuite({ ...results, isComplete: false }, { policy });
+    const { verdict, assessments } = assessSuite({ ...results, isComplete: false }, { policy });
     expect(verdict.outcome).toBe('inconclusive');
-    expect(new Set(demands.map(({ state }) => state))).toEqual(new Set(['unknown']));
+    expect(new Set(assessments.map(({ state }) => state))).toEqual(new Set(['unknown']));
   });
 
   it('list their own reasons before those of other rules', () => {

@@ -87,7 +87,7 @@ function replaceRules(
       const joined = mergeLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
       const minimum = written ?? joined.minimumPassRate ?? own.minimumPassRate;
       const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });
-      return { suiteId: own.suiteId, ...requirements, trials: own.trials };
+      return { suiteId: own.suiteId, ...requirements, probation: own.probation };
     }),
     maximumRegressions: file?.gate.maximumRegressions ?? policy.maximumRegressions,
     maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,

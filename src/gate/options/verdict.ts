@@ -12,7 +12,7 @@ export const verdictOptions = {
   policy: option(optionalText, {
     group: 'The verdict',
     hint: '<file>',
-    brief: 'What is demanded, in a policy file.',
+    brief: 'The requirements, in a policy file.',
     description:
       'The path of a policy file in YAML or JSON: rules for all suites and for single ones, quarantine and budgets.',
     default: '',

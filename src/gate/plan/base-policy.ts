@@ -275,13 +275,13 @@ function chooseLayers(
       notes,
       reused.filter((each) => !isFinding(each)).map((each) => describeReused(each, names)),
     );
-    if (isSameText(listDemands(was.suite), listDemands(suite))) continue;
+    if (isSameText(listRequirements(was.suite), listRequirements(suite))) continue;
     notes.push(`The policy in ${file} is changed by this ${noun}; that of ${base} counts.`);
   }
   return layers;
 }
 
-function listDemands({ policy, cases }: Suite): unknown {
+function listRequirements({ policy, cases }: Suite): unknown {
   return { policy, required: cases.filter(({ isRequired }) => isRequired).map(({ id }) => id) };
 }
 

@@ -36,7 +36,7 @@ const caseSchema = baselineSchema.shape.cases.element.omit({ definitionHash: tru
 
 const earlierReportSchema = z
   .object({
-    schemaVersion: z.literal('1'),
+    schemaVersion: z.literal('2'),
     startedAt: z.string(),
     revision: z.object({ commit: z.string().nullable(), branch: z.string().nullable() }).nullable().default(null),
     suites: z.array(z.object({ stoppedEarly: z.object({}).nullable().default(null) })),

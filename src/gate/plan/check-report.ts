@@ -75,7 +75,7 @@ function pickJudged({ verdict, totals, suites, cases, comparison, baseComparison
 }
 
 /** What another version may word in another way. */
-const texts: ReadonlySet<string> = new Set(['message', 'output', 'finding', 'demand']);
+const texts: ReadonlySet<string> = new Set(['message', 'output', 'finding', 'requirement']);
 
 /** Where two values differ, as paths of the report. */
 function listDifferences(stated: unknown, found: unknown, path: string): string[] {

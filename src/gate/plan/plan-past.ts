@@ -195,8 +195,8 @@ export async function planPast(
   return { history, baseline };
 }
 
-/** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on trial. */
-export function markTrials(
+/** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on probation. */
+export function markProbation(
   suites: readonly PlannedSuite[],
   { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },
 ): PlannedSuite[] {
@@ -204,11 +204,11 @@ export function markTrials(
     if (planned.kind === 'stored') return planned;
     const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
     const required = new Set(planned.requirements.required.map(({ name }) => name));
-    const trials = listOnProbation(
+    const probation = listOnProbation(
       { suiteId, cases: cases.filter(({ id }) => !required.has(id)) },
       records,
       neededGates,
     );
-    return { ...planned, requirements: { ...planned.requirements, trials } };
+    return { ...planned, requirements: { ...planned.requirements, probation } };
   });
 }

@@ -32,7 +32,7 @@ export interface LoadedPolicy {
   gate: GateRules;
   /** What the base protects; null where the head's own policy counts. */
   base: ProtectedBase | null;
-  /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
+  /** Reads the requirements in the evals files of the base branch; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
   /** Gives the suite as the base has it, once that was read; null where it has none. */
   findBaseSuite(suite: Suite): Suite | null;
@@ -76,7 +76,7 @@ export async function loadPolicy(
     readBaseSuites: async (suites) => {
       if (protection === null) return;
       const found = await protection.compareSuites(suites, { patterns: options.evals, path });
-      for (const [id, demanded] of found) layers.set(id, demanded);
+      for (const [id, layer] of found) layers.set(id, layer);
     },
     findBaseSuite: ({ id }) => layers.get(id)?.suite ?? null,
     planFileRequirements: (suites, issues) => {
@@ -114,8 +114,8 @@ interface StoredCases {
 }
 
 /**
- * Settles what is demanded of a suite from a file. Names of cases become ids; one that the file does not have is an issue,
- * and what is demanded of cases that were not selected is left out.
+ * Settles the requirements on a suite from a file. Names of cases become ids; one that the file does not have is an issue,
+ * and requirements on cases that were not selected are left out.
  */
 function planFileRequirements(
   { suite, whole }: FileSuites,
@@ -131,7 +131,7 @@ function planFileRequirements(
   return selectRequirements(requirements, { suite, whole });
 }
 
-/** Settles what is demanded of a suite that a service keeps, of which nothing is known yet but what it is called. */
+/** Settles the requirements on a suite that a service keeps, of which nothing is known yet but what it is called. */
 function planStoredRequirements(
   { cases }: StoredCases,
   layers: readonly PolicyLayer[],
@@ -153,13 +153,13 @@ function findUnknownNames({ cases, required, tags, models }: PolicyLayer, whole:
   const names = whole.cases.flatMap(listNames);
   for (const { name, source } of [...cases, ...required]) {
     if (names.includes(name)) continue;
-    const message = `The policy demands something of the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
+    const message = `The policy has a requirement on the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
     issues.push({ ...placeIssue(source), code: 'unknown-case', message });
   }
   const known = [...new Set(whole.cases.flatMap((item) => item.tags))];
   for (const { name, source } of tags) {
     if (known.includes(name)) continue;
-    const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
+    const message = `The policy has a requirement on the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
     issues.push({ ...placeIssue(source), code: 'unknown-tag', message });
   }
   const used = [...new Set(whole.cases.flatMap(({ model }) => model ?? []))];
@@ -175,7 +175,7 @@ function findUnknownNames({ cases, required, tags, models }: PolicyLayer, whole:
 function findUnreachable(minimum: Sourced<number>, confidence: Sourced<number> | null): ConfigurationIssue[] {
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
-  const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;
+  const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; require less, such as 95%, or leave the confidence out`;
   return [{ ...placeIssue(confidence.source), code: 'confidence-in-100', message }];
 }
 

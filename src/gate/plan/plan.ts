@@ -19,7 +19,7 @@ import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-
 import type { ReportFormat } from '../options/values.ts';
 import { type PlannedCollector, planTraces } from './otel-variables.ts';
 import { listRanCases, planMerge, type PlannedMerge } from './plan-merge.ts';
-import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
+import { type PlannedPast, planPast, markProbation } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { planSandbox } from './plan-sandbox.ts';
@@ -232,7 +232,7 @@ function planProbation(
 ): PlannedSuite[] {
   const neededGates = rules.probation?.value ?? 0;
   if (neededGates === 0) return suites;
-  return markTrials(suites, { neededGates, records: history?.records ?? [] });
+  return markProbation(suites, { neededGates, records: history?.records ?? [] });
 }
 
 async function planComment(

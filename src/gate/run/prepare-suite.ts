@@ -15,7 +15,7 @@ import type { HostedProject } from './hosted-project.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 
-/** The API demands a model of every suite. This one is never called: no case has a step that would. */
+/** The API requires a model of every suite. This one is never called: no case has a step that would. */
 const modelOfToolOnlySuites = 'none/none';
 
 interface FileSync {

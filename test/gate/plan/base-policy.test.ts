@@ -59,7 +59,7 @@ describe('policy-ref: base', () => {
     await using _workspace = pullRequest.workspace;
     const plan = await planBase(pullRequest, { policy: 'p.yaml', 'history-path': 'h.jsonl', baseline: 'old.json' });
     expect(plan).toMatchObject({ stopsEarly: false, limits: { maximumRegressions: { value: 1 } } });
-    expect(plan.suites[0]?.requirements.trials).toHaveLength(2);
+    expect(plan.suites[0]?.requirements.probation).toHaveLength(2);
     expect(plan.policyNotes[0]).toBe('p.yaml is changed by this pull request; that of main counts.');
   });
 

@@ -152,8 +152,8 @@ cases:
 
   it('must name existing cases and tags', async () => {
     expect(await listIssues({}, { 'a.yaml': withPolicy('{ cases: { smu: 50% }, tags: { slow: 50% } }') })).toEqual([
-      'a.yaml:23: The policy demands something of the case "smu", which a.yaml does not have; did you mean `sum`? (unknown-case)',
-      'a.yaml:23: The policy demands something of the tag "slow", which no case of a.yaml has (unknown-tag)',
+      'a.yaml:23: The policy has a requirement on the case "smu", which a.yaml does not have; did you mean `sum`? (unknown-case)',
+      'a.yaml:23: The policy has a requirement on the tag "slow", which no case of a.yaml has (unknown-tag)',
     ]);
     expect(await listIssues({}, { 'a.yaml': withPolicy('{ models: { a/b: 50% } }') })).toEqual([
       'a.yaml:23: The policy requires something of the model "a/b", which no case of a.yaml uses (unknown-model)',
@@ -162,7 +162,7 @@ cases:
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'tags: { slow: 50% }' })).toEqual([]);
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'suites: { Everything: { required: [ech] } }' })).toEqual(
       [
-        'p.yaml:1: The policy demands something of the case "ech", which a.yaml does not have; did you mean `echo`? (unknown-case)',
+        'p.yaml:1: The policy has a requirement on the case "ech", which a.yaml does not have; did you mean `echo`? (unknown-case)',
       ],
     );
   });
@@ -188,7 +188,7 @@ cases:
 
   it('must be provable by some number of iterations', async () => {
     expect(await listIssues({ policy: { confidence: '95%' } }, {})).toEqual([
-      'policy.confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
+      'policy.confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; require less, such as 95%, or leave the confidence out (confidence-in-100)',
     ]);
     expect(await listIssues({ policy: { confidence: '95%' }, 'min-pass-rate': '90%' }, {})).toEqual([]);
   });

@@ -220,8 +220,8 @@ describe('a report that does not fit its run or pull request', () => {
 
   it.each([
     ['no JSON', 'x'],
-    ['no report', '{"schemaVersion":"2"}'],
-    ['of another version', JSON.stringify({ ...report, schemaVersion: '1' })],
+    ['no report', '{"schemaVersion":"3"}'],
+    ['of another version', JSON.stringify({ ...report, schemaVersion: '2' })],
     ['with a count that is none', JSON.stringify({ ...report, totals: { ...report.totals, passed: -1 } })],
   ])('is refused where it is %s', async (_, text) => {
     await using api = await startWithFork();

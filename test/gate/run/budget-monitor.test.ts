@@ -9,7 +9,7 @@ import { noModelUsage } from '../../../src/model/usage.ts';
 import type { ReasonCode } from '../../../src/model/verdict.ts';
 import { type Answer, json, startHttpServer } from '../../support/network/http-server.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
-import { demanded } from '../../support/factories/policy-factory.ts';
+import { ofPolicy } from '../../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../../support/factories/results-factory.ts';
 import { openTestClient } from '../../support/service/service-client.ts';
 
@@ -47,7 +47,7 @@ async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
 describe('monitorBudgets', () => {
   it('cancels the run when the iterations have used more tokens than the budget has', async () => {
     const looks = [page({}), page(passed(60), {}), page(passed(60), passed(60))];
-    const { message, sleepsMs } = await watchRun(looks, { tokens: demanded(100) });
+    const { message, sleepsMs } = await watchRun(looks, { tokens: ofPolicy(100) });
     expect(message).toBe(
       'The run was cancelled when its iterations had used 120 tokens, the budget tokens is 100 (from policy.yaml:3).',
     );
@@ -57,14 +57,14 @@ describe('monitorBudgets', () => {
   it('counts the tokens of judges as well', async () => {
     const usage = { ...noModelUsage, modelCalls: 1, inputTokens: 50, outputTokens: 5 };
     const judged = { ...passed(60), judges: [{ model: 'openai/m', isGating: true, usage }] };
-    const { message } = await watchRun([page(judged)], { tokens: demanded(114) });
+    const { message } = await watchRun([page(judged)], { tokens: ofPolicy(114) });
     expect(message).toMatch(/^The run was cancelled when its iterations had used 115 tokens, /);
-    expect((await watchRun([page(judged)], { tokens: demanded(115) })).message).toBeNull();
+    expect((await watchRun([page(judged)], { tokens: ofPolicy(115) })).message).toBeNull();
   });
 
   it('cancels it when more iterations ended without a result than may', async () => {
     const looks = [page(broken, passed(1), {}), page(broken, broken, {})];
-    const { message } = await watchRun(looks, { infrastructureErrors: demanded(1) });
+    const { message } = await watchRun(looks, { infrastructureErrors: ofPolicy(1) });
     expect(message).toBe(
       'The run was cancelled when 2 iterations had ended without a result, the budget infrastructureErrors is 1 (from policy.yaml:3).',
     );
@@ -76,7 +76,7 @@ describe('monitorBudgets', () => {
       page(passed(60), broken),
       page(passed(100), broken),
     ];
-    const budgets = { tokens: demanded(100), infrastructureErrors: demanded(1) };
+    const budgets = { tokens: ofPolicy(100), infrastructureErrors: ofPolicy(1) };
     expect(await watchRun(answers, budgets)).toMatchObject({ message: null, looks: 4 });
   });
 
@@ -126,7 +126,7 @@ describe('startWallTimeBudget', () => {
   it('cancels the run when it is used up', async () => {
     const { clock, lifetime } = begin();
     using _lifetime = lifetime;
-    using _budget = startWallTimeBudget(demanded(5000), { clock, lifetime });
+    using _budget = startWallTimeBudget(ofPolicy(5000), { clock, lifetime });
     await clock.advance(4999);
     expect(lifetime.cancelRun.aborted).toBe(false);
     await clock.advance(1);
@@ -139,7 +139,7 @@ describe('startWallTimeBudget', () => {
   it('cancels nothing once the run is over, or without a budget', async () => {
     const { clock, lifetime } = begin();
     using _lifetime = lifetime;
-    startWallTimeBudget(demanded(5000), { clock, lifetime })[Symbol.dispose]();
+    startWallTimeBudget(ofPolicy(5000), { clock, lifetime })[Symbol.dispose]();
     startWallTimeBudget(null, { clock, lifetime });
     await clock.advance(10_000);
     expect(lifetime.cancelRun.aborted).toBe(false);

@@ -38,12 +38,12 @@ describe('a gate with a range of runs', () => {
     const { report, exitCode, calls } = await runGate(behaveAll('passes'), { head: writeHead('50%') });
     expect(exitCode).toBe(0);
     const [suite] = report.suites;
-    expect(suite?.demands[0]).toMatchObject({ state: 'met' });
+    expect(suite?.requirements[0]).toMatchObject({ state: 'met' });
     expect(suite?.rounds).toMatchObject({ min: 2, max: 8, ran: 7, iterations: 35 });
     expect(suite?.rounds?.requirements[0]).toMatchObject({ scope: 'suite', state: 'passed', decidedAfter: 7 });
     expect(calls).toEqual({ a: 7, b: 7, c: 7, d: 7, e: 7 });
     expect(report.results[0]?.rounds?.processes).toBe('several-rounds');
-    expect(suite?.demands[0]?.finding).toContain('that rounds share no state is an assumption');
+    expect(suite?.requirements[0]?.finding).toContain('that rounds share no state is an assumption');
   });
 
   it('fails as soon as a round decides the minimum', async () => {

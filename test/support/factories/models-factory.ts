@@ -3,7 +3,7 @@ import type { Evidence, IterationMark } from '../../../src/model/evidence.ts';
 import type { Report } from '../../../src/model/report.ts';
 import type { CaseResults } from '../../../src/model/results.ts';
 import { type ModelUsage, noModelUsage } from '../../../src/model/usage.ts';
-import { atLeast, createPolicy, demanded } from './policy-factory.ts';
+import { atLeast, createPolicy, ofPolicy } from './policy-factory.ts';
 import { createReport } from './report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
@@ -11,8 +11,8 @@ export const [smallModel, largeModel] = ['anthropic/claude-haiku-4.5', 'openai/g
 
 /** Of both models. */
 const modelPrices: Pricing['prices'] = [
-  { name: smallModel, ...demanded({ input: 1, cachedInput: 0.1, output: 5 }) },
-  { name: largeModel, ...demanded({ input: 2, cachedInput: 0.2, output: 10 }) },
+  { name: smallModel, ...ofPolicy({ input: 1, cachedInput: 0.1, output: 5 }) },
+  { name: largeModel, ...ofPolicy({ input: 2, cachedInput: 0.2, output: 10 }) },
 ];
 
 export const staleReason = [
@@ -97,7 +97,7 @@ export function createModelsReport(overrides: Partial<Pricing> = {}): Report {
   return createReport({
     policy: createPolicy({
       ...atLeast(0.85, 'evals/notes.evals.yaml:4'),
-      budgets: { ...emptyPolicyLayer.budgets, infrastructureErrors: demanded(1), cost: demanded(0.5) },
+      budgets: { ...emptyPolicyLayer.budgets, infrastructureErrors: ofPolicy(1), cost: ofPolicy(0.5) },
     }),
     suites: [createSuiteResults({ suiteId: 'notes', name: 'Notes', file: 'evals/notes.evals.yaml', cases })],
     prices: modelPrices,

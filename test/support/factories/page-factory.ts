@@ -4,7 +4,7 @@ import type { Report } from '../../../src/model/report.ts';
 import { buildTrend } from '../../../src/history/lookup.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from './policy-factory.ts';
 import { createReport } from './report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
@@ -142,9 +142,9 @@ export function createPageReport(): Report {
     notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
     policy: createPolicy({
       ...atLeast(0.9, 'evals/weather.evals.yaml:4'),
-      tags: [{ name: 'smoke', ...demanded(0.9) }],
+      tags: [{ name: 'smoke', ...ofPolicy(0.9) }],
       quarantine: [createQuarantineEntry({ case: 'flaps' })],
-      budgets: { ...emptyPolicyLayer.budgets, tokens: demanded(50_000) },
+      budgets: { ...emptyPolicyLayer.budgets, tokens: ofPolicy(50_000) },
     }),
   });
 }

@@ -31,7 +31,7 @@ export function createQuarantineEntry(overrides: Partial<QuarantineEntry> = {}):
   };
 }
 
-/** A demand that `policy.yaml` makes in its third line. */
-export function demanded<T>(value: T): Sourced<T> {
+/** A requirement that `policy.yaml` has in its third line. */
+export function ofPolicy<T>(value: T): Sourced<T> {
   return { value, source: 'policy.yaml:3' };
 }

@@ -16,7 +16,7 @@ import { judgeGate } from '../../../src/verdict/judge-gate.ts';
 import { noModelUsage } from '../../../src/model/usage.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from './policy-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 type ReportOverrides = Partial<Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy'>> & {
@@ -44,7 +44,7 @@ export function createReport({
       ...policyOf(results).requirements,
     })),
     maximumRegressions: { value: maximumRegressions, source: 'default' },
-    maximumRateDrop: maximumRateDrop === null ? null : demanded(maximumRateDrop),
+    maximumRateDrop: maximumRateDrop === null ? null : ofPolicy(maximumRateDrop),
     ...applyPricingDefaults({ ...noGateRules, prices }),
     baseline,
     lowered: [...lowered],
@@ -237,17 +237,17 @@ export function createInconclusiveReport(): Report {
   return createReport({ suites: [{ ...suite, run }] });
 }
 
-/** A suite judged by a policy of many demands: one is not met, and of its two quarantine entries one has run out. */
+/** A suite judged by a policy of many requirements: one is not met, and of its two quarantine entries one has run out. */
 export function createPolicyReport(): Report {
   return createReport({
     notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
     policy: createPolicy({
       ...atLeast(0.5),
-      confidence: demanded(0.8),
-      tags: [{ name: 'smoke', ...demanded(1) }],
-      required: [{ name: 'echoes', ...demanded(true) }],
+      confidence: ofPolicy(0.8),
+      tags: [{ name: 'smoke', ...ofPolicy(1) }],
+      required: [{ name: 'echoes', ...ofPolicy(true) }],
       quarantine: [createQuarantineEntry(), createQuarantineEntry({ case: 'echoes', expires: '2026-09-01' })],
-      budgets: { ...emptyPolicyLayer.budgets, tokens: demanded(1000) },
+      budgets: { ...emptyPolicyLayer.budgets, tokens: ofPolicy(1000) },
     }),
     suites: [
       createSuiteResults({
@@ -270,7 +270,7 @@ export function createPolicyReport(): Report {
 export function createFlakyReport(effect: FlakyEffect): Report {
   const round = { cases: 2, run: { id: 'run_2', suiteId: 'suite_1', status: 'completed', url: null }, shortfall: null };
   return createReport({
-    policy: createPolicy({ ...atLeast(0.5), flaky: demanded(effect), retryFailed: demanded(3) }),
+    policy: createPolicy({ ...atLeast(0.5), flaky: ofPolicy(effect), retryFailed: ofPolicy(3) }),
     suites: [
       createSuiteResults({
         cases: [

@@ -4,7 +4,7 @@ import type { Report } from '../../../src/model/report.ts';
 import type { CaseResults, SuiteResults } from '../../../src/model/results.ts';
 import { noModelUsage } from '../../../src/model/usage.ts';
 import { createBaseline, createBaselineCase } from '../factories/baseline-factory.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../factories/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from '../factories/policy-factory.ts';
 import { createReport } from '../factories/report-factory.ts';
 import { suiteResults } from '../factories/results-arbitrary.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../factories/results-factory.ts';
@@ -32,16 +32,16 @@ const policies = fc
       ...atLeast(overall),
       budgets: {
         ...emptyPolicyLayer.budgets,
-        tokens: tokens === null ? null : demanded(tokens),
-        cost: cost === null ? null : demanded(cost),
+        tokens: tokens === null ? null : ofPolicy(tokens),
+        cost: cost === null ? null : ofPolicy(cost),
       },
-      models: model === null ? [] : [{ name: models[0], ...demanded(model) }],
-      poolModels: demanded(isPooled),
-      confidence: confidence === null ? null : demanded(confidence),
-      flaky: demanded(flaky),
-      tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
-      cases: minimum === null ? [] : [{ name: minimum.id, ...demanded(minimum.rate) }],
-      required: required.map((name) => ({ name, ...demanded(true as const) })),
+      models: model === null ? [] : [{ name: models[0], ...ofPolicy(model) }],
+      poolModels: ofPolicy(isPooled),
+      confidence: confidence === null ? null : ofPolicy(confidence),
+      flaky: ofPolicy(flaky),
+      tags: tag === null ? [] : [{ name: 'smoke', ...ofPolicy(tag) }],
+      cases: minimum === null ? [] : [{ name: minimum.id, ...ofPolicy(minimum.rate) }],
+      required: required.map((name) => ({ name, ...ofPolicy(true as const) })),
       quarantine: quarantined === null ? [] : [createQuarantineEntry({ case: quarantined })],
     }),
   );
@@ -85,7 +85,7 @@ function useModel({ passed, failed }: CaseResults, line: number): Partial<CaseRe
   };
 }
 
-const prices = models.map((name) => ({ name, ...demanded({ input: 1, cachedInput: 0.1, output: 5 }) }));
+const prices = models.map((name) => ({ name, ...ofPolicy({ input: 1, cachedInput: 0.1, output: 5 }) }));
 
 /** Reports as gates write them, of every outcome, with policies and with a baseline or without. */
 export const gateReports: fc.Arbitrary<Report> = fc

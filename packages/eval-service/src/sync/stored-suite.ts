@@ -8,7 +8,7 @@ import { operations } from '../../../../src/service/operations/table.ts';
 import type { WireServer } from '../../../../src/service/wire.ts';
 import { type Ledger, readLedger } from './ledger.ts';
 
-/** Stands for "none" where the API demands a model of a suite that asks none. */
+/** Stands for "none" where the API requires a model of a suite that asks none. */
 export const noModel = 'none/none';
 
 /** A case under the id that it was given when it was created; null where the service shows none. */

@@ -80,7 +80,7 @@ describe('a run', () => {
     [66.66, 'passed'],
     [66.67, 'failed'],
     [0, 'passed'],
-  ])('with two of three passed and %d %% demanded has %s', async (minimumPassRate, result) => {
+  ])('with two of three passed and %d %% required has %s', async (minimumPassRate, result) => {
     const tests = [inlineTest('echo', { runs: 2 }), inlineTest('fail')];
     const { runId } = await start(tests, { passCriteria: { minimumPassRate } });
     expect((await waitForEnd(service, runId)).result).toBe(result);

@@ -181,7 +181,7 @@ describe('the settings of suites', () => {
     expect({ status: answer.status, message: answer.body.message }).toEqual({ status: 400, message });
   });
 
-  it('updateEvalSuiteSchedule takes one of the suite’s environments, and demands it where there are several', async () => {
+  it('updateEvalSuiteSchedule takes one of the suite’s environments, and requires it where there are several', async () => {
     const suiteId = await createSuite();
     const environmentIds = [await createEnvironment(), await createEnvironment()];
     const [, environmentId] = environmentIds;

@@ -266,7 +266,7 @@ describe('pull', () => {
     ]);
   });
 
-  it('writes cases of another kind of checks as they count, and as often as the suite demands', async () => {
+  it('writes cases of another kind of checks as they count, and as often as the suite requires', async () => {
     const serverId = await saveServer(service);
     const steps = [{ id: 'p', kind: 'prompt', prompt: 'Hi.' }];
     const base = { steps, model: 'openai/gpt', provider: 'openai' };
