@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Document, Scalar, visit } from 'yaml';
 import { outputTable } from '../src/action/outputs.ts';
-import { movedOptions } from '../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
@@ -203,7 +202,6 @@ async function renderPolicyPage(text: string): Promise<string> {
 
 function renderInputPage(text: string): string {
   const outputs = outputTable.map(({ name, description }) => [`\`${name}\``, description]);
-  const moved = movedOptions.map(({ name, explain }) => [`\`${name}\``, explain('')]);
   const tables = {
     inputs: renderInputs(listInputs('run')),
     merge: renderInputs(listInputs('merge')),
@@ -213,7 +211,6 @@ function renderInputPage(text: string): string {
       options.filter(({ name }) => isFlagOf('run', name) && !isInputOf('run', name)),
       '--',
     ),
-    moved: renderTable(['Name', 'It …'], moved),
   };
   return Object.entries(tables).reduce((page, [name, table]) => replaceBetween(page, name, table), text);
 }

@@ -1,14 +1,7 @@
 import { basename } from 'node:path';
 import { getInput } from '@actions/core';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
-import { movedOptions } from '../gate/options/moved.ts';
-import {
-  findForeignInputs,
-  isInputOf,
-  listForeignInputs,
-  reportInputs,
-  type Surface,
-} from '../gate/options/surfaces.ts';
+import { findCommandFlags, isInputOf, listCommandFlags, reportInputs, type Surface } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options.ts';
 
 /** What the workflow gives an action. */
@@ -25,14 +18,13 @@ export function readActionName(script = process.argv[1] ?? ''): Surface {
   return name === 'merge' || name === 'publish' ? name : 'run';
 }
 
-/** Reads every input of an action. The runner passes undeclared ones, too, so that those that have moved can be reported. */
+/** Reads every input of an action. The runner passes undeclared ones, too, so that flags of the command can be reported. */
 export function readInputs(action: Surface): ActionInputs {
   const declared = listOptions().filter(({ name }) => isInputOf(action, name));
-  const names = [...declared, ...movedOptions].map(({ name }) => name);
-  const texts = Object.fromEntries(names.map((name) => [name, readInput(name)]));
+  const texts = Object.fromEntries(declared.map(({ name }) => [name, readInput(name)]));
   if (action === 'run') {
-    const foreign = Object.fromEntries(listForeignInputs().map((name) => [name, readInput(name)]));
-    return { texts, issues: findForeignInputs(foreign) };
+    const foreign = Object.fromEntries(listCommandFlags().map((name) => [name, readInput(name)]));
+    return { texts, issues: findCommandFlags(foreign) };
   }
   const input = reportInputs[action];
   const reports = readInput(input);

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import { listKnownSecrets, listOptions, type OptionDescription } from '../gate/options.ts';
-import { movedOptions } from '../gate/options/moved.ts';
 
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
 const secretVariables: Readonly<Record<string, readonly string[]>> = {
@@ -34,7 +33,7 @@ export function listServerOptions(...others: string[]): OptionDescription[] {
   return options;
 }
 
-/** Adds options of the gate to a command, as flags of the same names; also those that have moved, so that each can say where. */
+/** Adds options of the gate to a command, as flags of the same names. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
   for (const { name, group, hint, brief, isList, default: fallback, runnerDefault } of options) {
     const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
@@ -46,7 +45,6 @@ export function addGateOptions(command: Command, options: readonly OptionDescrip
     // What the runner fills in is nothing for people to think about.
     command.addOption(option.hideHelp(runnerDefault !== undefined));
   }
-  for (const { name, hint } of movedOptions) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
 }
 
 /**
@@ -77,7 +75,7 @@ export function readGateFlags(
   environment: Readonly<Record<string, string | undefined>>,
   options: readonly OptionDescription[],
 ): Record<string, string> {
-  const texts = readTexts(flags, [...options, ...movedOptions]);
+  const texts = readTexts(flags, options);
   for (const [name, variables] of Object.entries(secretVariables)) {
     texts[name] ||= variables.map((variable) => environment[variable]).find((value) => value) ?? '';
   }
@@ -85,7 +83,7 @@ export function readGateFlags(
 }
 
 /** Reads flags by the names of options; those that were not given are empty. */
-export function readTexts(
+function readTexts(
   flags: Readonly<Record<string, unknown>>,
   options: ReadonlyArray<{ name: string }>,
 ): Record<string, string> {

@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
-import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { limitHeapGrowth, listenForInterrupts } from '../gate/host-process.ts';
 import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
-import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
+import { isFlagOf } from '../gate/options/surfaces.ts';
 import { createJobContext, previewJob, runJob } from '../gate/job.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
 import { addFormatOption, type OutputFormat, printAnnotations, printReport, readFormat } from './output-format.ts';
 import { selectFailed } from './failed-cases.ts';
-import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
@@ -30,8 +30,6 @@ export interface RunFlags {
   format: OutputFormat;
   /** Every option of the gate, by its name, as text. */
   texts: Record<string, string>;
-  /** Flags of another command. */
-  refused?: readonly ConfigurationIssue[];
   /** Whether recordings are written next to the evals files, and decide the exit code. */
   isRecording?: boolean;
   updatesSnapshots?: boolean;
@@ -94,7 +92,6 @@ async function watchGate(reportDir: string): Promise<number> {
 export function addRunFlags(command: Command, options: readonly OptionDescription[]): void {
   command.argument('[files...]', 'evals files, as if given with --evals');
   addGateOptions(command, options);
-  for (const { name, hint } of elsewhere) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
   addFormatOption(command);
   command
     .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
@@ -107,29 +104,18 @@ export function readRunFlags(
   options: readonly OptionDescription[],
 ): RunFlags {
   const texts = readGateFlags(flags, process.env, options);
-  const refused = findElsewhere(readTexts(flags, elsewhere));
   texts['evals'] = [texts['evals'], ...files].join('\n');
   return {
     quiet: flags['quiet'] === true,
     verbose: flags['verbose'] === true,
     format: readFormat(flags),
     texts,
-    refused,
   };
 }
 
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  {
-    quiet,
-    verbose,
-    format,
-    texts,
-    refused = [],
-    isRecording = false,
-    updatesSnapshots = false,
-    updatesLiterals = false,
-  }: RunFlags,
+  { quiet, verbose, format, texts, isRecording = false, updatesSnapshots = false, updatesLiterals = false }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -154,7 +140,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, refused, isRecording, updatesSnapshots, updatesLiterals };
+    const flags = { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -168,20 +154,12 @@ export async function runGate(
 }
 
 async function runPlan(
-  {
-    quiet,
-    format,
-    texts,
-    refused,
-    isRecording,
-    updatesSnapshots,
-    updatesLiterals,
-  }: Required<Omit<RunFlags, 'verbose'>>,
+  { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
   const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
-  const options = await readGateOptions(texts, { cwd: context.cwd, refused });
+  const options = await readGateOptions(texts, { cwd: context.cwd });
   if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
   if (options.dryRun) {
     const preview = await previewJob(options, context);

@@ -10,7 +10,6 @@ import {
   findDoctorContradictions,
   findTunnelContradictions,
 } from './options/contradictions.ts';
-import { findMovedOptions } from './options/moved.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 import { commandFlagCode } from './options/surfaces.ts';
 import { describeOption, type OptionMeta } from './options/values.ts';
@@ -82,7 +81,6 @@ function parseOptions(
     ),
   );
   const issues = [
-    ...findMovedOptions(texts),
     ...(parsed.success ? [] : parsed.error.issues.map(toConfigurationIssue)),
     ...(parsed.success ? findIssues(parsed.data) : []),
   ];

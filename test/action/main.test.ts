@@ -125,18 +125,6 @@ describe('runMain with a configuration that is wrong', () => {
     });
   });
 
-  it('names the policy key of every input that has moved there', async () => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
-    const moved = { 'retry-failed': '2', 'report-only': 'true' };
-    const { exitCode, commands } = await runMainInTest({ workspace, inputs: { evals: 'green.yaml', ...moved } });
-    expect(exitCode).toBe(2);
-    const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
-    expect(errors).toEqual([
-      expect.stringContaining('write `retryFailed: 2` in the file'),
-      expect.stringContaining('write `reportOnly: true` in the file'),
-    ]);
-  });
-
   it('writes no annotations or summary with `report-to: none`, also for a wrong configuration', async () => {
     await using workspace = await createWorkspace(files);
     const silent = { ...inputs, 'report-to': 'none' };
@@ -272,23 +260,21 @@ describe('the action merge', () => {
   });
 });
 
-describe('an input of the action that belongs elsewhere', () => {
+describe('an input of the action that is a flag of the command', () => {
   it('is refused with exit code 2 and the location where it belongs, each with an error of its own', async () => {
-    const elsewhere: Array<[name: string, value: string, message: string]> = [
-      ['merge', 'shards', 'is an action and a command of its own; use your-org/mcp-eval-ci/merge@v1 with `reports`'],
-      ['publish', 'x', 'is an action and a command of its own; use your-org/mcp-eval-ci/publish@v1 with `report`'],
+    const flags: Array<[name: string, value: string, message: string]> = [
       ['base-ref', 'main', 'is no input of the action; run the command with `--base-ref`'],
       ['concurrency', '2', 'is no input of the action; write the key `concurrency` in the evals file, or'],
       ['protocol', 'auto', 'is no input of the action; write the key `protocol` in the evals file, or'],
     ];
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
-    const inputs = Object.fromEntries(elsewhere.map(([name, value]) => [name, value]));
+    const inputs = Object.fromEntries(flags.map(([name, value]) => [name, value]));
     const { exitCode, stdout, commands } = await runMainInTest({
       workspace,
       inputs: { evals: 'green.yaml', ...inputs },
     });
     expect(exitCode).toBe(2);
-    for (const [name, , message] of elsewhere) expect(stdout).toContain(`${name}: ${message}`);
-    expect(commands.filter(({ command }) => command === 'error')).toHaveLength(elsewhere.length);
+    for (const [name, , message] of flags) expect(stdout).toContain(`${name}: ${message}`);
+    expect(commands.filter(({ command }) => command === 'error')).toHaveLength(flags.length);
   });
 });

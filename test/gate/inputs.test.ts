@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { movedOptions } from '../../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf } from '../../src/gate/options/surfaces.ts';
 import { listOptions } from '../../src/gate/options.ts';
 
@@ -23,9 +22,8 @@ const countSentences = (text: string) => text.replaceAll(/`[^`]*`/g, '').match(/
 describe('the inputs of the action', () => {
   const names = Object.keys(readAction('').inputs);
 
-  it('hold none that has moved, and none that is a flag alone', () => {
-    const moved = new Set(movedOptions.map(({ name }) => name));
-    expect(names.filter((name) => moved.has(name) || !isInputOf('run', name))).toEqual([]);
+  it('hold none that is a flag alone', () => {
+    expect(names.filter((name) => !isInputOf('run', name))).toEqual([]);
   });
 
   it.each(['branch', 'commit', 'base-ref', 'concurrency', 'protocol'])('leave %s to the command', (name) => {

@@ -1,5 +1,4 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { describePlaces, type MovedOption } from './moved.ts';
 
 /** Who reads options: one of the three actions, or a command of the same name. */
 export type Surface = 'run' | 'merge' | 'publish';
@@ -63,58 +62,24 @@ export function isInputOf(action: Surface, name: string): boolean {
 /** The input of an action that takes the value of `merge` or `publish`. */
 export const reportInputs = { merge: 'reports', publish: 'report' } as const;
 
-/** What was an input of the action, or a flag of `run`, and belongs to another action or command. */
-export const elsewhere: readonly MovedOption[] = [
-  {
-    name: 'merge',
-    hint: '<directory>',
-    explain: () =>
-      'is an action and a command of its own; use your-org/mcp-eval-ci/merge@v1 with `reports`, or `mcp-eval-ci merge <directory>` (docs/baselines.md#shards)',
-  },
-  {
-    name: 'publish',
-    hint: '<report.json>',
-    explain: () =>
-      'is an action and a command of its own; use your-org/mcp-eval-ci/publish@v1 with `report`, or `mcp-eval-ci publish <report>` (docs/comments.md#pull-requests-of-forks)',
-  },
-  {
-    name: 'pull-number',
-    hint: '<n>',
-    explain: () =>
-      'belongs to the action your-org/mcp-eval-ci/publish@v1 and the command `mcp-eval-ci publish` (docs/comments.md#pull-requests-of-forks)',
-  },
-];
-
 const suiteKeys: Readonly<Record<string, string>> = {
-  concurrency: 'write the key `concurrency` in the evals file, or',
-  protocol: 'write the key `protocol` in the evals file, or',
+  concurrency: 'write the key `concurrency` in the evals file, or ',
+  protocol: 'write the key `protocol` in the evals file, or ',
 };
 
-/** Inputs of the action `run` that are flags of the command alone. */
-const commandFlags: readonly MovedOption[] = [...flagsOnly].map((name) => ({
-  name,
-  hint: '',
-  explain: () =>
-    `is no input of the action; ${suiteKeys[name] ?? ''} run the command with \`--${name}\` (docs/inputs.md#flags-of-the-command)`.replace(
-      '  ',
-      ' ',
-    ),
-}));
-
-/** Finds what belongs to another action or command, and says for each where. */
-export function findElsewhere(texts: Readonly<Record<string, string | undefined>>): ConfigurationIssue[] {
-  return describePlaces(elsewhere, texts, 'other-command');
+/** Lists the flags of the command `run` that are no inputs of the action. */
+export function listCommandFlags(): string[] {
+  return [...flagsOnly];
 }
 
-/** Finds inputs of the action `run` that belong elsewhere, and says for each where. */
-export function findForeignInputs(texts: Readonly<Record<string, string>>): ConfigurationIssue[] {
-  return [...findElsewhere(texts), ...describePlaces(commandFlags, texts, commandFlagCode)];
+/** Finds inputs of the action `run` that are flags of the command alone, and says where each belongs. */
+export function findCommandFlags(texts: Readonly<Record<string, string>>): ConfigurationIssue[] {
+  return listCommandFlags().flatMap((name) => {
+    if ((texts[name] ?? '').trim() === '') return [];
+    const advice = `${suiteKeys[name] ?? ''}run the command with \`--${name}\` (docs/inputs.md#flags-of-the-command)`;
+    return [{ input: name, code: commandFlagCode, message: `is no input of the action; ${advice}` }];
+  });
 }
 
 /** The code of an issue next to which the other options are still worth reading. */
 export const commandFlagCode = 'command-flag';
-
-/** Lists the names of inputs that belong elsewhere. */
-export function listForeignInputs(): string[] {
-  return [...elsewhere, ...commandFlags].map(({ name }) => name);
-}
