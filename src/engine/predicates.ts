@@ -1,14 +1,7 @@
 import type { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import {
-  type Check,
-  type CheckByType,
-  checkSchemas,
-  type CombinedCheck,
-  findRoleProblem,
-  resolveAliases,
-} from '../model/assertion.ts';
+import { type Check, type CheckByType, checkSchemas, type CombinedCheck, findRoleProblem } from '../model/assertion.ts';
 import { appJudgements } from './app-checks.ts';
 import { widgetJudgements } from './apps/widget-checks.ts';
 import { callJudgements } from './call-checks.ts';
@@ -72,7 +65,7 @@ export async function judgeCheck(
   evidence: Evidence,
   aids: JudgingAids | undefined,
 ): Promise<Judgement> {
-  const check = isRecord(predicate) ? resolveAliases(predicate) : {};
+  const check = isRecord(predicate) ? predicate : {};
   const { type } = check;
   if (!isJudged(type)) return refuse(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
   try {

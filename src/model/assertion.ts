@@ -142,26 +142,6 @@ export const assertionNames: readonly string[] = [...checkTypes, ...widgetAssert
 /** What a `widget…` predicate or assertion needs and the embedded service lacks. */
 export const noBrowserReason = 'No browser runs here, so nothing about a widget can be established.';
 
-/** The former name of `toolResultMatchesSchema`, which judges the latest result alone. */
-export const formerSchemaType = 'toolResultSchema';
-
-/**
- * Gives a check its present name and fields: `toolResultSchema` is `toolResultMatchesSchema` of the latest result, and the `text` of
- * `toolResultContains` is its `needle`. Anything else is returned as it is.
- */
-export function resolveAliases(check: Record<string, unknown>): Record<string, unknown> {
-  if (check['type'] === formerSchemaType) return { ...check, type: 'toolResultMatchesSchema', latest: true };
-  if (check['type'] === 'not' && isRecord(check['assertion'])) {
-    return { ...check, assertion: resolveAliases(check['assertion']) };
-  }
-  if (isCombinationType(check['type']) && Array.isArray(check['assertions'])) {
-    return { ...check, assertions: check['assertions'].map((each) => (isRecord(each) ? resolveAliases(each) : each)) };
-  }
-  if (check['type'] !== 'toolResultContains' || !('text' in check) || 'needle' in check) return check;
-  const { type, text, ...others } = check;
-  return { type, needle: text, ...others };
-}
-
 /** Says why the weight of a check cannot be what it says, one sentence; null where it can. */
 export function findRoleProblem(check: unknown): { field: 'role' | 'severity'; message: string } | null {
   if (!isRecord(check) || isAdvisory(check)) return null;

@@ -5,13 +5,11 @@ import {
   type Check,
   findRoleProblem,
   findWrapProblem,
-  formerSchemaType,
   type GatingCheck,
   type InnerCheck,
   isCheckType,
   isCombinationType,
   type NegatableCheck,
-  resolveAliases,
 } from '../model/assertion.ts';
 import { policyFields } from '../model/check-parts.ts';
 import { combinationTypes, createCombinationSchema, createNotSchema } from '../model/check-schemas.ts';
@@ -20,14 +18,6 @@ import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
 const { api, observations, toolResult, reply, reported, app, client, provider, judged } = checkSchemasOfFiles;
 const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client, ...provider };
-
-/** Former names and fields, which mean the same as the present ones. */
-const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;
-const { type: _name, ...schemaFields } = toolResult.toolResultMatchesSchema.shape;
-const aliases = [
-  z.strictObject({ type: z.literal('toolResultContains'), text: formerText, ...containsFields }),
-  z.strictObject({ type: z.literal(formerSchemaType), ...schemaFields }),
-];
 
 const widgetSchema = z.discriminatedUnion('kind', widgetSchemas);
 
@@ -61,7 +51,7 @@ interface WrittenKind {
 }
 
 const kinds = new Map(
-  [...aliases, ...Object.values(gatingSchemas), ...Object.values(observations), judged.judge, ...widgetSchemas]
+  [...Object.values(gatingSchemas), ...Object.values(observations), judged.judge, ...widgetSchemas]
     .map((schema) => describeKind(schema))
     .map((kind) => [kind.name, kind]),
 );
@@ -105,11 +95,10 @@ function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
 }
 
 const plainChecks: readonly z.ZodObject[] = [
-  ...[...Object.values(gatingSchemas), ...Object.values(observations), judged.judge].map((schema) =>
-    shareForm(schema, readName(schema)),
-  ),
-  ...aliases.map((schema, index) => shareForm(schema.meta({ deprecated: true }), `former-${index + 1}`)),
-];
+  ...Object.values(gatingSchemas),
+  ...Object.values(observations),
+  judged.judge,
+].map((schema) => shareForm(schema, readName(schema)));
 
 /** What `anyOf` and `allOf` put together. Late, since a part may be one of these itself. */
 const parts = z
@@ -229,13 +218,8 @@ export function parseAssertion(written: unknown): Assertion {
   return widget.success ? widget.data : parseCheck(written);
 }
 
-/** Writes out a short form, and gives every part its present name. */
+/** Writes out a short form. */
 function expandShortForm(written: unknown): unknown {
-  const expanded = expandKind(written);
-  return isRecord(expanded) ? resolveAliases(expanded) : expanded;
-}
-
-function expandKind(written: unknown): unknown {
   if (typeof written === 'string') return { type: written };
   if (!isRecord(written)) return written;
   if ('not' in written || written['type'] === 'not') {

@@ -188,7 +188,7 @@ cases:
       - assert: { toolResultContains: '"PASSED_THROUGH": "from-the-job"' }
       - assert: { toolResultContains: RUNNER_TRACKING_ID }
       - assert:
-          toolResultSchema:
+          toolResultMatchesSchema:
             type: object
             propertyNames:
               not: { pattern: "^(INPUT_|GITHUB_|ACTIONS_|STATE_|UNRELATED)" }

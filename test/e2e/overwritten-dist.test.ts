@@ -22,7 +22,7 @@ async function runOverwriting(inputs: Record<string, string>) {
     inputs: {
       'server-command': `node ${server} overwrite out.txt ${join(action.path, 'dist')}`,
       tests:
-        '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n    - assert: { toolResultSchema: { required: [said] } }\n',
+        '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n    - assert: { toolResultMatchesSchema: { required: [said] } }\n',
       'report-formats': 'html, ctrf, badge, otlp',
       'history-path': 'history.jsonl',
       policy: 'policy.yaml',

@@ -24,7 +24,7 @@ const outcomes: Array<[assertion: string, checks: string, outcome: 'passed' | 'f
   ['toolResultContains: no, toolName: refuse', '', 'passed'],
   ['toolResultContains: one, toolName: fail', '', 'failed'],
   ['toolResultContains: anything, toolName: absent', '', 'failed'],
-  ['toolResultSchema: { type: object, required: [sum] }', '{ toolLatencyUnder: 60000 }', 'passed'],
+  ['toolResultMatchesSchema: { type: object, required: [sum] }, latest: true', '{ toolLatencyUnder: 60000 }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^one$", toolName: echo }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^two$", toolName: echo }', 'failed'],
   ['toolResultContains: one', '{ toolLatencyUnder: 60000, latest: true }', 'passed'],

@@ -20,7 +20,7 @@ const types = [
   'toolResultContains',
   'toolResultMatches',
   'toolResultEquals',
-  'toolResultSchema',
+  'toolResultMatchesSchema',
   'toolResultIsError',
   'toolLatencyUnder',
 ];
@@ -50,7 +50,7 @@ describe('judgePredicate', () => {
     [{ type: 'tokenBudgetUnder', tokens: 1.5 }],
     [{ type: 'turnCountUnder', turns: -1 }],
     [{ type: 'turnCountUnder', turns: '3' }],
-    [{ type: 'toolResultContains', text: '' }],
+    [{ type: 'toolResultContains', needle: '' }],
     [{ type: 'toolResultEquals', path: '' }],
     [{ type: 'toolResultMatchesSchema', schema: 'object' }],
     [{ type: 'toolResultIsError', isError: 'true' }],

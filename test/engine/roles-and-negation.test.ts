@@ -14,7 +14,7 @@ describe('judgePredicate on a negated assertion', () => {
       'the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "error".',
     ],
     [
-      { type: 'toolResultContains', text: 'sum' },
+      { type: 'toolResultContains', needle: 'sum' },
       'failed',
       'the result of get-sum is "The sum of 2 and 3 is 5." and contains "sum".',
     ],

@@ -24,16 +24,16 @@ const evidence = createEvidence({
 
 describe('judgePredicate on what a tool answered', () => {
   it.each([
-    [{ type: 'toolResultContains', text: 'SUM of' }],
-    [{ type: 'toolResultContains', text: 'sum of', caseSensitive: true }],
-    [{ type: 'toolResultContains', text: 'no such', toolName: 'fail' }],
+    [{ type: 'toolResultContains', needle: 'SUM of' }],
+    [{ type: 'toolResultContains', needle: 'sum of', caseSensitive: true }],
+    [{ type: 'toolResultContains', needle: 'no such', toolName: 'fail' }],
     [{ type: 'toolResultMatches', pattern: '\\bis \\d\\.$' }],
     [{ type: 'toolResultMatches', pattern: '(?i)THE SUM' }],
     [{ type: 'toolResultEquals', value: weather, toolName: 'weather' }],
     [{ type: 'toolResultEquals', value: 6, path: '/days/1/high', toolName: 'weather' }],
     [{ type: 'toolResultEquals', value: [1, 2], toolName: 'json' }],
-    [{ type: 'toolResultSchema', schema: { required: ['city'] }, toolName: 'weather' }],
-    [{ type: 'toolResultSchema', schema: { type: 'array', items: { type: 'integer' } }, toolName: 'json' }],
+    [{ type: 'toolResultMatchesSchema', schema: { required: ['city'] }, toolName: 'weather' }],
+    [{ type: 'toolResultMatchesSchema', schema: { type: 'array', items: { type: 'integer' } }, toolName: 'json' }],
     [{ type: 'toolResultIsError', isError: true, toolName: 'fail' }],
     [{ type: 'toolResultIsError', isError: false }],
     [{ type: 'toolLatencyUnder', ms: 99.95, toolName: 'weather' }],
@@ -43,7 +43,7 @@ describe('judgePredicate on what a tool answered', () => {
 
   it.each([
     [
-      { type: 'toolResultContains', text: '6', latest: true },
+      { type: 'toolResultContains', needle: '6', latest: true },
       'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "6".',
     ],
     [
@@ -95,19 +95,19 @@ describe('judgePredicate on what a tool answered', () => {
       'toolResultEquals: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
     ],
     [
-      { type: 'toolResultSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
+      { type: 'toolResultMatchesSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
       'toolResultMatchesSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
       {
-        type: 'toolResultSchema',
+        type: 'toolResultMatchesSchema',
         schema: { required: ['wind'], properties: { city: { format: 'email' } } },
         toolName: 'weather',
       },
       'toolResultMatchesSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
-      { type: 'toolResultSchema', schema: { requried: ['wind'] }, toolName: 'weather' },
+      { type: 'toolResultMatchesSchema', schema: { requried: ['wind'] }, toolName: 'weather' },
       'toolResultMatchesSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
     ],
     [
@@ -115,7 +115,7 @@ describe('judgePredicate on what a tool answered', () => {
       'toolResultMatches: the predicate is malformed: pattern: Too small: expected string to have >=1 characters.',
     ],
     [
-      { type: 'toolResultSchema', schema: true },
+      { type: 'toolResultMatchesSchema', schema: true, latest: true },
       'toolResultMatchesSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
     ],
     [
@@ -130,14 +130,14 @@ describe('judgePredicate on what a tool answered', () => {
       { type: 'toolLatencyUnder', ms: 99.94, toolName: 'weather' },
       'toolLatencyUnder: weather took 99.9 ms; the limit is under 99.9 ms.',
     ],
-    [{ type: 'toolResultContains', text: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
+    [{ type: 'toolResultContains', needle: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
   ])('fails %j', async (predicate, reason) => {
     expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'failed', reason });
   });
 
   it('says why a schema cannot be used', async () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
-    expect(await judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
+    expect(await judgePredicate({ type: 'toolResultMatchesSchema', schema, toolName: 'json' }, evidence)).toEqual({
       state: 'failed',
       reason: expect.stringContaining('toolResultMatchesSchema: the schema cannot be used: The reference "http'),
     });

@@ -39,14 +39,17 @@ describe('assertions', () => {
     ['{ tokenBudgetUnder: 9 }', { type: 'tokenBudgetUnder', tokens: 9 }],
     ['{ turnCountUnder: 9 }', { type: 'turnCountUnder', turns: 9 }],
     ['{ toolName: t, toolResultContains: a }', { type: 'toolResultContains', needle: 'a', toolName: 't' }],
-    ['{ type: toolResultContains, text: a }', { type: 'toolResultContains', needle: 'a' }],
+    ['{ type: toolResultContains, needle: a }', { type: 'toolResultContains', needle: 'a' }],
     ['{ toolResultMatches: "a+" }', { type: 'toolResultMatches', pattern: 'a+' }],
     ['{ toolResultEquals: null, path: /a~1b/0 }', { type: 'toolResultEquals', value: null, path: '/a~1b/0' }],
     ['{ toolResultMatchesSchema: { type: object } }', { type: 'toolResultMatchesSchema', schema: { type: 'object' } }],
-    ['{ toolResultSchema: true }', { type: 'toolResultMatchesSchema', schema: true, latest: true }],
     [
-      '{ type: toolResultSchema, schema: true, toolName: a }',
-      { type: 'toolResultMatchesSchema', schema: true, toolName: 'a', latest: true },
+      '{ toolResultMatchesSchema: true, latest: true }',
+      { type: 'toolResultMatchesSchema', schema: true, latest: true },
+    ],
+    [
+      '{ type: toolResultMatchesSchema, schema: true, toolName: a }',
+      { type: 'toolResultMatchesSchema', schema: true, toolName: 'a' },
     ],
     ['{ toolCalledBefore: a, beforeToolName: b }', { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' }],
     ['{ toolCallCountUnder: 3, toolName: a }', { type: 'toolCallCountUnder', count: 3, toolName: 'a' }],
@@ -66,7 +69,7 @@ describe('assertions', () => {
     ['{ not: { toolResultContains: a } }', { type: 'not', assertion: { type: 'toolResultContains', needle: 'a' } }],
     ['{ not: noToolErrors }', { type: 'not', assertion: { type: 'noToolErrors' } }],
     [
-      '{ not: { toolResultSchema: true }, role: advisory }',
+      '{ not: { toolResultMatchesSchema: true, latest: true }, role: advisory }',
       {
         type: 'not',
         assertion: { type: 'toolResultMatchesSchema', schema: true, latest: true },

@@ -200,16 +200,16 @@ describe('findings about cases and steps', () => {
       'a.yaml:5:39: `toolResultContains` must be text, not 5; write it in quotes (wrong-type)',
     ],
     [
-      withSteps('assert: { toolResultSchema: [] }'),
-      'a.yaml:5:37: `toolResultSchema` must be a mapping or true or false, not a list (wrong-type)',
+      withSteps('assert: { toolResultMatchesSchema: [] }'),
+      'a.yaml:5:44: `toolResultMatchesSchema` must be a mapping or true or false, not a list (wrong-type)',
     ],
     [
-      withSteps('assert: { toolResultSchema: { type: object, requried: [a] } }'),
-      'a.yaml:5:53: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`? (bad-schema)',
+      withSteps('assert: { toolResultMatchesSchema: { type: object, requried: [a] } }'),
+      'a.yaml:5:60: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`? (bad-schema)',
     ],
     [
-      withSteps('assert: { type: toolResultSchema, schema: { properties: { a: { type: objekt } } } }'),
-      'a.yaml:5:78: `type` cannot be "objekt"; did you mean `object`? (bad-schema)',
+      withSteps('assert: { type: toolResultMatchesSchema, schema: { properties: { a: { type: objekt } } } }'),
+      'a.yaml:5:85: `type` cannot be "objekt"; did you mean `object`? (bad-schema)',
     ],
     [withSteps('assert: { toolResultMatches: "" }'), 'a.yaml:5:19: This text must not be empty (empty-text)'],
     [

@@ -25,7 +25,7 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
   const call = { id: 'call', kind: 'toolCall', serverName: '', toolName: 'healthy', arguments: {} };
   const bySchema = (schema: object) => [
     call,
-    { id: 'fits', kind: 'assert', assertion: { type: 'toolResultSchema', schema } },
+    { id: 'fits', kind: 'assert', assertion: { type: 'toolResultMatchesSchema', schema } },
   ];
   const tests = [
     ...['references', 'healthy', 'deep', 'broken'].map((toolName) => inlineTest(toolName, impatient)),

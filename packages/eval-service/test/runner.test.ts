@@ -40,7 +40,7 @@ describe('the runner', () => {
       runs: 2,
       steps: [
         { id: 'call', kind: 'toolCall', serverName: 'demo', toolName: 'get-sum', arguments: { a: 2, b: 3 } },
-        { id: 'check', kind: 'assert', assertion: { type: 'toolResultContains', text: expected } },
+        { id: 'check', kind: 'assert', assertion: { type: 'toolResultContains', needle: expected } },
       ],
     });
     const runId = await start(service, mcp.url, [sum('5'), sum('6')], { passCriteria: { minimumPassRate: 50 } });

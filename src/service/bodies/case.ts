@@ -7,7 +7,6 @@ import {
   findWrapProblem,
   type InnerCheck,
   isCombination,
-  resolveAliases,
 } from '../../model/assertion.ts';
 import {
   type ChecksEnvelope,
@@ -34,7 +33,6 @@ const predicateSchema = z
     (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
     'Expected an object with a string "type" and no "kind"',
   )
-  .transform(resolveAliases)
   .pipe(z.custom<Check>());
 
 /** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */

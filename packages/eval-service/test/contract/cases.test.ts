@@ -43,11 +43,11 @@ describe('cases', () => {
 
   it.each([
     [
-      { type: 'toolResultSchema', schema: { properties: { a: { type: 'objekt' } } } },
+      { type: 'toolResultMatchesSchema', schema: { properties: { a: { type: 'objekt' } } } },
       'steps.1.assertion.schema.properties.a.type: `type` cannot be "objekt"; did you mean `object`?',
     ],
     [
-      { type: 'toolResultSchema', schema: { requried: ['a'] } },
+      { type: 'toolResultMatchesSchema', schema: { requried: ['a'] } },
       'steps.1.assertion.schema.requried: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
     ],
     [{ type: 'toolResultMatches', pattern: '' }, 'steps.1.assertion.pattern: An empty pattern matches everything'],
@@ -65,7 +65,7 @@ describe('cases', () => {
   it('take an assertion that a tool does not exist, and a schema that can be used', async () => {
     const list = [
       { type: 'toolNotFound', toolName: 'x' },
-      { type: 'toolResultSchema', schema: { type: 'object', required: ['a'] } },
+      { type: 'toolResultMatchesSchema', schema: { type: 'object', required: ['a'] } },
     ];
     const { status } = await service.project.post(path, { title: 'E', steps, checks: { mode: 'replace', list } });
     expect(status).toBe(201);

@@ -162,8 +162,8 @@ describe('a run', () => {
   it('keeps the steps and the trace of every iteration', async () => {
     const steps = [
       { id: 'call', kind: 'toolCall', serverName: '', toolName: 'echo', arguments: { message: 'hi' } },
-      { id: 'right', kind: 'assert', assertion: { type: 'toolResultContains', text: 'hi' } },
-      { id: 'wrong', kind: 'assert', assertion: { type: 'toolResultContains', text: 'ho' } },
+      { id: 'right', kind: 'assert', assertion: { type: 'toolResultContains', needle: 'hi' } },
+      { id: 'wrong', kind: 'assert', assertion: { type: 'toolResultContains', needle: 'ho' } },
       { id: 'late', kind: 'assert', assertion: { type: 'noToolErrors' } },
     ];
     const { runId } = await start([{ title: 'Steps', steps }]);

@@ -75,7 +75,7 @@ describe('the steps of an iteration', () => {
   it.each(ways)('getEvalRunSteps answers 200: the results once the iteration has ended ($way)', async ({ open }) => {
     const steps = [
       { id: 'call', kind: 'toolCall', serverName: '', toolName: 'echo', arguments: { message: 'hi' } },
-      { id: 'wrong', kind: 'assert', assertion: { type: 'toolResultContains', text: 'ho' } },
+      { id: 'wrong', kind: 'assert', assertion: { type: 'toolResultContains', needle: 'ho' } },
       { id: 'late', kind: 'assert', assertion: { type: 'noToolErrors' } },
     ];
     const { runId, iterationIds } = await start([{ title: 'Steps', steps }]);
