@@ -82,7 +82,7 @@ export interface EmbeddedService extends AsyncDisposable {
  * Serves the eval API on 127.0.0.1 until it is disposed.
  *
  * @throws {NetworkError} when the port cannot be taken.
- * @throws {ConfigurationError} when another process uses the data directory, or a newer version wrote it.
+ * @throws {ConfigurationError} when another process uses the data directory, or the store has another schema.
  */
 export async function openEmbeddedService(options: EmbeddedOptions): Promise<EmbeddedService> {
   const { clock, logger, limits = contractLimits } = options;

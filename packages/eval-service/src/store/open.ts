@@ -10,7 +10,7 @@ import { createIterationStore } from './iterations.ts';
 import { createPlannedCaseStore } from './planned-cases.ts';
 import { createProjectStore } from './projects.ts';
 import { createRunStore } from './runs.ts';
-import { createRowReader, migrateSchema } from './schema.ts';
+import { createRowReader, createTables } from './schema.ts';
 import { createServerStore } from './servers.ts';
 import { createSuiteStore } from './suites.ts';
 
@@ -25,7 +25,7 @@ const temporaryPageBytes = 16 * 1024;
  * database. That one lives in memory until it outgrows the page cache and then spills into a file without a name, so
  * that a run with large traces costs disk and not memory; nothing is left of it however the process ends.
  *
- * @throws {ConfigurationError} when another process uses the data directory, or a newer version wrote it.
+ * @throws {ConfigurationError} when another process uses the data directory, or the store has another schema.
  */
 export function openStore(dataDir: string | undefined) {
   const database = new DatabaseSync(dataDir === undefined ? '' : createStoreFile(dataDir));
@@ -37,7 +37,7 @@ export function openStore(dataDir: string | undefined) {
         ? `pragma page_size = ${temporaryPageBytes}; pragma journal_mode = memory; pragma synchronous = off;`
         : 'pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal;';
     database.exec(`${durability} pragma cache_size = -${cacheKib}; pragma foreign_keys = on;`);
-    migrateSchema(database);
+    createTables(database);
   } catch (error) {
     database.close();
     if (!isLocked(error)) throw error;
