@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { Document, Scalar, visit } from 'yaml';
 import { outputTable } from '../src/action/outputs.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
-import { listOptions, type OptionDescription } from '../src/gate/options.ts';
+import { listOptions, type OptionDescription } from '../src/gate/options/list.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
 import { buildSurfaceJsonSchema } from '../src/model/surface.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { getInput } from '@actions/core';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findCommandFlags, isInputOf, listCommandFlags, reportInputs, type Surface } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options.ts';
+import { listOptions } from '../gate/options/list.ts';
 
 /** What the workflow gives an action. */
 export interface ActionInputs {

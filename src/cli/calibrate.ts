@@ -32,11 +32,13 @@ interface CalibrateFlags {
   recordings: RecordingsMode;
 }
 
-/** Adds `calibrate`: measures how well a judge agrees with labelled examples, which lets it gate. */
-export function addCalibrateCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  program
-    .command('calibrate')
-    .description('Compare a judge with labelled examples, and write the calibration that it needs to gate.')
+/** Defines `calibrate`: measures how well a judge agrees with labelled examples, which lets it gate. */
+export function defineCalibrateCommand(
+  command: Command,
+  setExitCode: (code: number) => void,
+  redactor: Redactor,
+): void {
+  command
     .argument('<labels>', 'a file with a judge and labelled examples, in the directory of the evals file')
     .option('--policy <file>', 'The policy file, for the agreement that `judges` requires.')
     .addOption(

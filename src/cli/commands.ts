@@ -1,58 +1,138 @@
 import type { Command } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import { serviceCommands } from './eval-service.ts';
-import type { GateProcess } from './run.ts';
+import type { GateProcess } from './run-flags.ts';
 
-type AddCommand<Context> = (program: Command, setExitCode: (code: number) => void, context: Context) => void;
+type DefineCommand<Context> = (command: Command, setExitCode: (code: number) => void, context: Context) => void;
 
-interface CommandModule<Context> {
-  names: readonly string[];
-  load: () => Promise<AddCommand<Context>>;
+interface CommandRow<Context> {
+  name: string;
+  summary: string;
+  /** Loads what gives the command its arguments, flags and action. */
+  load: () => Promise<DefineCommand<Context>>;
 }
 
 /** In the order of the help. */
-const gateCommands: ReadonlyArray<CommandModule<GateProcess>> = [
-  { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
-  { names: ['init'], load: async () => (await import('./init.ts')).addInitCommand },
-  { names: ['record'], load: async () => (await import('./record.ts')).addRecordCommand },
-  { names: ['merge'], load: async () => (await import('./merge.ts')).addMergeCommand },
-  { names: ['publish'], load: async () => (await import('./publish.ts')).addPublishCommand },
+const gateCommands: ReadonlyArray<CommandRow<GateProcess>> = [
+  {
+    name: 'run',
+    summary: 'Run evals against an MCP server and judge the pass rate.',
+    load: async () => (await import('./run.ts')).defineRunCommand,
+  },
+  {
+    name: 'init',
+    summary:
+      'Write evals, a surface file and a workflow for the MCP server of this repository, and run the evals once.',
+    load: async () => (await import('./init.ts')).defineInitCommand,
+  },
+  {
+    name: 'record',
+    summary: 'Record what models answer in cases with prompts, next to the evals files.',
+    load: async () => (await import('./record.ts')).defineRecordCommand,
+  },
+  {
+    name: 'merge',
+    summary: 'Join the reports of shards into one verdict and one report.',
+    load: async () => (await import('./merge.ts')).defineMergeCommand,
+  },
+  {
+    name: 'publish',
+    summary: 'Post the verdict of a report.json as a comment on its pull request.',
+    load: async () => (await import('./publish.ts')).definePublishCommand,
+  },
 ];
 
 /** Those that run no gate of their own, below the others in the help. */
-const otherCommands: ReadonlyArray<CommandModule<Redactor>> = [
-  { names: ['judge'], load: async () => (await import('./judge.ts')).addJudgeCommand },
-  { names: ['render'], load: async () => (await import('./render.ts')).addRenderCommand },
-  { names: ['calibrate'], load: async () => (await import('./calibrate.ts')).addCalibrateCommand },
-  { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
-  { names: ['plan-runs'], load: async () => (await import('./plan-runs.ts')).addPlanRunsCommand },
-  { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
-  { names: ['tools'], load: async () => (await import('./tools.ts')).addToolsCommand },
-  { names: ['surface'], load: async () => (await import('./surface.ts')).addSurfaceCommand },
-  { names: ['serve'], load: serviceCommands.loadServe },
-  { names: ['tunnel'], load: async () => (await import('./tunnel.ts')).addTunnelCommand },
-  { names: ['api'], load: serviceCommands.loadApi },
-  { names: ['sync', 'pull'], load: serviceCommands.loadSync },
-  { names: ['convert'], load: async () => (await import('./convert.ts')).addConvertCommand },
-  // It completes the names of all others, and so is added with them.
-  { names: [], load: async () => (await import('./completion.ts')).addCompletionCommand },
+const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
+  {
+    name: 'judge',
+    summary: 'Judge the results in a report.json anew, without running anything.',
+    load: async () => (await import('./judge.ts')).defineJudgeCommand,
+  },
+  {
+    name: 'render',
+    summary: 'Print a report.json as Markdown, or as the Code Quality report of GitLab.',
+    load: async () => (await import('./render.ts')).defineRenderCommand,
+  },
+  {
+    name: 'calibrate',
+    summary: 'Compare a judge with labelled examples, and write the calibration that it needs to gate.',
+    load: async () => (await import('./calibrate.ts')).defineCalibrateCommand,
+  },
+  {
+    name: 'validate',
+    summary: 'Check evals files and report every finding with its file, line and column.',
+    load: async () => (await import('./validate.ts')).defineValidateCommand,
+  },
+  {
+    name: 'plan-runs',
+    summary: 'Estimate from the history how many iterations the confidence of a policy needs and costs.',
+    load: async () => (await import('./plan-runs.ts')).definePlanRunsCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'Find out, step by step, whether an MCP server is ready for evals. Runs none.',
+    load: async () => (await import('./doctor.ts')).defineDoctorCommand,
+  },
+  {
+    name: 'tools',
+    summary: 'List the tools of an MCP server with their arguments.',
+    load: async () => (await import('./tools.ts')).defineToolsCommand,
+  },
+  {
+    name: 'surface',
+    summary:
+      'Compare the tools, prompts and resources of an MCP server with a file, or write that file. Runs no evals.',
+    load: async () => (await import('./surface.ts')).defineSurfaceCommand,
+  },
+  {
+    name: 'serve',
+    summary: 'Run the embedded eval service alone, on 127.0.0.1, until it is stopped.',
+    load: serviceCommands.loadServe,
+  },
+  {
+    name: 'tunnel',
+    summary: 'Let a hosted service reach an MCP server of this machine, until it is stopped.',
+    load: async () => (await import('./tunnel.ts')).defineTunnelCommand,
+  },
+  {
+    name: 'api',
+    summary: 'Call an operation of the eval API, and print its answer as JSON.',
+    load: serviceCommands.loadApi,
+  },
+  { name: 'sync', summary: 'Make suites of a hosted project the same as evals files.', load: serviceCommands.loadSync },
+  { name: 'pull', summary: 'Write a suite of a hosted project as an evals file.', load: serviceCommands.loadPull },
+  {
+    name: 'convert',
+    summary: 'Write files of another format as an evals file, exactly or not at all.',
+    load: async () => (await import('./convert.ts')).defineConvertCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a script that completes words of this command in a shell.',
+    load: async () => (await import('./completion.ts')).defineCompletionCommand,
+  },
 ];
 
 /**
- * Adds the command with this name and loads no other: loading all took up to 45 % of a start. Where no command has the name, adds
- * all of them, which the help lists and from which a mistyped name gets its suggestion.
+ * Adds the command that these arguments name, and loads no other. Where they name none, adds the name and summary of every command, which the
+ * help lists and from which a mistyped name gets its suggestion. `completion` completes the flags of all, so that it loads all.
  */
 export async function addCommands(
   program: Command,
-  name: string | undefined,
+  [first, second]: readonly string[],
   { setExitCode, redactor, supervision }: GateProcess & { setExitCode: (code: number) => void },
 ): Promise<void> {
-  const isNamed = ({ names }: { names: readonly string[] }) => name !== undefined && names.includes(name);
+  const name = first === 'help' ? second : first;
+  const isNamed = (command: { name: string }) => command.name === name;
   const isKnown = gateCommands.some(isNamed) || otherCommands.some(isNamed);
-  for (const command of gateCommands) {
-    if (!isKnown || isNamed(command)) (await command.load())(program, setExitCode, { redactor, supervision });
-  }
-  for (const command of otherCommands) {
-    if (!isKnown || isNamed(command)) (await command.load())(program, setExitCode, redactor);
-  }
+  const isCompleted = isNamed({ name: 'completion' });
+  const add = async <Context>({ load, ...row }: CommandRow<Context>, context: Context) => {
+    const isUsed = isNamed(row) || isCompleted;
+    if (isKnown && !isUsed) return;
+    const command = program.command(row.name).description(row.summary);
+    if (isUsed) (await load())(command, setExitCode, context);
+  };
+  for (const command of gateCommands) await add(command, { redactor, supervision });
+  for (const command of otherCommands) await add(command, redactor);
 }

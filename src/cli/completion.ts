@@ -13,11 +13,9 @@ interface Completions {
   operations: Array<{ name: string; description: string; flags: string[] }>;
 }
 
-/** Adds `completion`: a script that completes commands, flags and the operations of the API. */
-export function addCompletionCommand(program: Command, setExitCode: (code: number) => void): void {
-  program
-    .command('completion')
-    .description('Print a script that completes words of this command in a shell.')
+/** Defines `completion`: a script that completes commands, flags and the operations of the API. */
+export function defineCompletionCommand(command: Command, setExitCode: (code: number) => void): void {
+  command
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
     .addHelpText(
       'after',
@@ -28,6 +26,7 @@ Examples:
   $ mcp-eval-ci completion fish | source`,
     )
     .action((shell: Shell) => {
+      const program = command.parent ?? command;
       process.stdout.write(renderCompletion(shell, program.name(), collect(program)));
       setExitCode(0);
     });

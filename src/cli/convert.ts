@@ -11,11 +11,9 @@ interface ConvertFlags {
   force?: boolean;
 }
 
-/** Adds `convert`: files of other formats as an evals file. */
-export function addConvertCommand(program: Command, setExitCode: (code: number) => void): void {
-  program
-    .command('convert')
-    .description('Write files of another format as an evals file, exactly or not at all.')
+/** Defines `convert`: files of other formats as an evals file. */
+export function defineConvertCommand(command: Command, setExitCode: (code: number) => void): void {
+  command
     .argument('<files...>', 'one file of the format, or several of mcp-assert')
     .addOption(
       new Option(`--from <${sourceFormats.join('|')}>`, 'What the files are.')

@@ -6,16 +6,14 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
-import { addFormatOption, readFormat } from './output-format.ts';
+import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Adds `doctor`: finds out, step by step, whether a server is ready for evals. */
-export function addDoctorCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `doctor`: finds out, step by step, whether a server is ready for evals. */
+export function defineDoctorCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config', 'sandbox', 'sandbox-network', 'sandbox-write');
-  const command = program
-    .command('doctor')
-    .description('Find out, step by step, whether an MCP server is ready for evals. Runs none.');
   addGateOptions(command, options);
   addFormatOption(command);
   command

@@ -3,7 +3,8 @@
  * gate knows it. Each command is loaded when it is asked for.
  */
 export const serviceCommands = {
-  loadServe: async () => (await import('../../packages/eval-service/src/cli/serve.ts')).addServeCommand,
-  loadApi: async () => (await import('../../packages/eval-service/src/cli/api.ts')).addApiCommand,
-  loadSync: async () => (await import('../../packages/eval-service/src/cli/sync.ts')).addSyncCommands,
+  loadServe: async () => (await import('../../packages/eval-service/src/cli/serve.ts')).defineServeCommand,
+  loadApi: async () => (await import('../../packages/eval-service/src/cli/api.ts')).defineApiCommand,
+  loadSync: async () => (await import('../../packages/eval-service/src/cli/sync.ts')).defineSyncCommand,
+  loadPull: async () => (await import('../../packages/eval-service/src/cli/sync.ts')).definePullCommand,
 };

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Redactor } from '../base/redaction.ts';
-import { listKnownSecrets, listOptions, type OptionDescription } from '../gate/options.ts';
+import { listOptions, type OptionDescription } from '../gate/options/list.ts';
 
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
 const secretVariables: Readonly<Record<string, readonly string[]>> = {
@@ -47,28 +46,6 @@ export function addGateOptions(command: Command, options: readonly OptionDescrip
   }
 }
 
-/**
- * Gives every boolean flag its value, so that commander takes no word after it for one: `--dry-run a.yaml` is a dry run of a.yaml.
- * Values of other flags stay as they are, and so does everything after `--`.
- */
-export function completeBooleanFlags(args: readonly string[], command: Command): string[] {
-  const end = args.includes('--') ? args.indexOf('--') : args.length;
-  let isValue = false;
-  const completed = args.slice(0, end).map((arg, index) => {
-    const option = isValue ? undefined : command.options.find(({ long, short }) => arg === long || arg === short);
-    isValue = option?.required === true;
-    // Commander takes a bracket within the name of a value for an optional one.
-    if (option?.optional !== true || option.required) return arg;
-    const next = args[index + 1] ?? '';
-    if (/^(?:true|false)$/i.test(next)) {
-      const words = `${arg} and ${next} are two words. Join them with an equals sign: ${arg}=${next.toLowerCase()}`;
-      command.error(`error: ${words}`, { code: 'separate-boolean', exitCode: 2 });
-    }
-    return `${arg}=true`;
-  });
-  return [...completed, ...args.slice(end)];
-}
-
 /** Reads the flags of a command back into the texts of the gate's options; those that were not given are empty. */
 export function readGateFlags(
   flags: Readonly<Record<string, unknown>>,
@@ -93,22 +70,4 @@ function readTexts(
       return [name, typeof value === 'string' ? value : ''];
     }),
   );
-}
-
-/** Reads the flags as `readGateFlags` does; every secret among them is redacted from then on. */
-export function readSecretFlags(
-  flags: Readonly<Record<string, unknown>>,
-  {
-    options,
-    environment,
-    redactor,
-  }: {
-    options: readonly OptionDescription[];
-    environment: Readonly<Record<string, string | undefined>>;
-    redactor: Redactor;
-  },
-): Record<string, string> {
-  const texts = readGateFlags(flags, environment, options);
-  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
-  return texts;
 }

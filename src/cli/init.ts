@@ -24,9 +24,11 @@ import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { renderSurfaceFile } from '../surface/file.ts';
-import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger, redactText } from './logger.ts';
-import { type GateProcess, runGate } from './run.ts';
+import type { GateProcess } from './run-flags.ts';
+import { runGate } from './run-gate.ts';
 
 interface InitFlags {
   yes?: boolean;
@@ -36,14 +38,9 @@ interface InitFlags {
   run: boolean;
 }
 
-/** Adds `init`: evals, a surface file and a workflow for the server of a repository, and their first run. */
-export function addInitCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+/** Defines `init`: evals, a surface file and a workflow for the server of a repository, and their first run. */
+export function defineInitCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listServerOptions('mcp-config', 'report-dir');
-  const command = program
-    .command('init')
-    .description(
-      'Write evals, a surface file and a workflow for the MCP server of this repository, and run the evals once.',
-    );
   addGateOptions(command, options);
   command
     .option('--yes', 'Ask nothing: take the first way that is found to start the server.')

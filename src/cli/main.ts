@@ -18,10 +18,11 @@ if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2] ??
   process.exit(0);
 }
 
+const asksForHelp = process.argv.length === 4 && ['--help', '-h'].includes(process.argv[3] ?? '');
 const { enter } = await import('../supervisor/enter.ts');
 const exitCode = await enter({
-  // A process that watches starts each run as a process of its own.
-  isSupervised: process.argv[2] === 'run' && !process.argv.includes('--watch'),
+  // Help starts no server. A process that watches starts each run as a process of its own.
+  isSupervised: process.argv[2] === 'run' && !asksForHelp && !process.argv.includes('--watch'),
   print: (line) => process.stderr.write(`${line}\n`),
   run: async () => {
     // Before the heap has grown by loading what a service is made of. The gate does so itself, once it knows that it runs.

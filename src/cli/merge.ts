@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
 import { isFlagOf } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options.ts';
+import { listOptions } from '../gate/options/list.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { addFormatOption, readFormat } from './output-format.ts';
-import { type GateProcess, runGate } from './run.ts';
+import { addFormatOption, readFormat } from './format-flag.ts';
+import type { GateProcess } from './run-flags.ts';
 
-/** Adds `merge`: the gate whose shards have run already. */
-export function addMergeCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+/** Defines `merge`: the gate whose shards have run already. */
+export function defineMergeCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('merge', name));
-  const command = program
-    .command('merge')
-    .description('Join the reports of shards into one verdict and one report.')
-    .argument('<directories...>', 'of the shards, or the one that holds them all');
+  command.argument('<directories...>', 'of the shards, or the one that holds them all');
   addGateOptions(command, options);
   addFormatOption(command);
   command
@@ -28,6 +25,7 @@ Exit codes:
     )
     .action(async (directories: string[], flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), merge: directories.join('\n') };
+      const { runGate } = await import('./run-gate.ts');
       setExitCode(await runGate({ quiet: false, verbose: false, format: readFormat(flags), texts }, context));
     });
 }

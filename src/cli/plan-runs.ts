@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { listOptions, readGateOptions } from '../gate/options.ts';
+import { readGateOptions } from '../gate/options.ts';
+import { listOptions } from '../gate/options/list.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import { describeRuns } from '../gate/preview-runs.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
@@ -18,13 +19,10 @@ const optionNames: ReadonlySet<string> = new Set([
   'history-path',
 ]);
 
-/** Adds `plan-runs`: how many iterations a policy will probably need, before anything is spent. */
-export function addPlanRunsCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `plan-runs`: how many iterations a policy will probably need, before anything is spent. */
+export function definePlanRunsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
-  const command = program
-    .command('plan-runs')
-    .description('Estimate from the history how many iterations the confidence of a policy needs and costs.')
-    .argument('[files...]', 'evals files, as if given with --evals');
+  command.argument('[files...]', 'evals files, as if given with --evals');
   addGateOptions(command, options);
   command
     .addHelpText(

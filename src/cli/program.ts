@@ -12,7 +12,7 @@ import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { addCommands } from './commands.ts';
-import { completeBooleanFlags } from './gate-options.ts';
+import { completeBooleanFlags } from './boolean-flags.ts';
 import { redactText } from './logger.ts';
 
 /**
@@ -57,10 +57,14 @@ Exit codes:
     process.exit(3);
   });
   const [name, ...rest] = args;
-  await addCommands(program, name, { setExitCode, redactor, supervision });
+  await addCommands(program, args, { setExitCode, redactor, supervision });
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
-  const help = { minWidthToWrap: 30, optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]') };
+  const help = {
+    minWidthToWrap: 30,
+    optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]'),
+    subcommandTerm: (command: Command) => command.name(),
+  };
   for (const command of [program, ...program.commands]) command.exitOverride().configureHelp(help);
   try {
     const command = program.commands.find((each) => each.name() === name);

@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 import { isFlagOf } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options.ts';
+import { listOptions } from '../gate/options/list.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { type GateProcess, runGate } from './run.ts';
+import type { GateProcess } from './run-flags.ts';
 
-/** Adds `publish`: the comment on a pull request whose own job may not write one. */
-export function addPublishCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+/** Defines `publish`: the comment on a pull request whose own job may not write one. */
+export function definePublishCommand(
+  command: Command,
+  setExitCode: (code: number) => void,
+  context: GateProcess,
+): void {
   const options = listOptions().filter(({ name }) => isFlagOf('publish', name));
-  const command = program
-    .command('publish')
-    .description('Post the verdict of a report.json as a comment on its pull request.')
-    .argument('<report>', 'a report.json, or the directory that holds it');
+  command.argument('<report>', 'a report.json, or the directory that holds it');
   addGateOptions(command, options);
   command
     .addHelpText(
@@ -25,6 +26,7 @@ Exit codes:
     )
     .action(async (report: string, flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), publish: report };
+      const { runGate } = await import('./run-gate.ts');
       setExitCode(await runGate({ quiet: false, verbose: false, format: 'text', texts }, context));
     });
 }

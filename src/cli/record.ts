@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
-import { listOptions } from '../gate/options.ts';
+import { listOptions } from '../gate/options/list.ts';
 import { isFlagOf } from '../gate/options/surfaces.ts';
-import { addRunFlags, type GateProcess, readRunFlags, runGate } from './run.ts';
+import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 
-/** Adds `record`: the gate, for the recordings of what models answer. */
-export function addRecordCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+/** Defines `record`: the gate, for the recordings of what models answer. */
+export function defineRecordCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('run', name) && name !== 'recordings');
-  const command = program
-    .command('record')
-    .description('Record what models answer in cases with prompts, next to the evals files.');
   addRunFlags(command, options);
   command
     .addOption(new Option('--all', 'Record every case with a prompt, not only those without a recording that fits.'))
@@ -26,6 +23,7 @@ Exit codes:
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const run = readRunFlags(files, flags, options);
       run.texts['recordings'] = flags['all'] === true ? 'record' : 'auto';
+      const { runGate } = await import('./run-gate.ts');
       setExitCode(await runGate({ ...run, isRecording: true }, context));
     });
 }

@@ -17,11 +17,9 @@ interface RenderFlags {
   out?: string;
 }
 
-/** Adds `render`: a report.json as the text that another system shows. */
-export function addRenderCommand(program: Command, setExitCode: (code: number) => void): void {
-  program
-    .command('render')
-    .description('Print a report.json as Markdown, or as the Code Quality report of GitLab.')
+/** Defines `render`: a report.json as the text that another system shows. */
+export function defineRenderCommand(command: Command, setExitCode: (code: number) => void): void {
+  command
     .argument('<report>', 'a report.json, or the directory that holds it')
     .addOption(
       new Option(`--as <${forms.join('|')}>`, 'A short comment, the whole summary, or a Code Quality report.')

@@ -15,18 +15,14 @@ import { renderSurfaceText } from '../report/surface.ts';
 import { indexLines, renderSurfaceFile } from '../surface/file.ts';
 import { reportSurfaces } from '../surface/report.ts';
 import { judgeSurface } from '../verdict/judge-surface.ts';
-import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
-import { addFormatOption, readFormat } from './output-format.ts';
+import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Adds `surface`: writes what a server shows into a file, or compares it with the file. */
-export function addSurfaceCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `surface`: writes what a server shows into a file, or compares it with the file. */
+export function defineSurfaceCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config', 'policy', 'protocol');
-  const command = program
-    .command('surface')
-    .description(
-      'Compare the tools, prompts and resources of an MCP server with a file, or write that file. Runs no evals.',
-    );
   addGateOptions(command, options);
   const add = (flags: string, text: string) =>
     command.addOption(new Option(flags, text).helpGroup('The surface file:'));

@@ -8,14 +8,14 @@ import { parseDoctorOptions } from '../gate/options.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
-import { addFormatOption, readFormat } from './output-format.ts';
+import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Adds `tools`: the tools of a server with their arguments. */
-export function addToolsCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `tools`: the tools of a server with their arguments. */
+export function defineToolsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config');
-  const command = program.command('tools').description('List the tools of an MCP server with their arguments.');
   addGateOptions(command, options);
   addFormatOption(command);
   command

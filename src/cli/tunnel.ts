@@ -5,11 +5,12 @@ import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
-import { addGateOptions, listServerOptions, readSecretFlags } from './gate-options.ts';
+import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 
-/** Adds `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
-export function addTunnelCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
+export function defineTunnelCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions(
     'mcp-config',
     'isolation',
@@ -19,9 +20,6 @@ export function addTunnelCommand(program: Command, setExitCode: (code: number) =
     'project',
     'server-name',
   );
-  const command = program
-    .command('tunnel')
-    .description('Let a hosted service reach an MCP server of this machine, until it is stopped.');
   addGateOptions(command, options);
   command
     .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))

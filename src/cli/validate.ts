@@ -8,11 +8,9 @@ import { findCasesWithoutModel } from '../suite/model-settings.ts';
 import { loadSuites } from '../suite/load.ts';
 import { loadSnapshots } from '../suite/load-snapshots.ts';
 
-/** Adds `validate`: reads evals files and reports every finding, without starting anything. */
-export function addValidateCommand(program: Command, setExitCode: (code: number) => void): void {
-  program
-    .command('validate')
-    .description('Check evals files and report every finding with its file, line and column.')
+/** Defines `validate`: reads evals files and reports every finding, without starting anything. */
+export function defineValidateCommand(command: Command, setExitCode: (code: number) => void): void {
+  command
     .argument('<files...>', 'paths or glob patterns of evals files')
     .option('--surface <file>', 'A surface file, for warnings about the tools that it offers to models.')
     .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')

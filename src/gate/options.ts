@@ -10,25 +10,12 @@ import {
   findDoctorContradictions,
   findTunnelContradictions,
 } from './options/contradictions.ts';
+import { listOptions, toOptionKey, toOptionName } from './options/list.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 import { commandFlagCode } from './options/surfaces.ts';
-import { describeOption, type OptionMeta } from './options/values.ts';
 import { listOtelSecrets } from './plan/otel-variables.ts';
 import { listCredentials } from './plan/plan-access.ts';
 import { readPolicyOption } from './plan/plan-policy.ts';
-
-export interface OptionDescription extends OptionMeta {
-  /** Kebab-case: the action's input and, after two dashes, the command's flag. */
-  name: string;
-}
-
-/** Describes every option in the order in which people should read them. */
-export function listOptions(): OptionDescription[] {
-  return Object.entries(gateOptionsSchema.shape).flatMap(([key, schema]) => {
-    const meta = describeOption(schema);
-    return meta === undefined ? [] : [{ ...meta, name: toOptionName(key) }];
-  });
-}
 
 /**
  * Reads the texts of an action's inputs or a command's flags, keyed by kebab-case name, into options. An absent or
@@ -101,14 +88,6 @@ function isBlank(text: string | undefined): boolean {
 function toConfigurationIssue(zodIssue: z.core.$ZodIssue): ConfigurationIssue {
   const input = toOptionName(String(zodIssue.path[0]));
   return { input, code: `bad-${input}`, message: zodIssue.message };
-}
-
-function toOptionName(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-function toOptionKey(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generator } from '../../src/base/version.ts';
 import { isFlagOf } from '../../src/gate/options/surfaces.ts';
-import { listOptions } from '../../src/gate/options.ts';
+import { listOptions } from '../../src/gate/options/list.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace } from '../support/workspace.ts';

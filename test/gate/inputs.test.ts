@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isFlagOf, isInputOf } from '../../src/gate/options/surfaces.ts';
-import { listOptions } from '../../src/gate/options.ts';
+import { listOptions } from '../../src/gate/options/list.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const metadata = z.object({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
-import { listOptions, parseGateOptions } from '../../src/gate/options.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { listOptions } from '../../src/gate/options/list.ts';
 
 const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
 

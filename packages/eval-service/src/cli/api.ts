@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import type { Redactor } from '../../../../src/base/redaction.ts';
 import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
-import { listOptions } from '../../../../src/gate/options.ts';
+import { listOptions } from '../../../../src/gate/options/list.ts';
 import { planCall, walkOperation } from '../../../../src/service/call-operation.ts';
 import { listFields } from '../../../../src/service/operations/fields.ts';
 import type { Operation } from '../../../../src/service/operations/operation.ts';
@@ -24,12 +24,10 @@ interface ApiFlags {
   help?: boolean;
 }
 
-/** Adds `api`: one call of the eval API, whose answer goes to stdout as JSON. */
-export function addApiCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+/** Defines `api`: one call of the eval API, whose answer goes to stdout as JSON. */
+export function defineApiCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => serviceFlags.has(name));
-  const command = program
-    .command('api')
-    .description('Call an operation of the eval API, and print its answer as JSON.')
+  command
     .argument('[operation]', 'such as getMe')
     .argument('[fields...]', 'its fields, as --field value')
     .helpOption(false)

@@ -35,11 +35,9 @@ interface ServeFlags {
 
 const sandboxModes = ['auto', 'off', 'required'] as const;
 
-/** Adds `serve`: the embedded eval service alone, until a signal stops it. */
-export function addServeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  program
-    .command('serve')
-    .description('Run the embedded eval service alone, on 127.0.0.1, until it is stopped.')
+/** Defines `serve`: the embedded eval service alone, until a signal stops it. */
+export function defineServeCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  command
     .addOption(
       new Option('--port <port>', 'The port to listen on. Default: a free one.')
         .default(0, undefined)

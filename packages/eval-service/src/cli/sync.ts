@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import type { Redactor } from '../../../../src/base/redaction.ts';
 import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
-import { listOptions } from '../../../../src/gate/options.ts';
+import { listOptions } from '../../../../src/gate/options/list.ts';
 import { escapeTerminalText } from '../../../../src/report/escape/log.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import { requireProject } from '../../../../src/service/project.ts';
@@ -28,27 +28,30 @@ interface PullFlags extends ServiceFlags {
   force?: boolean;
 }
 
-/** Adds `sync` and `pull`: suites of a hosted project from evals files, and the other way round. */
-export function addSyncCommands(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => serviceFlags.has(name));
-  const addServiceOptions = (command: Command) => {
-    command.addOption(createServiceOption());
-    for (const { name, hint, brief } of options) command.option(`--${name} ${hint}`, brief);
-    return command;
-  };
-  const openPlace = async (flags: ServiceFlags) => {
-    const texts = readGateFlags({ ...flags }, process.env, options);
-    const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-    const client = openServiceOfFlags({ service: flags.service, texts, redactor, signal });
-    const { id: projectId } = await requireProject(client, { project: texts['project'] || null, signal });
-    return { client, projectId, signal } satisfies SyncPlace;
-  };
-  const print = (text: string) => process.stdout.write(`${escapeTerminalText(redactor.redact(text))}\n`);
+const listServiceFlags = () => listOptions().filter(({ name }) => serviceFlags.has(name));
 
-  addServiceOptions(
-    program
-      .command('sync')
-      .description('Make suites of a hosted project the same as evals files.')
+function addServiceFlags(command: Command): Command {
+  command.addOption(createServiceOption());
+  for (const { name, hint, brief } of listServiceFlags()) command.option(`--${name} ${hint}`, brief);
+  return command;
+}
+
+async function openPlace(flags: ServiceFlags, redactor: Redactor) {
+  const texts = readGateFlags({ ...flags }, process.env, listServiceFlags());
+  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  const client = openServiceOfFlags({ service: flags.service, texts, redactor, signal });
+  const { id: projectId } = await requireProject(client, { project: texts['project'] || null, signal });
+  return { client, projectId, signal } satisfies SyncPlace;
+}
+
+function print(text: string, redactor: Redactor): void {
+  process.stdout.write(`${escapeTerminalText(redactor.redact(text))}\n`);
+}
+
+/** Defines `sync`: suites of a hosted project from evals files. */
+export function defineSyncCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  addServiceFlags(
+    command
       .argument('<files...>', 'paths or glob patterns of evals files')
       .option('--plan', 'Print what differs, and change nothing.')
       .option('--apply', 'Print what differs, and change it.')
@@ -71,28 +74,29 @@ Examples:
         throw new ConfigurationError([{ input: 'plan', code: 'plan-or-apply', message }]);
       }
       const suites = await readSyncFiles(patterns, { cwd: process.cwd(), profile: serviceProfiles[flags.service] });
-      const place = await openPlace(flags);
+      const place = await openPlace(flags, redactor);
       await using _client = place.client;
       const plans = await planSync(suites, { server, prune }, place);
-      for (const line of plans.flatMap(describeSuiteSync)) print(line);
+      for (const line of plans.flatMap(describeSuiteSync)) print(line, redactor);
       if (apply) await applySync(plans, place);
       const changed = plans.filter((each) => !isInStep(each)).length;
       if (changed > 0)
-        print(apply ? `Changed ${changed} of ${plans.length}.` : 'Nothing was changed; --apply does it.');
+        print(apply ? `Changed ${changed} of ${plans.length}.` : 'Nothing was changed; --apply does it.', redactor);
       setExitCode(0);
     });
+}
 
-  addServiceOptions(
-    program
-      .command('pull')
-      .description('Write a suite of a hosted project as an evals file.')
+/** Defines `pull`: an evals file from a suite of a hosted project. */
+export function definePullCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  addServiceFlags(
+    command
       .argument('<suite>', 'its id or name')
       .option('--out <file>', 'Where to write it. [stdout]')
       .option('--force', 'Replace a file that is there.'),
   )
     .addHelpText('after', '\nExample:\n  $ mcp-eval-ci pull "Notes server" --service mcpjam --out notes.evals.yaml')
     .action(async (suite: string, flags: PullFlags) => {
-      const place = await openPlace(flags);
+      const place = await openPlace(flags, redactor);
       await using _client = place.client;
       const text = redactor.redact(await pullFile(suite, place));
       await writeOut(text, flags);

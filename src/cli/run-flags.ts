@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander';
+import type { Redactor } from '../base/redaction.ts';
+import type { OptionDescription } from '../gate/options/list.ts';
+import type { Supervision } from '../supervisor/supervised.ts';
+import { addFormatOption, type OutputFormat, readFormat } from './format-flag.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+
+/** The process of a command that runs the gate. */
+export interface GateProcess {
+  redactor: Redactor;
+  supervision: Supervision;
+}
+
+export interface RunFlags {
+  quiet: boolean;
+  verbose: boolean;
+  format: OutputFormat;
+  /** Every option of the gate, by its name, as text. */
+  texts: Record<string, string>;
+  /** Whether recordings are written next to the evals files, and decide the exit code. */
+  isRecording?: boolean;
+  updatesSnapshots?: boolean;
+  /** Whether expected values in the evals files become those of the results. */
+  updatesLiterals?: boolean;
+}
+
+/** Adds what a command takes that runs evals: files, the options of the gate, and how its output looks. */
+export function addRunFlags(command: Command, options: readonly OptionDescription[]): void {
+  command.argument('[files...]', 'evals files, as if given with --evals');
+  addGateOptions(command, options);
+  addFormatOption(command);
+  command
+    .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
+    .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'));
+}
+
+export function readRunFlags(
+  files: readonly string[],
+  flags: Record<string, unknown>,
+  options: readonly OptionDescription[],
+): RunFlags {
+  const texts = readGateFlags(flags, process.env, options);
+  texts['evals'] = [texts['evals'], ...files].join('\n');
+  return {
+    quiet: flags['quiet'] === true,
+    verbose: flags['verbose'] === true,
+    format: readFormat(flags),
+    texts,
+  };
+}

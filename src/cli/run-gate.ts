@@ -1,0 +1,94 @@
+import { ConfigurationError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { systemClock } from '../base/time.ts';
+import { limitHeapGrowth } from '../gate/host-process.ts';
+import { createJobContext, previewJob, runJob } from '../gate/job.ts';
+import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
+import { publishIssues } from '../gate/publish/publish-files.ts';
+import { publishReport } from '../gate/publish/publish-report.ts';
+import { createTerminalLogger, redactText } from './logger.ts';
+import { printAnnotations, printReport } from './output-format.ts';
+import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
+import type { GateProcess, RunFlags } from './run-flags.ts';
+import { createLiteralLog } from './update.ts';
+
+/** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
+export async function runGate(
+  { quiet, verbose, format, texts, isRecording = false, updatesSnapshots = false, updatesLiterals = false }: RunFlags,
+  { redactor, supervision }: GateProcess,
+): Promise<number> {
+  limitHeapGrowth();
+  const { stdout, stderr, env: environment } = process;
+  const progress = createProgressDisplay({
+    write: (text) => stderr.write(text),
+    isTerminal: stderr.isTTY && environment['CI'] === undefined,
+    columns: stderr.columns,
+    clock: systemClock,
+    redactor,
+  });
+  const logger = createTerminalLogger({
+    write: (text) => {
+      progress.clear();
+      stderr.write(text);
+    },
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: quiet,
+    isVerbose: verbose,
+  });
+
+  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+  try {
+    const flags = { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals };
+    return await runPlan(flags, { logger, progress, redactor, supervision });
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
+      const context = { cwd: process.cwd(), logger, redactor, summaryPath };
+      const stream = format === 'json' ? stderr : stdout;
+      printAnnotations(await publishIssues(error.issues, texts, context), { redactor, stream });
+    }
+    throw error;
+  }
+}
+
+async function runPlan(
+  { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals }: Required<Omit<RunFlags, 'verbose'>>,
+  { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
+): Promise<number> {
+  const { stdout, stderr, env: environment } = process;
+  const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
+  const options = await readGateOptions(texts, { cwd: context.cwd });
+  if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
+  if (options.dryRun) {
+    const preview = await previewJob(options, context);
+    for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
+    return 0;
+  }
+  const literals = updatesLiterals ? createLiteralLog() : null;
+  const { exitCode, isFullyRecorded } = await runJob(options, context, {
+    ...(literals !== null && { watchEvidence: literals.watch }),
+    isRecording,
+    updatesSnapshots,
+    summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
+    supervision,
+    ...(quiet ? {} : { onProgress: progress.listener }),
+    onReport: (report) => {
+      progress.clear();
+      printReport(report, { format, redactor });
+    },
+    onAnnotations: (annotations) =>
+      printAnnotations(annotations, { redactor, stream: format === 'json' ? stderr : stdout }),
+    onFiles: (_report, files) => {
+      const written = Object.values(files).filter((path) => path !== null);
+      if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
+    },
+  });
+  if (literals !== null) {
+    const stream = format === 'json' ? stderr : stdout;
+    const print = (line: string) => void stream.write(`${line}\n`);
+    await literals.update({ cwd: context.cwd, print, redactor, color: stream.hasColors?.() ?? false });
+  }
+  // What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then.
+  return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
+}

@@ -1,0 +1,22 @@
+import type { Redactor } from '../base/redaction.ts';
+import { listKnownSecrets } from '../gate/options.ts';
+import type { OptionDescription } from '../gate/options/list.ts';
+import { readGateFlags } from './gate-options.ts';
+
+/** Reads the flags as `readGateFlags` does; every secret among them is redacted from then on. */
+export function readSecretFlags(
+  flags: Readonly<Record<string, unknown>>,
+  {
+    options,
+    environment,
+    redactor,
+  }: {
+    options: readonly OptionDescription[];
+    environment: Readonly<Record<string, string | undefined>>;
+    redactor: Redactor;
+  },
+): Record<string, string> {
+  const texts = readGateFlags(flags, environment, options);
+  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+  return texts;
+}
