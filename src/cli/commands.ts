@@ -103,11 +103,6 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
   { name: 'sync', summary: 'Make suites of a hosted project the same as evals files.', load: serviceCommands.loadSync },
   { name: 'pull', summary: 'Write a suite of a hosted project as an evals file.', load: serviceCommands.loadPull },
   {
-    name: 'convert',
-    summary: 'Write files of another format as an evals file, exactly or not at all.',
-    load: async () => (await import('./convert.ts')).defineConvertCommand,
-  },
-  {
     name: 'completion',
     summary: 'Print a script that completes words of this command in a shell.',
     load: async () => (await import('./completion.ts')).defineCompletionCommand,

@@ -19,7 +19,6 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['report', 2],
   ['history', 3],
   ['http', 3],
-  ['convert', 3],
   ['service', 4],
   ['github', 4],
   ['otlp', 4],

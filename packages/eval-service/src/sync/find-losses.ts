@@ -48,7 +48,7 @@ export function findLosses(
   profile: Pick<ServiceProfile, 'name' | 'dialect' | 'limits'>,
 ): ConfigurationIssue[] {
   if (isRecord(document.value) && Object.hasOwn(document.value, 'schemaVersion')) {
-    const message = 'is a suite file of the service; make an evals file of it with `convert --from service`';
+    const message = 'is a suite file of the service; write its cases as an evals file (docs/evals.md)';
     return [{ ...document.locateKey(['schemaVersion']), code: 'not-an-evals-file', message }];
   }
   const issues = [

@@ -10,24 +10,6 @@ import { createWorkspace, type Workspace } from '../../../../test/support/worksp
 
 const file = 'suite: Notes\ncases:\n  - title: Adds\n    steps:\n      - toolCall: add\n';
 
-describe('mcp-eval-ci convert', () => {
-  it('writes a file and its notes, or says at which line it cannot', async () => {
-    const source = 'server: { command: x }\nassert: { tool: add, args: { a: 1 }, expect: { not_error: true } }\n';
-    await using workspace = await createWorkspace({ 'adds.yaml': source, 'skips.yaml': `${source}skip: true\n` });
-    const convert = (...args: string[]) =>
-      runCommand(['convert', '--from', 'mcp-assert', ...args], { cwd: workspace.path });
-    const [written, refused] = await Promise.all([convert('adds.yaml'), convert('skips.yaml', '--out', 'none.yaml')]);
-    expect(written).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/^suite: mcp-assert\ncases:\n {2}- title: adds.yaml\n/),
-    });
-    expect(written.stderr).toContain('Note: The server is not part of an evals file');
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toContain('skips.yaml:3:1: `skip` cannot be converted exactly');
-    await expect(workspace.read('none.yaml')).rejects.toThrow('ENOENT');
-  });
-});
-
 describe('mcp-eval-ci sync and pull', () => {
   let service: ContractService;
   beforeAll(async () => {
