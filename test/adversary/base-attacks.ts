@@ -2,14 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { commitFiles, runGitIn } from '../support/github/pull-request.ts';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { type AttackResult, type IsolationLevel, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
-
-const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** A change that is worse than its base, and has the base look as bad. */
 export interface BaseAttack extends LevelledAttack {
@@ -181,7 +179,7 @@ export async function runPortAttack(attack: BaseAttack, { slack = 1 } = {}): Pro
   });
   const { exitCode, report, output } = await observeGate({
     args: [
-      entry,
+      commandPath,
       'run',
       '--sandbox',
       sandboxOf[attack.level],
@@ -252,7 +250,7 @@ export async function runBaseGate(
   const at = (name: string) => join(workspace.path, name);
   const { exitCode, report, output } = await observeGate({
     args: [
-      entry,
+      commandPath,
       'run',
       `--sandbox=${sandboxOf[level]}`,
       '--format=json',

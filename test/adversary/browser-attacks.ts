@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { writeScriptedBrowser } from '../support/scripted-browser.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
-
-const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** A server that puts another program in the place from which the gate starts its browser again. */
 export interface BrowserAttack extends LevelledAttack {
@@ -70,11 +68,10 @@ cases:
       - assert: { textVisible: one, toolName: show }
 `;
 
+const limitS = 300;
+
 /** Runs a gate whose browser ends at its first request, so that the gate would start it again. */
-export async function runBrowserAttack(
-  attack: BrowserAttack,
-  { command = entry, limitS = 300 }: { command?: string; limitS?: number } = {},
-): Promise<AttackResult & { starts: string[] }> {
+export async function runBrowserAttack(attack: BrowserAttack): Promise<AttackResult & { starts: string[] }> {
   await using workspace = await createWorkspace({ 'checkout/x.evals.yaml': evals, 'bin/log': '' });
   const at = (path: string) => join(workspace.path, path);
   const [browser, log, evidence] = [at('bin/chromium'), at('bin/log'), at('evidence')];
@@ -83,7 +80,7 @@ export async function runBrowserAttack(
   await workspace.write('checkout/server.mjs', writeServer(attack.plant, { browser, program }));
   const observed = await observeGate({
     args: [
-      command,
+      commandPath,
       'run',
       `--sandbox=${sandboxOf[attack.level]}`,
       ...(attack.level === 'confined' ? [`--sandbox-write=${at('bin')}`] : []),

@@ -1,9 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { renderReportJson } from '../../src/report/json.ts';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
@@ -49,17 +49,15 @@ export const inputAttacks: readonly InputAttack[] = inputs.map(([name, args, say
 /** Far longer than any of these commands takes. */
 const patienceMs = 60_000;
 
-const sources = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-/** Runs the command, the sources of it unless given, and ends it where it hangs. */
-export async function runInputAttack(attack: InputAttack, command = sources): Promise<AttackResult> {
+/** Runs the command, and ends it where it hangs. */
+export async function runInputAttack(attack: InputAttack): Promise<AttackResult> {
   await using workspace = await createWorkspace({
     'a.yaml': greenEvals,
     'red.json': renderReportJson(createRedReport()),
     'shards/1/a.txt': '',
   });
   for (const path of ['pipe', 'shards/1/report.json']) execFileSync('mkfifo', [join(workspace.path, path)]);
-  const ended = await promisify(execFile)(process.execPath, [command, ...attack.args], {
+  const ended = await promisify(execFile)(process.execPath, [commandPath, ...attack.args], {
     cwd: workspace.path,
     env: listChildVariables(),
     timeout: patienceMs,

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { type ObservedGate, observeGate } from './observe-gate.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A server that puts programs where the gate could find them. */
 export interface ProgramAttack extends LevelledAttack {
@@ -55,11 +53,7 @@ ${['one', 'two'].map((word) => `  - title: Says ${word}\n    deterministic: true
 /** Runs a gate with a base of which the change has lost an answer. */
 export async function runProgramAttack(
   attack: ProgramAttack,
-  {
-    command = join(root, 'src/cli/main.ts'),
-    limitS = 600,
-    traces = false,
-  }: { command?: string; limitS?: number; traces?: boolean } = {},
+  { limitS = 600, traces = false }: { limitS?: number; traces?: boolean } = {},
 ): Promise<AttackResult & { observed: ObservedGate; isPlanted: boolean; late: string[] | null }> {
   await using workspace = await createWorkspace({
     'repository/x.evals.yaml': evals,
@@ -88,7 +82,7 @@ await import('./plant.mjs');
   git('commit', '-q', '-a', '-m', 'Two');
   const observed = await observeGate({
     args: [
-      command,
+      commandPath,
       'run',
       `--sandbox=${sandboxOf[attack.level]}`,
       ...(attack.level === 'none' ? [] : [`--sandbox-write=${directory}`]),
@@ -108,7 +102,10 @@ await import('./plant.mjs');
       GITHUB_OUTPUT: join(cwd, 'output'),
     },
     limitS: limitS * 2,
-    tracer: traces ? ['strace', '-ff', '-qq', '-ttt', '-s', '4096', '-e', 'trace=execve', '-o', at('trace')] : [],
+    // With `--seccomp-bpf`, the other calls of the kernel do not stop.
+    tracer: traces
+      ? ['strace', '-ff', '--seccomp-bpf', '-qq', '-ttt', '-s', '4096', '-e', 'trace=execve', '-o', at('trace')]
+      : [],
   });
   const ran = await readFile(evidence, 'utf8').catch(() => '');
   const isPlanted = (await readFile(join(directory, 'git'), 'utf8').catch(() => '')) !== '';

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
+import { bundleCommand } from '../support/process/bundle-command.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { setup as bundleServers } from '../support/servers/bundle-servers.ts';
 import { accessAttacks, runAccessAttack } from './access-attacks.ts';
@@ -43,6 +44,7 @@ interface Batch {
 }
 
 await bundleServers();
+await bundleCommand();
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 const isWanted = (wanted: readonly string[] | undefined, name: string) => wanted?.includes(name) ?? true;
 const choose = (attacks: readonly ServerAttack[]) =>

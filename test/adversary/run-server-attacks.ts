@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandPath, entryDirectory } from '../support/process/bundled-command.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import {
   type AttackResult,
@@ -16,7 +17,6 @@ import { answers, type Order, type Targets } from './payload.ts';
 import { decisiveFiles } from './server-attacks.ts';
 
 const server = fileURLToPath(new URL('attacking-server.ts', import.meta.url));
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Of the gate and its supervisor, each. */
 const maxMemoryMiB = 512;
@@ -35,9 +35,7 @@ export interface AttackOptions {
   level: IsolationLevel;
   /** How much longer than promised a gate may take on a slow machine. */
   slack?: number;
-  /** What to run; the sources of the command unless given. */
-  command?: string;
-  /** Runs a copy of `lib/`, which the attack may overwrite. */
+  /** Runs a copy of the command, which the attack may overwrite. */
   isCopied?: boolean;
   /** Whether one process of the server makes all attacks; each has its own unless given. */
   isShared?: boolean;
@@ -49,23 +47,16 @@ const bystanderTitle = 'is not attacked';
 /** Runs one gate with a case for each attack, or with the one attack that needs a gate of its own. */
 export async function runServerAttacks(
   attacks: readonly ServerAttack[],
-  {
-    level,
-    command = join(root, 'src/cli/main.ts'),
-    slack = 1,
-    isCopied = false,
-    isShared = false,
-    timeoutS = 20,
-  }: AttackOptions,
+  { level, slack = 1, isCopied = false, isShared = false, timeoutS = 20 }: AttackOptions,
 ): Promise<AttackedGate> {
   const isAlone = attacks.length === 1 && attacks[0]?.isAlone === true;
   await using copy = await createWorkspace();
   await using workspace = await createAttackedWorkspace(attacks, isAlone);
-  const entry = isCopied ? await copyCommand(copy) : command;
+  const entry = isCopied ? await copyCommand(copy) : commandPath;
   const targets: Targets = {
     workspace: workspace.path,
     files: Object.fromEntries(Object.entries(decisiveFiles).map(([name, file]) => [name, join(workspace.path, file)])),
-    code: isCopied ? [join(copy.path, 'lib')] : [],
+    code: isCopied ? [join(copy.path, 'cli')] : [],
     evidence: join(workspace.path, 'state/evidence.txt'),
     errors: join(workspace.path, 'state/errors.txt'),
   };
@@ -193,11 +184,9 @@ const runnerVariables = ({ path }: Workspace) => ({
   GITHUB_EVENT_PATH: join(path, 'runner/event.json'),
 });
 
-/** The command as it is installed, with a copy of its own code. */
+/** The command with a copy of its own code, which loads most of it only when it needs it. */
 async function copyCommand({ path }: Workspace): Promise<string> {
-  await mkdir(path, { recursive: true });
-  for (const name of ['lib', 'package.json', 'schemas'])
-    await cp(join(root, name), join(path, name), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(path, 'node_modules'));
-  return join(path, 'lib/cli/main.js');
+  for (const name of ['cli', 'package.json'])
+    await cp(join(entryDirectory, name), join(path, name), { recursive: true });
+  return join(path, relative(entryDirectory, commandPath));
 }

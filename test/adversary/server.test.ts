@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { commandPath } from '../support/process/bundled-command.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import type { ServerAttack } from './attack.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
@@ -8,7 +7,7 @@ import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } fro
 // One gate for each class of attacks; `npm run test:adversary` runs every variant at every moment with every answer.
 
 /** A slow machine decides nothing. */
-const patient = { command: commandPath, slack: 10, timeoutS: 60 };
+const patient = { slack: 10, timeoutS: 60 };
 const off: AttackOptions = { ...patient, level: 'none' };
 const isolated: AttackOptions = { ...patient, level: 'isolated' };
 /** For attacks that their server survives. */

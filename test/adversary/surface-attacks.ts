@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { renderSurfaceFile } from '../../src/surface/file.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
-
-const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** A change that breaks what its server shows, among so much that the gate may not get through it. */
 export interface SurfaceAttack extends LevelledAttack {
@@ -157,7 +155,7 @@ const graceS = 15;
 /** Runs the gate of the change, whose case passes: only its surface keeps it from passing. */
 export async function runSurfaceAttack(
   attack: SurfaceAttack,
-  { command = entry, slack = 1, timeoutS = 60 }: { command?: string; slack?: number; timeoutS?: number } = {},
+  { slack = 1, timeoutS = 60 }: { slack?: number; timeoutS?: number } = {},
 ): Promise<AttackResult> {
   const { before, after, pageSize = 1_000_000, changes = 0, finds, level } = attack;
   const nothing = { instructions: null, prompts: [], resources: [], resourceTemplates: [] };
@@ -171,7 +169,7 @@ export async function runSurfaceAttack(
   });
   const observed = await observeGate({
     args: [
-      command,
+      commandPath,
       'run',
       `--sandbox=${sandboxOf[level]}`,
       '--format=json',

@@ -6,11 +6,11 @@ import { actionPath, commandPath, entryDirectory } from './bundled-command.ts';
 
 /** Runs once before all tests, and while they are watched, again before each run. */
 export async function setup(project: TestProject): Promise<void> {
-  await bundle();
-  project.onTestsRerun(bundle);
+  await bundleCommand();
+  project.onTestsRerun(bundleCommand);
 }
 
-async function bundle(): Promise<void> {
+export async function bundleCommand(): Promise<void> {
   await mkdir(entryDirectory, { recursive: true });
   // Without it, Node parses each file twice, once as CommonJS.
   await writeFile(`${entryDirectory}/package.json`, '{ "type": "module" }\n');
