@@ -30,12 +30,6 @@ const shownBugs = [
     replacement: 'server.registerTool("read_all"',
   }),
   createBug('memory', {
-    id: 'annotation-flipped',
-    file: 'dist/index.js',
-    search: 'title: "Search Nodes",',
-    replacement: 'title: "Search Nodes", _meta: {},',
-  }),
-  createBug('memory', {
     id: 'graph-always-empty',
     file: 'dist/index.js',
     search: 'return this.loadGraph();',
@@ -43,29 +37,23 @@ const shownBugs = [
   }),
 ];
 
-const sumBugs = [
-  createBug('everything', {
-    id: 'difference',
-    file: 'dist/tools/get-sum.js',
-    search: 'validatedArgs.a + validatedArgs.b',
-    replacement: 'validatedArgs.a - validatedArgs.b',
+const answerBugs = [
+  createBug('memory', {
+    id: 'relation-without-ends',
+    file: 'dist/index.js',
+    search: 'return this.loadGraph();',
+    replacement: 'return { entities: [], relations: [{ from: "nowhere", to: "b", relationType: "c" }] };',
   }),
-  createBug('everything', {
+  createBug('memory', {
     id: 'described-otherwise',
-    file: 'dist/tools/get-sum.js',
-    search: 'Returns the sum of two numbers',
-    replacement: 'Returns a number',
-  }),
-  createBug('everything', {
-    id: 'only-other-cities',
-    file: 'dist/tools/get-structured-content.js',
-    search: 'temperature: 73',
-    replacement: 'temperature: 74',
+    file: 'dist/index.js',
+    search: 'Read the entire knowledge graph',
+    replacement: 'Read the graph',
   }),
 ];
 
-/** Compares what one call answers with what it answered on the base. */
-const sumGate: Contestant = {
+/** Judges by what one call answers. */
+const callGate: Contestant = {
   title: 'One call',
   kind: 'person',
   kept: [],
@@ -74,8 +62,8 @@ const sumGate: Contestant = {
     await Promise.resolve();
   },
   async check({ start, project }: Gate) {
-    const { answers } = await runSession([{ tool: 'get-sum', arguments: { a: 2, b: 3 } }], { start, cwd: project });
-    return { fails: !answers[0]!.includes('is 5.'), findings: [] };
+    const { answers } = await runSession([{ tool: 'read_graph', arguments: {} }], { start, cwd: project });
+    return { fails: answers[0]!.includes('nowhere'), findings: [] };
   },
   countLines: async () => await Promise.resolve(1),
 };
@@ -121,25 +109,24 @@ function listCaught({ measured, server }: Cell): boolean[][] {
 }
 
 describe('a cell', () => {
-  it('has what the surface of server-memory shows of three bugs, in two columns', async () => {
+  it('has what the surface of server-memory shows of two bugs, in two columns', async () => {
     const { cell } = await measure('memory', { name: 'surface', contestant: surface, changes: shownBugs });
-    const [renamed, , invisible] = listCaught(cell);
+    const [renamed, invisible] = listCaught(cell);
     expect(renamed).toEqual([true, true]);
     expect(invisible).toEqual([false, false]);
     expect(cell.measured.map(({ runs }) => runs.every(({ outcome }) => outcome === 'done'))).not.toContain(false);
   });
 
   it('goes on where it stopped, and shows nothing of a bug of a server that is held out', async () => {
-    const [difference, ...others] = sumBugs;
-    const settings = { name: 'sum', contestant: sumGate, isHeldOut: true };
-    const { directory } = await measure('everything', { ...settings, changes: [difference!] });
-    const before = await readFile(join(directory, 'everything.sum.none.jsonl'), 'utf8');
-    const { cell, log } = await measure('everything', { ...settings, changes: [difference!, ...others], directory });
-    const after = await readFile(join(directory, 'everything.sum.none.jsonl'), 'utf8');
+    const [answered, ...others] = answerBugs;
+    const settings = { name: 'call', contestant: callGate, isHeldOut: true };
+    const { directory } = await measure('memory', { ...settings, changes: [answered!] });
+    const before = await readFile(join(directory, 'memory.call.none.jsonl'), 'utf8');
+    const { cell, log } = await measure('memory', { ...settings, changes: [answered!, ...others], directory });
+    const after = await readFile(join(directory, 'memory.call.none.jsonl'), 'utf8');
     expect(after.startsWith(before)).toBe(true);
     expect(listCaught(cell)).toEqual([
       [true, true],
-      [false, false],
       [false, false],
     ]);
     expect(log).toEqual([]);
@@ -153,7 +140,7 @@ describe('a cell', () => {
     };
     const { cell } = await measure('memory', {
       name: 'sleeper',
-      contestant: { ...sumGate, check },
+      contestant: { ...callGate, check },
       changes: [shownBugs[0]!],
       repeats: 0,
       limitMs: 100,
@@ -168,10 +155,10 @@ describe('a cell', () => {
     const changes = [
       createBug('memory', { id: 'absent', file: 'dist/index.js', search: 'no such text', replacement: '' }),
       createBug('memory', { id: 'often', file: 'dist/index.js', search: 'graph.entities', replacement: '' }),
-      shownBugs[2]!,
+      shownBugs[1]!,
     ];
     const check: Contestant['check'] = async () => await Promise.resolve({ fails: false, findings: [] });
-    const { cell, refusals } = await measure('memory', { name: 'none', contestant: { ...sumGate, check }, changes });
+    const { cell, refusals } = await measure('memory', { name: 'none', contestant: { ...callGate, check }, changes });
     expect(refusals.map(formatRefusal)).toEqual([
       expect.stringMatching(/^bugs\/memory\/absent\.json: its search text occurs 0 times in the file\. Quote /),
       expect.stringMatching(/^bugs\/memory\/often\.json: its search text occurs \d+ times in the file\. Quote /),
@@ -182,19 +169,20 @@ describe('a cell', () => {
 
 describe('a proof', () => {
   it('refuses a bug that answers as before, with file and remedy', async () => {
-    const calls = [{ tool: 'get-sum', arguments: { a: 2, b: 3 } }];
+    const calls = [{ tool: 'read_graph', arguments: {} }];
+    const others = [{ tool: 'search_nodes', arguments: { query: 'nobody' } }];
     const bugs = [
-      createBug('everything', { ...sumBugs[2]!, proof: { kind: 'answer', calls } }),
-      createBug('everything', {
-        ...sumBugs[0]!,
-        proof: { kind: 'answer', calls: [{ tool: 'get-sum', arguments: {} }] },
+      createBug('memory', { ...shownBugs[1]!, proof: { kind: 'answer', calls: others } }),
+      createBug('memory', {
+        ...answerBugs[0]!,
+        proof: { kind: 'answer', calls: [{ tool: 'search_nodes', arguments: {} }] },
       }),
-      createBug('everything', { ...sumBugs[0]!, proof: { kind: 'answer', calls } }),
+      createBug('memory', { ...answerBugs[0]!, proof: { kind: 'answer', calls } }),
     ];
-    const proofs = await proveChanges(findServer('everything'), bugs, { isAgain: true, onProof: () => {} });
+    const proofs = await proveChanges(findServer('memory'), bugs, { isAgain: true, onProof: () => {} });
     expect(proofs.map(({ refusal }) => (refusal === null ? null : formatRefusal(refusal)))).toEqual([
-      'bugs/everything/only-other-cities.json: its proof differs in 0 of 3 runs, not in 3. Make calls that show the bug, or remove the file.',
-      expect.stringContaining('a call of get-sum is invalid'),
+      'bugs/memory/graph-always-empty.json: its proof differs in 0 of 3 runs, not in 3. Make calls that show the bug, or remove the file.',
+      expect.stringContaining('a call of search_nodes is invalid'),
       null,
     ]);
   });
