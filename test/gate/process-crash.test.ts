@@ -95,12 +95,7 @@ const shapes: Shape[] = [
   },
 ];
 
-async function run(
-  mode: Mode,
-  cases: readonly string[],
-  environment: Record<string, string> = {},
-  sandbox = hasSandbox(mode) ? 'auto' : 'off',
-) {
+async function run(mode: Mode, cases: readonly string[], environment: Record<string, string> = {}, sandbox = 'off') {
   const { isolation, ...fixed } = modes[mode];
   const port = 'PORT' in fixed ? String(await findFreePort()) : null;
   const variables = { ...fixed, ...(port === null ? {} : { PORT: port }), ...environment };
