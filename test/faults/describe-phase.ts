@@ -11,8 +11,11 @@ declare module 'vitest' {
   }
 }
 
-/** At most so many jobs are run per cell; another first seed repeats what another run found. */
-const seeds = Array.from({ length: 5 }, (_, index) => Number(process.env['FAULT_SEED'] ?? 0) * 5 + index);
+/**
+ * At most so many jobs are run per cell; another first seed repeats what another run found. In this order, few of them choose every
+ * alternative: the first lasts for good, and the next ones take another kind of the fault each.
+ */
+const seeds = [3, 2, 1, 0, 4].map((index) => Number(process.env['FAULT_SEED'] ?? 0) * 5 + index);
 
 /** Runs every cell of a phase, each with all seeds. */
 export function describePhase(phase: PhaseName, rows: readonly Row[] = matrix): void {

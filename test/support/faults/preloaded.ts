@@ -5,6 +5,8 @@ import '../../../src/server/open.ts';
 import '../../../src/http/dispatcher.ts';
 import '../../../src/mcp/probe-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
+import '../../../src/gate/run/hosted-backend.ts';
+import '../../../src/gate/run/tool-clashes.ts';
 import '../../../src/gate/run/local-assertions.ts';
 import '../../../src/gate/run/evidence.ts';
 import '../../../src/gate/run/read-baseline.ts';
