@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of which `npm test` makes a quarter of the draws, and the fault matrix, of which it runs each alternative once. */
+/** Tests of which `npm test` makes a tenth of the draws, and the fault matrix, of which it runs each alternative once. */
 const properties = [
   'test/base/redaction.test.ts',
   'test/engine/stale-recordings.property.test.ts',
-  'test/faults/{cancel-run,connect,create-run,create-suite,grant,pages,poll,post-step,relay,server,shared-key,teardown}.test.ts',
+  'test/faults/{cancel-run,chaos,connect,create-run,create-suite,grant,pages,poll,post-step,relay,server,shared-key,teardown}.test.ts',
   'test/gate/{base,base-everything,repeatable}.test.ts',
   'test/gate/damaged-reports.property.test.ts',
   'test/gate/plan/check-report.test.ts',

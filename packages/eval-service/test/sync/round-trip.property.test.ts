@@ -223,7 +223,7 @@ describe('a suite that is synced', () => {
         expect(without?.create).toHaveLength(1);
         expect(isInStep(without ?? expect.fail())).toBe(false);
       }),
-      { numRuns: countDraws(80) },
+      { numRuns: countDraws(200) },
     );
     expect(Object.values(seen).filter((count) => count < 5)).toEqual([]);
   });
