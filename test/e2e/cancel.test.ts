@@ -6,8 +6,8 @@ import { runAction } from '../support/runner/run-action.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// dist/ under the runner harness, against a service in another process. All moments with all endings, many times over, are
-// in test/soak/.
+// dist/ under the runner harness, against a service in another process. The other moments are those of test/faults/ in the test's process, and
+// all moments with all endings, many times over, are in test/soak/.
 
 let service: ContractService;
 
@@ -18,15 +18,11 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const cells: Array<[Phase, Ending]> = [
-  ['before the project is known', 'SIGINT'],
-  ['as a grant is asked for', 'SIGINT twice'],
   ['as a grant is answered', 'SIGTERM'],
   ['as the public URL is asked', 'SIGKILL'],
   ['as a run is answered', 'SIGINT'],
-  ['as a run is answered', 'SIGKILL'],
   ['as the run is polled', 'SIGINT twice'],
   ['as the second grant is answered', 'SIGKILL'],
-  ['as the second run is answered', 'SIGINT twice'],
   ['as a further round is answered', 'SIGKILL'],
 ];
 
