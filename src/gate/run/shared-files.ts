@@ -9,7 +9,7 @@ import { readTargets, type SurfaceTarget } from '../plan/surface-part.ts';
 
 // Loaded only for a comparison whose sides have files in common.
 
-const page = 'See "Files of the two sides" in docs/baselines.md.';
+const page = 'See "Files of the two sides" in docs/base.md.';
 const maxNamed = 10;
 
 /** Which cases may write where the other side of a comparison reads. */
