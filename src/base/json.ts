@@ -47,14 +47,26 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Prints a JSON value so that two values have one text exactly where `isJsonEqual` takes them for one document. */
+/**
+ * Prints JSON with sorted keys and without white space, so that two values have one text exactly where `isJsonEqual` takes them for one
+ * document. Members that are undefined are left out, as JSON does.
+ */
 export function printCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printCanonicalJson).join()}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'undefined';
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.keys(value)
     .toSorted()
+    .filter((key) => value[key] !== undefined)
     .map((key) => `${JSON.stringify(key)}:${printCanonicalJson(value[key])}`);
   return `{${members.join()}}`;
+}
+
+/** Copies a JSON value with the members of each object in the order of their names, so that equal values print alike. */
+export function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isRecord(value)) return value;
+  const keys = Object.keys(value).toSorted();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }
 
 /** Distinguishes a JSON object from the other things JavaScript calls objects. */

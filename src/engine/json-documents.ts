@@ -1,3 +1,4 @@
+import { escapePointerToken, unescapePointerToken } from '../base/json-pointer.ts';
 import { isRecord } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
 import { clipText, formatCount } from '../base/text.ts';
@@ -77,7 +78,7 @@ function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] |
   }
   if (!isRecord(expected) || !isRecord(actual)) return null;
   return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
-    pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: `${pointer}/${escapePointerToken(key)}`,
     isSensitive: isSensitive || isSensitiveKey(key),
     expected: Object.hasOwn(expected, key) ? expected[key] : undefined,
     actual: Object.hasOwn(actual, key) ? actual[key] : undefined,
@@ -124,8 +125,7 @@ export function findByPointer(document: unknown, pointer: string): PointerLookup
   if (/~(?![01])/.test(pointer)) return { kind: 'malformed' };
   let found: PointerLookup = { kind: 'found', value: document };
   for (const token of pointer.split('/').slice(1)) {
-    // In this order, so that `~01` becomes `~1` and not `/`.
-    found = findMember(found.value, token.replaceAll('~1', '/').replaceAll('~0', '~'));
+    found = findMember(found.value, unescapePointerToken(token));
     if (found.kind !== 'found') return found;
   }
   return found;

@@ -1,4 +1,4 @@
-import { isRecord, tryParseJson } from '../base/json.ts';
+import { sortKeys, tryParseJson } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import type { CheckByType } from '../model/assertion.ts';
 import { maxSnapshotBytes } from '../suite/load-snapshots.ts';
@@ -49,13 +49,6 @@ const earlierResult = 'An earlier result of this run is the snapshot; exclude wh
 /** Text as it is, and other JSON with sorted keys, one member per line. */
 function printSnapshot(value: unknown): string {
   return `${typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2)}\n`;
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isRecord(value)) return value;
-  const keys = Object.keys(value).toSorted();
-  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }
 
 /** The rest of a sentence about the value; null where it is what the file holds. White space of JSON and line ends are free. */

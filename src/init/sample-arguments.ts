@@ -1,3 +1,4 @@
+import { resolveLocalReference } from '../base/json-pointer.ts';
 import { isRecord } from '../base/json.ts';
 import type { JsonObject } from '../model/assertion.ts';
 
@@ -215,23 +216,11 @@ function resolveReference(schema: JsonObject, root: JsonObject): JsonObject | nu
   for (let hops = 0; hops < maxDepth; hops += 1) {
     const { $ref: reference, ...others } = current;
     if (reference === undefined) return current;
-    const target = typeof reference === 'string' ? findPointer(reference, root) : undefined;
+    const target = resolveLocalReference(reference, root);
     if (!isRecord(target)) return null;
     current = mergeSchemas(target, others);
   }
   return null;
-}
-
-/** RFC 6901, in the fragment of a URI. */
-function findPointer(reference: string, root: JsonObject): unknown {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  const keys = reference.slice(2).split('/');
-  return keys.reduce<unknown>((value, key) => {
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(value)) return value[Number(name)];
-    return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  }, root);
 }
 
 function joinAll(schema: JsonObject, root: JsonObject): JsonObject {

@@ -1,3 +1,4 @@
+import { escapePointerToken } from '../base/json-pointer.ts';
 import { z } from 'zod';
 import { tryParseJson } from '../base/json.ts';
 
@@ -64,7 +65,6 @@ function describeAllowed(values: readonly unknown[]): string {
   return `expected ${words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`}`;
 }
 
-/** RFC 6901 §3. */
 function formatPointer(path: ReadonlyArray<string | number>): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((part) => `/${escapePointerToken(String(part))}`).join('');
 }

@@ -1,3 +1,4 @@
+import { escapePointerToken } from '../base/json-pointer.ts';
 import { isRecord } from '../base/json.ts';
 import type { Assertion } from './assertion.ts';
 import type { Answer, AnswerCondition, ClientOffer } from './client-abilities.ts';
@@ -121,11 +122,6 @@ function quotePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** RFC 6901 §3. */
-function quotePointer(text: string): string {
-  return text.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
 /** Puts a letter where a pattern has placeholders, so that the pattern can be checked before their values are known. */
 export function blankPattern(pattern: string): string {
   return fillPart(pattern, { find: () => ({ value: 'x' }), isFinal: true }, quotePattern);
@@ -161,14 +157,14 @@ function fillField(key: string, value: unknown, filling: Filling): unknown {
   if (isRecord(value)) return fillFields(value, filling);
   if (typeof value !== 'string') return value;
   if (patternFields.has(key)) return fillPart(value, filling, quotePattern);
-  return fillPart(value, filling, key === 'path' ? quotePointer : keepText);
+  return fillPart(value, filling, key === 'path' ? escapePointerToken : keepText);
 }
 
 function fillPointers(capture: unknown, filling: Filling): unknown {
   if (!isRecord(capture)) return capture;
   const entries = Object.entries(capture).map(([name, pointer]) => [
     name,
-    typeof pointer === 'string' ? fillPart(pointer, filling, quotePointer) : pointer,
+    typeof pointer === 'string' ? fillPart(pointer, filling, escapePointerToken) : pointer,
   ]);
   return Object.fromEntries(entries);
 }

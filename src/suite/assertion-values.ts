@@ -1,3 +1,4 @@
+import { escapePointerToken } from '../base/json-pointer.ts';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
@@ -65,7 +66,7 @@ function explainThrow(compile: () => unknown): string | undefined {
 /** The JSON Pointer that a path without its slashes was meant to be, such as `/items/0/name` for `$.items[0].name`. */
 function suggestPointer(path: unknown): string {
   const keys = typeof path === 'string' ? path.split(/[/.[\]"']+/).filter((key) => key !== '' && key !== '$') : [];
-  const meant = keys.map((key) => `/${key.replaceAll('~', '~0')}`).join('');
+  const meant = keys.map((key) => `/${escapePointerToken(key)}`).join('');
   return meant === '' || meant.length > 100 ? '/key/0' : meant;
 }
 

@@ -1,3 +1,4 @@
+import { sortKeys } from '../base/json.ts';
 import { hash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { StoredCase, TestCase } from '../model/case.ts';
@@ -78,12 +79,4 @@ function hashFields(definition: { steps?: readonly unknown[] | null | undefined;
 /** Steps take their ids from their position where the file names none. */
 function dropId(step: unknown): unknown {
   return typeof step === 'object' && step !== null ? { ...step, id: undefined } : step;
-}
-
-/** Equal definitions are to be equal texts, in whatever order their keys were written. */
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, sortKeys(member)]));
 }

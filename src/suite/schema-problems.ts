@@ -1,3 +1,4 @@
+import { resolveLocalReference } from '../base/json-pointer.ts';
 import { RE2JS } from 're2js';
 import { isRecord } from '../base/json.ts';
 import { findNearest, quoteValue } from './findings.ts';
@@ -202,21 +203,8 @@ function canResolve(written: string, { root, ids, anchors }: Walk): boolean {
   if (fragment === '') return true;
   if (!fragment.startsWith('/')) return anchors.has(`#${fragment}`) || ids.has(`#${fragment}`);
   if (ids.size > (isRecord(root) && Object.hasOwn(root, '$id') ? 1 : 0)) return true;
-  let part: unknown = root;
-  for (const token of fragment.split('/').slice(1)) {
-    const key = decodeFragment(token).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, key)) return false;
-    part = Array.isArray(part) ? part[Number(key)] : Reflect.get(part, key);
-  }
+  const part = resolveLocalReference(`#${fragment}`, root);
   return isRecord(part) || typeof part === 'boolean';
-}
-
-function decodeFragment(token: string): string {
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    return token;
-  }
 }
 
 const items: Check = (value, path, walk) =>

@@ -1,3 +1,4 @@
+import { resolveLocalReference } from '../base/json-pointer.ts';
 import { isRecord } from '../base/json.ts';
 import type { CoverageItem, CoverageKind } from '../model/coverage-report.ts';
 import type { Surface } from '../model/surface.ts';
@@ -92,22 +93,11 @@ function listEnumValues(schema: unknown, search: Search): Set<string> {
     Array.isArray(each) ? each : [],
   );
   const constants = alternatives.flatMap((each) => (isRecord(each) && 'const' in each ? [each['const']] : []));
-  const referred = typeof reference === 'string' ? resolveReference(reference, root) : undefined;
+  const referred = resolveLocalReference(reference, root);
   const inner = [...alternatives, referred, items].flatMap((each) => [
     ...listEnumValues(each, { ...search, depth: depth + 1 }),
   ]);
   return new Set([...[...own, ...constants].map((value: unknown) => JSON.stringify(value)), ...inner]);
-}
-
-/** Finds what a reference within the same document names, such as `#/$defs/Mode`. */
-function resolveReference(reference: string, root: Readonly<Record<string, unknown>>): unknown {
-  if (!reference.startsWith('#/')) return undefined;
-  let found: unknown = root;
-  for (const part of reference.slice(2).split('/')) {
-    if (!isRecord(found)) return undefined;
-    found = found[part.replaceAll('~1', '/').replaceAll('~0', '~')];
-  }
-  return found;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { resolveLocalReference } from '../base/json-pointer.ts';
 import { isRecord, listTexts } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import type { Surface, SurfaceTool } from '../model/surface.ts';
@@ -114,11 +115,8 @@ function isDescribed(schema: unknown, search: Search): boolean {
   budget.left -= 1;
   if (budget.left < 0) return true;
   if (typeof schema['description'] === 'string' && schema['description'].trim() !== '') return true;
-  const reference = typeof schema['$ref'] === 'string' ? schema['$ref'] : '';
-  const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
-  const definitions = root[group];
   const inner = [
-    ...(isRecord(definitions) ? [definitions[name]] : []),
+    resolveLocalReference(schema['$ref'], root),
     ...['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => schema[keyword]),
   ];
   return inner.some((part) => isDescribed(part, { ...search, depth: depth + 1 }));

@@ -1,8 +1,8 @@
-import { isRecord, isTooDeep, tryParseJson } from '../../base/json.ts';
+import { escapePointerToken } from '../../base/json-pointer.ts';
+import { isRecord, isTooDeep, tryParseJson, printCanonicalJson } from '../../base/json.ts';
 import { isSensitiveKey } from '../../base/redaction.ts';
 import { clipText } from '../../base/text.ts';
 import type { StoredValue } from './format.ts';
-import { printCanonicalJson } from './plain-json.ts';
 
 const longestValue = 120;
 const longestPointer = 100;
@@ -62,7 +62,7 @@ function collectChanges(change: Change, changes: Change[]): void {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const earlier = changes.length;
   for (const key of new Set([...was.keys(), ...is.keys()])) {
-    const pointer = `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const pointer = `${parent}/${escapePointerToken(key)}`;
     collectChanges({ pointer, isInText, recorded: was.get(key), now: is.get(key) }, changes);
   }
   // Texts that are the same JSON in other words.

@@ -1,7 +1,7 @@
+import { printCanonicalJson } from '../../base/json.ts';
 import { describeChange, describeStoredChange } from './describe-change.ts';
 import { fingerprintStored, type SentCall } from './fingerprint.ts';
 import type { StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
-import { printCanonicalJson } from './plain-json.ts';
 import { appendAll } from '../../base/lists.ts';
 
 /** What parameters and members of tools are called in messages, if not by their names. */

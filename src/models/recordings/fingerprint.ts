@@ -1,9 +1,10 @@
+import { printCanonicalJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { clipText } from '../../base/text.ts';
 import type { ModelCall } from '../language-model.ts';
 import type { StoredCall, StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
 import { ignoreInOutput, type IgnoreRules } from './ignore.ts';
-import { fingerprintJson, fingerprintText, printCanonicalJson, redactMembers, toPlainJson } from './plain-json.ts';
+import { fingerprintJson, fingerprintText, redactMembers, toPlainJson } from './plain-json.ts';
 
 /** Longer values are stored as their beginning and their fingerprint. */
 const longestWhole = 4000;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ConfigurationError } from '../../base/errors.ts';
-import { isRecord, tryParseJson } from '../../base/json.ts';
+import { isRecord, tryParseJson, printCanonicalJson } from '../../base/json.ts';
 import type { ModelName } from '../language-model.ts';
 import { recordedAnswerSchema, type RecordedAnswer } from './answer-schema.ts';
-import { fingerprintJson, printCanonicalJson } from './plain-json.ts';
+import { fingerprintJson } from './plain-json.ts';
 
 /**
  * A recording is a file of JSON lines: a header, then the calls of the model by iteration and turn. A tool is written once, before the

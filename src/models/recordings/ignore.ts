@@ -1,3 +1,4 @@
+import { unescapePointerToken } from '../../base/json-pointer.ts';
 import { RE2JS } from 're2js';
 import { ConfigurationError } from '../../base/errors.ts';
 import { isRecord, tryParseJson } from '../../base/json.ts';
@@ -30,13 +31,9 @@ export function compileIgnore(patterns: readonly string[]): IgnoreRules {
     patterns.filter((pattern) => pattern.startsWith('/') === isPointer),
   );
   return {
-    pointers: (pointers ?? []).map((pointer) => pointer.split('/').slice(1).map(unescape)),
+    pointers: (pointers ?? []).map((pointer) => pointer.split('/').slice(1).map(unescapePointerToken)),
     patterns: (expressions ?? []).map((expression) => RE2JS.compile(expression)),
   };
-}
-
-function unescape(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /**

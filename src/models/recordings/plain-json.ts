@@ -1,17 +1,6 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '../../base/json.ts';
+import { isRecord, printCanonicalJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
-
-/** Prints JSON with sorted keys and without white space, so that equal values are equal texts. Members that are undefined are left out. */
-export function printCanonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printCanonicalJson).join(',')}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .toSorted()
-    .filter((key) => value[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${printCanonicalJson(value[key])}`);
-  return `{${members.join(',')}}`;
-}
 
 /** The first 128 bits of SHA-256: enough that no two values of a repository share them. */
 const fingerprintLength = 32;

@@ -1,3 +1,4 @@
+import { resolveLocalReference } from '../../base/json-pointer.ts';
 import { isJsonEqual, isRecord } from '../../base/json.ts';
 import { spend, type Work } from './work.ts';
 
@@ -148,25 +149,7 @@ export function listRules(schema: Record<string, unknown>): string[] {
  * document has no base URIs.
  */
 export function resolveReference(reference: unknown, { schema: root }: SchemaDocument): Schema {
-  if (reference === '#') return root;
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
-  let found: unknown = root;
-  for (const part of reference.slice(2).split('/')) {
-    const key = decodePointer(part);
-    if (key === null) return undefined;
-    if (Array.isArray(found)) found = found[Number(key)];
-    else if (isRecord(found) && Object.hasOwn(found, key)) found = found[key];
-    else return undefined;
-  }
-  return found;
-}
-
-function decodePointer(part: string): string | null {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return null;
-  }
+  return resolveLocalReference(reference, root);
 }
 
 /** Whether two schemas allow the same values because they are written the same, notes apart. */
