@@ -12,7 +12,7 @@ export function createModel(
   { model, fetch }: { model: ModelName; fetch: typeof globalThis.fetch },
 ): LanguageModelV4 {
   const provider = createAnthropic({
-    // Both are given: what is left out would be read from the environment of the process.
+    // Both are set, because the package reads a missing one from the environment of the process.
     baseURL: baseUrl.href,
     apiKey: apiKey?.reveal() ?? '',
     headers: { 'user-agent': `${generator.name}/${generator.version}` },

@@ -20,37 +20,37 @@ import {
 } from './provider-failure.ts';
 import { type ProviderPacer, readResetMs } from './rate-limits.ts';
 
-/** What calls of one model are made with. */
+/** The settings and shared state of all calls of one model. */
 export interface ProviderCaller extends FailureContext {
   createModel: CreateModel;
   route: Route;
   limits: CallLimits;
   clock: Clock;
-  /** Of the key, like the quota. */
+  /** Shared by all calls with the same key, like the quota. */
   pacer: ProviderPacer;
   quota: RetryQuota;
   /** Draws in [0, 1) for the jitter of waits. */
   random: () => number;
   logger: Logger;
   redactor: Redactor;
-  /** The warnings about calls that were given already, such as of settings that models ignore. */
+  /** The warnings about calls that were already logged, such as settings that models ignore. */
   warned: Set<string>;
 }
 
-/** What one call may cost. */
+/** The limits of one call. */
 export interface CallLimits {
-  /** From the first byte sent to the last byte read. */
+  /** The time limit of one attempt, from the first byte sent to the last byte read. */
   attemptTimeoutMs: number;
-  /** Of a call with all its attempts. A provider that is down is given up after it. */
+  /** The time limit of a call with all its attempts. It ends calls to a provider that is down. */
   callTimeoutMs: number;
-  /** Of one answer, decompressed. */
+  /** The maximum size of one answer, decompressed. */
   maxBytes: number;
 }
 
-/** An answer in another shape costs tokens each time, and rarely gets better. */
+/** The number of attempts after an answer of an unknown shape: each costs tokens, and the shape rarely changes. */
 const fewAttempts = 3;
 
-/** Finish reasons of a provider that broke off. DeepSeek and OpenRouter name it so. */
+/** Finish reasons of an answer that the provider broke off, as DeepSeek and OpenRouter name them. */
 const brokenOff: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource']);
 
 export interface AttemptBounds {
@@ -104,7 +104,7 @@ function buildOptions({
   };
 }
 
-/** Sends what a package has written, within the limits of every request of this project. Returns the text of an answer that is JSON. */
+/** Sends a request that a provider's package wrote, within the limits of all requests of this project. Returns the text of a JSON answer. */
 async function sendRequest(
   caller: ProviderCaller,
   request: Request,
@@ -137,7 +137,7 @@ async function sendRequest(
   return { ok: false, ...classifyFailure(failed, { ...error, message: redactor.redact(error.message) }, caller) };
 }
 
-/** What one call was refused for, the others of the key would be refused for, too. */
+/** Pauses all calls of the key, because the provider would refuse them for the same rate limit. */
 function pauseCalls(outcome: { ok: false } & AttemptFailure, pacer: ProviderPacer): { ok: false } & AttemptFailure {
   if (outcome.isRateLimited === true && outcome.retryAfterMs !== undefined) pacer.pause(outcome.retryAfterMs);
   return outcome;
@@ -161,7 +161,7 @@ function judgeResult(
   return { ok: true, answer: result };
 }
 
-/** The packages quote answers and prompts in their errors, so none of these texts is kept. */
+/** Explains an error of a package without its text, because the packages quote answers and prompts in their errors. */
 function explainConversion(
   error: unknown,
   wasAnswered: boolean,

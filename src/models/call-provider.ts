@@ -15,8 +15,8 @@ export const defaultCallLimits: CallLimits = {
 const maxAttempts = 8;
 
 /**
- * Makes one call of a model, and repeats it while the provider is out of order or limits the rate. An answer that is cut off by its
- * length is an answer.
+ * Makes one call of a model, and repeats it while the provider fails or limits the rate. An answer that is cut at its output limit
+ * counts as an answer.
  *
  * @throws {ModelError} `refused`, `filtered` or `unavailable`
  * @throws the signal's reason once it aborts
@@ -60,7 +60,7 @@ interface LateDeadline extends Deadline {
   hasStarted(): boolean;
 }
 
-/** The wait for the first turn is the pace of the run, and not the provider's fault: the time counts from the first attempt on. */
+/** Starts the deadline at the first attempt: the wait for the first turn is caused by the pace of the run, not by the provider. */
 function startDeadlineLater(clock: Clock, timeoutMs: number, what: string): LateDeadline {
   let deadline: Deadline | undefined;
   const start = () => (deadline ??= startDeadline(clock, timeoutMs, what));
@@ -71,7 +71,7 @@ function startDeadlineLater(clock: Clock, timeoutMs: number, what: string): Late
   };
 }
 
-/** Ends the wait for another attempt at the deadline, at which the retry loop gives up. */
+/** Ends the wait for another attempt at the deadline. The retry loop then gives up. */
 function boundPacer(pacer: Pacer, clock: Clock, deadline: LateDeadline): Pacer {
   return {
     ...pacer,

@@ -38,12 +38,12 @@ export function createModel(
   };
 }
 
-/** OpenAI's models that reason refuse `max_tokens`; the other providers know no other name. */
+/** Renames `max_tokens`, which OpenAI's reasoning models refuse. The other providers know only this name. */
 function renameOutputLimit({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
   return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
 }
 
-/** Under this name a part of an answer keeps what its provider wants back with the message. */
+/** The name under which a part of an answer keeps data that its provider requires with the next request. */
 const keptName = 'message';
 
 const reasoningSchema = z.object({
@@ -53,8 +53,8 @@ const reasoningSchema = z.object({
 });
 
 /**
- * Keeps the `reasoning_details` of OpenRouter, which the package drops, with the first part of the answer. Models that reason refuse or
- * repeat a turn with tools whose message lacks them.
+ * Keeps OpenRouter's `reasoning_details`, which the package drops, in the first part of the answer. Without them in the message, reasoning
+ * models refuse or repeat a turn with tools.
  */
 function keepReasoning(result: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult {
   const [choice] = reasoningSchema.safeParse(result.response?.body).data?.choices ?? [];
@@ -65,7 +65,7 @@ function keepReasoning(result: LanguageModelV4GenerateResult): LanguageModelV4Ge
   return { ...result, content: [{ ...first, providerMetadata }, ...others] };
 }
 
-/** Gives a message what its parts kept; the package writes what stands under its own name into the message. */
+/** Copies the data that the parts kept to their message. The package sends data under its own name with the message. */
 function restoreReasoning(message: AssistantMessage): AssistantMessage {
   const kept = message.content
     .map(({ providerOptions }) => providerOptions?.[keptName])
@@ -74,8 +74,8 @@ function restoreReasoning(message: AssistantMessage): AssistantMessage {
 }
 
 /**
- * Writes a prompt so that Chat Completions can say it: results of tools are text there, so their images follow in a message of the
- * user. Mistral refuses reasoning that is sent back.
+ * Adapts a prompt to Chat Completions: a tool result is text there, so its images follow in a user message. Mistral refuses reasoning that
+ * is sent back.
  */
 function adaptPrompt(prompt: LanguageModelV4Prompt, provider: string): LanguageModelV4Prompt {
   return prompt.flatMap((message): LanguageModelV4Prompt => {

@@ -5,47 +5,47 @@ import { type AnswerOptions, isCutOff, type ModelAnswer, type ModelCall, type Mo
 import { toAssistantMessage, type ToolResult, toToolMessage } from './messages.ts';
 import { appendAll } from '../base/lists.ts';
 
-/** How a conversation is held; null leaves it to the provider. */
+/** The settings of a conversation; null leaves a setting to the provider. */
 export interface ConversationSettings {
   system: string | null;
   temperature: number | null;
-  /** Holds for the first answer to a prompt: one that must call a tool could never end a turn. */
+  /** Applies only to the first answer to a prompt: a model that must call a tool in every answer could never end a turn. */
   toolChoice: LanguageModelV4ToolChoice | null;
   /** Calls of the model per prompt. */
   maxSteps: number;
 }
 
-/** What a model is answered to one call. */
+/** The answer that a model gets to one call of a tool. */
 export type ToolOutput = Pick<ToolResult, 'content' | 'isError'>;
 
-/** What a model may do in a turn, and who hears of it. `Stop` is why a call of a tool ends the turn. */
+/** The tools of a turn, and the callbacks for its answers and calls. `Stop` is the reason when a call of a tool ends the turn. */
 export interface TurnPartner<Stop> {
   tools: ModelCall['tools'];
-  /** Lists the tools again before each further answer of the turn; absent where they never change. */
+  /** Lists the tools again before each further answer of the turn; absent if they never change. */
   refreshTools?: () => Promise<ModelCall['tools'] | { stop: Stop }>;
   onAnswer: (answer: ModelAnswer) => void;
   /** Calls a tool for the model. Calls of one answer are made one after the other, in their order. */
   callTool: (call: LanguageModelV4ToolCall) => Promise<ToolOutput | { stop: Stop }>;
 }
 
-/** How a turn ended; `cut-off`: the model was not done when it reached a limit. */
+/** The end of a turn; `cut-off`: the model reached a limit before it was done. */
 export type TurnEnd<Stop> =
   | { kind: 'answered' }
   | { kind: 'cut-off'; reason: string }
   | { kind: 'stopped'; stop: Stop };
 
-/** The conversation of one iteration with a model. Its prompts are one conversation. */
+/** The conversation of one iteration with a model. All prompts of the iteration belong to it. */
 export interface Conversation {
   /**
    * Says something to the model and calls the tools that it asks for, until it answers without asking for one.
    *
-   * @throws {ModelError} where the model gives no answer; of a {FilteredError}, `onAnswer` hears before
+   * @throws {ModelError} if the model gives no answer; `onAnswer` is called before a {FilteredError} is thrown
    * @throws the signal's reason once it aborts
    */
   ask<Stop>(prompt: string, partner: TurnPartner<Stop>, options: AnswerOptions): Promise<TurnEnd<Stop>>;
 }
 
-/** Starts a conversation, or goes on with one of which the messages so far are `history`. */
+/** Starts a conversation. `history` has the earlier messages of a conversation that continues. */
 export function startConversation(
   session: ModelSession,
   settings: ConversationSettings,
@@ -59,7 +59,7 @@ export function startConversation(
       let tools = firstTools;
       messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });
       for (let step = 1; step <= maxSteps; step += 1) {
-        // A copy: a session may keep what was sent, and the conversation goes on.
+        // The array is copied, because a session may keep it and the conversation goes on.
         const call: ModelCall = {
           prompt: [...messages],
           tools,
@@ -100,7 +100,7 @@ export function startConversation(
   };
 }
 
-/** An answer that the provider withholds has been paid for, and may say why. */
+/** Returns the withheld answer with the error, because the answer was paid for and may contain the reason. */
 async function askOnce(
   session: ModelSession,
   call: ModelCall,
@@ -114,7 +114,7 @@ async function askOnce(
   }
 }
 
-/** Why an answer is not whole; null for one that is. */
+/** Explains why an answer is incomplete; null if it is complete. */
 function explainCutOff(answer: ModelAnswer): string | null {
   if (isCutOff(answer)) return 'The model reached its output limit before it was done.';
   const { unified } = answer.finishReason;

@@ -4,7 +4,7 @@ import { isRecord, tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { isCutOff, type ModelAnswer, type ModelCall } from './language-model.ts';
 
-/** One part of a conversation that is judged, in the form in which the judge reads it. */
+/** One part of a judged conversation, in the form in which the judge reads it. */
 export type JudgedPart =
   | { system: string }
   | { user: string }
@@ -12,12 +12,12 @@ export type JudgedPart =
   | { toolCall: string; arguments: unknown }
   | { toolResult: string; text: string; isError: boolean };
 
-/** What a judge decides on. */
+/** The case that a judge decides on. */
 export interface JudgedCase {
   rubric: string;
-  /** In its order. The last text of the assistant is the answer. */
+  /** Oldest first. The last text of the assistant is the answer. */
   conversation: readonly JudgedPart[];
-  /** What the judge is to list in addition, such as the criteria that are met. Nothing unless given. */
+  /** A list that the judge also returns, such as the criteria that are met; none by default. */
   list?: { name: string; description: string };
 }
 
@@ -27,12 +27,12 @@ const opinionSchema = z.object({
   passed: z.boolean(),
 });
 
-/** What a judge says about a conversation. */
+/** A judge's opinion about a conversation. */
 export type Opinion = z.infer<typeof opinionSchema>;
 
 const toolName = 'give_judgement';
 
-/** A change of it, or of what is printed around the conversation, raises `judgeInstructionsVersion`. */
+/** If these instructions or the text around the conversation change, raise `judgeInstructionsVersion`. */
 const instructions = `You judge whether a conversation between a user, an assistant and its tools meets a rubric.
 
 The rubric stands between <rubric> and </rubric>. It is the only text that says what to look for.
@@ -40,13 +40,13 @@ The conversation stands between <conversation> and </conversation>, one JSON obj
 
 Call the tool ${toolName} once. Give the reason first, in one or two sentences, then a score from 0 (the rubric is not met at all) to 1 (it is fully met), then whether the conversation passes. If you cannot call tools, answer with that JSON object alone.`;
 
-/** Of one text in the conversation, and of the conversation as a whole, in characters. */
+/** The maximum length of one text in the conversation, and of the whole conversation, in characters. */
 const maxPartLength = 8000;
 const maxLength = 100_000;
 
 /**
- * Builds the call that asks a judge for its opinion. The same case gives the same call, so that a recording fits. Text of the
- * conversation cannot leave its delimiters: it is JSON in which every `<` is escaped.
+ * Builds the call that asks a judge for its opinion. Equal cases give equal calls, so that recordings match. Text of the conversation
+ * cannot close its delimiters, because it is JSON in which every `<` is escaped.
  */
 export function buildJudgeCall({ rubric, conversation, list }: JudgedCase): ModelCall {
   const answer = conversation.findLast((part) => 'assistant' in part);
@@ -85,7 +85,7 @@ export function buildJudgeCall({ rubric, conversation, list }: JudgedCase): Mode
   };
 }
 
-/** Keeps the latest parts where all of them are too long. */
+/** Keeps only the latest parts if all parts together are too long. */
 function printConversation(parts: readonly JudgedPart[]): string {
   const lines = parts.map((part) => printData(clipPart(part)));
   let length = 0;
@@ -105,7 +105,7 @@ function clipPart(part: JudgedPart): JudgedPart {
     : { assistant: clipText(part.assistant, maxPartLength) };
 }
 
-/** JSON in which nothing looks like a delimiter. */
+/** Prints JSON that cannot contain a delimiter. */
 function printData(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
@@ -113,7 +113,7 @@ function printData(value: unknown): string {
 /**
  * Reads the opinion in the answer of a judge.
  *
- * @throws {ModelError} where there is none, since what the judge thinks is then unknown
+ * @throws {ModelError} if there is none: the opinion of the judge is then unknown
  */
 export function readOpinion(answer: ModelAnswer): Opinion {
   if (isCutOff(answer)) {
@@ -137,12 +137,12 @@ export function readOpinion(answer: ModelAnswer): Opinion {
   });
 }
 
-/** The ends of the scale say pass and fail themselves. Between them, a judge may be strict or lenient. */
+/** Checks the ends of the scale, which mean pass and fail by themselves. Between them, a judge may be strict or lenient. */
 function contradictsItself({ score, passed }: Opinion): boolean {
   return passed ? score === 0 : score === 1;
 }
 
-/** Reads what a judge listed under a name; what is no text is left out. */
+/** Reads the list that a judge wrote under a name. Skips items that are not text. */
 export function readListed(answer: ModelAnswer, name: string): string[] {
   const written = readWritten(answer);
   const listed = isRecord(written) ? written[name] : undefined;
@@ -155,10 +155,10 @@ function readWritten({ content }: ModelAnswer): unknown {
   return call?.type === 'tool-call' ? tryParseJson(call.input) : findJudgement(text);
 }
 
-/** Bounds the work on a text full of braces. */
+/** Limits the work on a text full of braces. */
 const maxObjects = 20;
 
-/** Finds the one judgement in a text with prose around it. Of several, one can be a quote of what is judged, so that none counts. */
+/** Finds the only judgement in a text with prose around it. If there are several, none counts: one may be quoted from the judged text. */
 function findJudgement(text: string): unknown {
   const starts = [...text.matchAll(/\{\s*"/g)].map(({ index }) => index);
   if (starts.length > maxObjects) return tryParseJson(text);
@@ -175,7 +175,7 @@ function findJudgement(text: string): unknown {
   return judgements.length === 1 ? judgements[0] : undefined;
 }
 
-/** Reads from a brace to the one that closes it; null where none does. */
+/** Reads from an opening brace to its closing brace; null if there is none. */
 function readObject(text: string, start: number): string | null {
   let depth = 0;
   for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {

@@ -7,35 +7,35 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 
-/** A model as files and options name it: `provider/name`. A name may have slashes of its own. */
+/** A model as files and options name it: `provider/name`. The name may contain slashes. */
 export interface ModelName {
   provider: string;
   name: string;
 }
 
-/** Everything that decides what a model answers, in the AI SDK's own shapes. */
+/** All data that influence the answer of a model, in the AI SDK's own shapes. */
 export interface ModelCall {
   /** The conversation so far: system, user, assistant and tool messages. */
   prompt: LanguageModelV4Prompt;
-  /** Empty where the model may call nothing. */
+  /** Empty if the model may call no tool. */
   tools: LanguageModelV4FunctionTool[];
   toolChoice?: LanguageModelV4ToolChoice;
   temperature?: number;
   maxOutputTokens?: number;
 }
 
-/** What a model answered to one call. */
+/** The answer of a model to one call. */
 export interface ModelAnswer {
   content: LanguageModelV4Content[];
   finishReason: LanguageModelV4FinishReason;
   usage: LanguageModelV4Usage;
-  /** Whether it was read from a recording: no call was made, and nothing was spent. */
+  /** True if it was read from a recording: no call was made, and nothing was spent. */
   isReplayed: boolean;
 }
 
 export interface AnswerOptions {
   signal: AbortSignal;
-  /** Whether an answer that the provider withholds is a result: it is then recorded, and replayed as the same error. */
+  /** True if a withheld answer is a result: it is then recorded, and replayed as the same error. */
   acceptsRefusal?: boolean;
 }
 
@@ -45,49 +45,49 @@ export interface ModelSession {
   /**
    * Makes one call of the model, with its retries, or reads the answer from a recording.
    *
-   * @throws {ModelError} where there is no answer, and why; {FilteredError} where the provider withholds it
+   * @throws {ModelError} if there is no answer, with the reason; {FilteredError} if the provider withholds it
    * @throws the signal's reason once it aborts
    */
   answer(call: ModelCall, options: AnswerOptions): Promise<ModelAnswer>;
-  /** Of a session that may replay: where its answers came from so far. */
+  /** Reports the sources of the answers so far. Only sessions that may replay have it. */
   report?(): ReplayReport;
 }
 
-/** Where the answers of an iteration came from. */
+/** The number of answers of an iteration by source. */
 export interface ReplayReport {
   /** Answers read from a recording. */
   replayed: number;
   /** Answers of the provider. */
   live: number;
-  /** Why the recording was not used any further, or not at all; null where it was, and where none was to be read. */
+  /** The reason why the recording was not used, or not to its end; null if it was used or none was to be read. */
   stale: string | null;
 }
 
-/** Finish reasons of answers that are cut at a limit, and that the packages do not know: of Mistral, and of proxies. */
+/** Finish reasons of Mistral and of proxies for answers that are cut at a limit. The packages do not know them. */
 const cutReasons: ReadonlySet<string> = new Set(['model_length', 'max_tokens', 'max_output_tokens']);
 
-/** Whether the model reached its output limit before it was done. */
+/** True if the model reached its output limit before it was done. */
 export function isCutOff({ finishReason: { unified, raw = '' } }: Pick<ModelAnswer, 'finishReason'>): boolean {
   return unified === 'length' || (unified === 'other' && cutReasons.has(raw.toLowerCase()));
 }
 
-/** Which iteration wants to talk to which model. */
+/** The iteration that opens a session, and the model that it asks for. */
 export interface ModelRequest {
   model: ModelName;
   /** The service's id of the case. */
   caseId: string;
   /** Counted from 1. */
   iterationNumber: number;
-  /** Keys that came with the run, by provider; they go before those of the source. */
+  /** Keys that came with the run, by provider. They take precedence over the keys of the source. */
   apiKeys: ReadonlyMap<string, string>;
-  /** Set where the model judges the case instead of taking part in it. Judges have recordings of their own. */
+  /** Set if the model judges the case instead of taking part in it. Judges have separate recordings. */
   purpose?: 'judge';
 }
 
-/** Where iterations get their models from: providers, recordings, or both. */
+/** The source of the models of iterations: providers, recordings, or both. */
 export interface ModelSource {
-  /** Says why no session with a model can be opened, such as a key that is missing, and the remedy; null where one can. */
+  /** Explains why no session with a model can be opened, such as a missing key, with the remedy; null if one can be opened. */
   findProblem(request: Pick<ModelRequest, 'model' | 'apiKeys'>): string | null;
-  /** @throws {ModelError} `refused` where no key is known for the provider */
+  /** @throws {ModelError} `refused` if no key is known for the provider */
   openSession(request: ModelRequest): Promise<ModelSession>;
 }

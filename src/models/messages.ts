@@ -13,8 +13,8 @@ export type AssistantMessage = MessageOf<'assistant'>;
 export type ToolMessage = MessageOf<'tool'>;
 
 /**
- * Turns an answer into the message that stands for it in the next prompt. Reasoning keeps the signature that its provider checks, and
- * calls keep their ids, so that the results find them.
+ * Turns an answer into its message for the next prompt. Reasoning keeps the signature that its provider checks, and calls keep their
+ * ids, because the results refer to them.
  */
 export function toAssistantMessage({ content }: { content: readonly LanguageModelV4Content[] }): AssistantMessage {
   return { role: 'assistant', content: content.flatMap(convertContent) };
@@ -37,7 +37,7 @@ function convertContent(part: LanguageModelV4Content): AssistantMessage['content
     case 'file':
     case 'reasoning-file':
       return [{ type: part.type, mediaType: part.mediaType, data: part.data, ...options }];
-    // Only tools that a provider runs itself lead to these, and no call offers one.
+    // These parts come only from tools that a provider runs itself, and no call offers such a tool.
     case 'source':
     case 'tool-approval-request':
     case 'tool-result':
@@ -45,14 +45,14 @@ function convertContent(part: LanguageModelV4Content): AssistantMessage['content
   }
 }
 
-/** What a part brought from its provider goes back to it under the same names. */
+/** Returns a part's metadata for the next request: a provider expects its data back under the same names. */
 function keepMetadata(metadata: SharedV4ProviderMetadata | undefined): { providerOptions?: SharedV4ProviderMetadata } {
   return metadata === undefined ? {} : { providerOptions: metadata };
 }
 
 /**
- * Reads the arguments of a call for the next prompt. Providers take an object only, so anything else is wrapped in one: the model sees
- * what it wrote. So is an object that nests too deep to be written again.
+ * Reads the arguments of a call for the next prompt. Providers accept only objects, so any other text is wrapped in one, where the model
+ * sees its own text. An object that is nested too deeply to be written again is wrapped as well.
  */
 function readToolInput(input: string): Record<string, unknown> {
   if (input.trim() === '') return {};
@@ -60,21 +60,21 @@ function readToolInput(input: string): Record<string, unknown> {
   return isRecord(value) && !isTooDeep(value) ? value : { INVALID_JSON: input };
 }
 
-/** A part of a tool's result, as MCP has it; the data of a file is Base64. */
+/** A part of a tool result, as in MCP. The data of a file is Base64. */
 export type ToolResultContent = { type: 'text'; text: string } | { type: 'file'; mediaType: string; data: string };
 
-/** The result of one call, as the model gets it. */
+/** The result of one call of a tool, as the model gets it. */
 export interface ToolResult {
   toolCallId: string;
   toolName: string;
   content: readonly ToolResultContent[];
-  /** An error has text only; providers take no images with one. */
+  /** An error has only text, because providers accept no images in one. */
   isError: boolean;
 }
 
 /**
- * Turns the results of calls into the message that answers them. All results of one answer go into one message, in the order of its
- * calls: providers refuse an answer of which a call has no result.
+ * Turns the results of calls into one message. It has the results of all calls of an answer, in the order of the calls: providers refuse
+ * a conversation in which a call has no result.
  */
 export function toToolMessage(results: readonly ToolResult[]): ToolMessage {
   return { role: 'tool', content: results.map(convertResult) };
@@ -84,7 +84,7 @@ function convertResult({ toolCallId, toolName, content, isError }: ToolResult): 
   return { type: 'tool-result', toolCallId, toolName, output: convertOutput(content, isError) };
 }
 
-/** The files that all providers read. Of any other, a model gets the type and the size. */
+/** The file types that all providers can read. For other files, a model gets only the type and the size. */
 const readableImages: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 type ContentOutput = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>;
@@ -107,16 +107,14 @@ function convertOutput(content: readonly ToolResultContent[], isError: boolean):
   };
 }
 
-/** A part as a text. */
+/** Describes a part as text. */
 export function describePart(part: ToolResultContent): string {
   if (part.type === 'text') return part.text;
   const size = formatCount(Buffer.byteLength(part.data, 'base64'), 'byte');
   return `[${part.mediaType}, ${size}, which cannot be shown here]`;
 }
 
-/**
- * How many bytes of text a result takes in the next prompt. Images are not counted: what one costs depends on the provider.
- */
+/** Measures the bytes of text that a result takes in the next prompt. It does not count images, because their cost depends on the provider. */
 export function measureText({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): number {
   const output = convertOutput(content, isError);
   if (output.type === 'text' || output.type === 'error-text') return Buffer.byteLength(output.value);

@@ -1,14 +1,14 @@
 import { ConfigurationError } from '../base/errors.ts';
 import type { ModelName } from './language-model.ts';
 
-/** Printable ASCII without spaces on both sides of the first slash; providers have no other names. */
+/** Printable ASCII without spaces on both sides of the first slash. No provider has other names. */
 const modelNamePattern = /^([A-Za-z0-9][A-Za-z0-9_-]*)\/([\x21-\x7e]+)$/;
 const longestModelName = 200;
 
 /**
- * Reads `provider/name`; the name may have slashes of its own. Providers are written in lower case.
+ * Reads `provider/name`; the name may contain slashes. The provider is converted to lower case.
  *
- * @throws {ConfigurationError} which quotes the text
+ * @throws {ConfigurationError} with the text quoted
  */
 export function parseModelName(text: string): ModelName {
   const [, provider, name] = (text.length > longestModelName ? null : modelNamePattern.exec(text)) ?? [];

@@ -2,13 +2,13 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelName } from './language-model.ts';
 import type { ProviderSettings, WireFormat } from './providers.ts';
 
-/** Sends one request of a provider's package, and returns its answer. */
+/** Sends one request of a provider's package and returns its response. */
 export type ProviderFetch = typeof globalThis.fetch;
 
-/** Makes a model of a provider, which sends its requests with `fetch`. It keeps nothing between calls. */
+/** Makes a model that sends its requests with `fetch`. The model keeps no state between calls. */
 export type CreateModel = (fetch: ProviderFetch) => LanguageModelV4;
 
-/** What converts calls into the wire format of a provider; each format is a chunk of its own. */
+/** Loads the package that converts calls into a wire format. Each format is a separate chunk. */
 const loaders = {
   anthropic: async () => await import('./anthropic.ts'),
   compatible: async () => await import('./compatible.ts'),
@@ -19,7 +19,7 @@ export async function loadModel(settings: ProviderSettings, model: ModelName): P
   return (fetch) => createModel(settings, { model, fetch });
 }
 
-/** Names the package that speaks a wire format. Loads it, if nothing did before. */
+/** Names the package that implements a wire format. Loads the package if it is not loaded yet. */
 export async function describePackage(format: WireFormat): Promise<{ name: string; version: string }> {
   const { providerPackage } = await loaders[format]();
   return providerPackage;

@@ -9,16 +9,16 @@ import type { ModelName } from './language-model.ts';
 import type { ProviderSettings } from './providers.ts';
 import { readRetryAfterMs } from './rate-limits.ts';
 
-/** What a failure is described with. */
+/** The provider and the model that a failure is about. */
 export interface FailureContext {
   settings: ProviderSettings;
   model: ModelName;
 }
 
-/** Providers write sentences; a longer message is a dump of something. */
+/** Providers write sentences as messages; a longer message is a dump. */
 const longestMessage = 300;
 
-/** Of a body that names codes or types only in passing. */
+/** The value of a code or a type, which can have any shape. */
 const anything = z.unknown().optional();
 const errorSchema = z.looseObject({
   type: anything,
@@ -29,19 +29,19 @@ const errorSchema = z.looseObject({
 });
 const bodySchema = z.looseObject({ error: anything, message: anything, detail: anything });
 
-/** What a body says of a failure, as far as it says it in one of the forms in use. */
+/** The error in a body, as far as the body has one of the known forms. */
 export interface ProviderError {
   /** Codes and types, in lower case. */
   codes: readonly string[];
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   message: string;
-  /** Of an error in an answer with status 200. */
+  /** The status of an error inside an answer with status 200. */
   status: number | undefined;
 }
 
 /**
- * Reads the error of a body: an object, a text, or the first of a list (Google); null for anything else. An answer with status 200 may
- * have one too (OpenRouter), in itself or in its choice.
+ * Reads the error of a body: an object, a text, or the first item of a list (Google); null for anything else. An answer with status 200
+ * may have an error too (OpenRouter), in itself or in its choice.
  */
 export function readProviderError(body: unknown): ProviderError | null {
   const first: unknown = Array.isArray(body) ? body[0] : body;
@@ -56,7 +56,7 @@ export function readProviderError(body: unknown): ProviderError | null {
 
 const choicesSchema = z.object({ choices: z.tuple([z.looseObject({ error: errorSchema })]).rest(z.unknown()) });
 
-/** Reads the error that an answer with status 200 has instead of content; null for a proper answer. */
+/** Reads the error that an answer with status 200 has instead of content; null for a valid answer. */
 export function readEmbeddedError(body: unknown): ProviderError | null {
   const choice = choicesSchema.safeParse(body).data?.choices[0];
   if (choice !== undefined) return describe(choice.error);
@@ -74,7 +74,7 @@ function describe({ type, code, status, message, metadata }: Record<string, unkn
   };
 }
 
-/** Reads an answer with a status that is no success. Its text is redacted already. */
+/** Reads an answer whose status is an error. Its text is already redacted. */
 export function readProviderFailure(answer: FailedAnswer, context: FailureContext): AttemptFailure {
   return classifyFailure(answer, readProviderError(tryParseJson(answer.text)), context);
 }
@@ -86,12 +86,12 @@ interface Verdict {
   hint?: string;
 }
 
-/** The codes and words with which providers refuse a conversation that is longer than the model takes, or a body than they do. */
+/** The codes and messages with which providers refuse a conversation or a body that is too long. */
 const tooLongCode = /context_length|request_too_large|string_above_max_length|context_window/;
 const tooLongMessage =
   /(?:prompt|input|request|conversation|messages?)\b.{0,80}\btoo (?:long|large)|(?:maximum|max) (?:context|prompt) (?:length|window)|exceeds? the (?:context|maximum number of tokens)|context window/i;
 
-/** Says what a failure means: of the run, of the call, or of the moment. */
+/** Classifies a failure: it concerns the whole run, only this call, or only this moment. */
 export function classifyFailure(
   { status, headers }: Pick<FailedAnswer, 'status' | 'headers'>,
   error: ProviderError | null,
@@ -152,10 +152,10 @@ function judgeStatus(status: number, error: ProviderError | null, { settings, mo
   return { kind: 'unavailable', problem: 'does not accept the call' };
 }
 
-/** Says why no answer arrived: connection, TLS, time-out, or an answer that is no JSON. */
+/** Explains why no answer arrived: connection, TLS, timeout, or an answer that is not JSON. */
 export function explainBrokenCall(failure: AttemptFailure, { settings, model }: FailureContext): AttemptFailure {
   const { message, hint = `If ${settings.baseUrlVariable} is set, check it.` } = failure.error;
-  // A proxy that wants other credentials wants them for every call.
+  // A proxy that requires other credentials requires them for every call.
   const kind = failure.error instanceof ConfigurationError ? 'refused' : 'unavailable';
   const text = `${formatModelName(model)} gave no answer. ${message}`;
   return { ...failure, error: new ModelError(text, { kind, hint, cause: failure.error }) };

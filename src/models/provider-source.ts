@@ -14,40 +14,37 @@ import { createProviderPacer, type ProviderPacer } from './rate-limits.ts';
 
 export interface ProviderSourceOptions {
   providers: ProviderDirectory;
-  /** The proxies to go through; by default none, whatever the environment says. */
+  /** The proxies of the connections; none by default, even if the environment names some. */
   proxy?: ProxySettings | undefined;
   clock: Clock;
   /** Draws in [0, 1) for the jitter of waits. */
   random: () => number;
   logger: Logger;
-  /** Takes every key of the providers, and those that come with runs, out of what providers say. */
+  /** Removes all provider keys, including keys that come with runs, from the providers' texts. */
   redactor: Redactor;
-  /** Replaces single limits of a call. */
+  /** Overrides single limits of a call. */
   limits?: Partial<CallLimits>;
-  /** How many calls begin in a second with one key; 5 unless given. */
+  /** The number of calls per second that start with one key; 5 by default. */
   callsPerSecond?: number;
 }
 
 /** Models of providers, over the network. */
 export interface ProviderSource extends ModelSource, AsyncDisposable {
-  /** What was warned of so far: tools in another form than their server's, and settings that models ignore. */
+  /** The warnings so far: tools that are offered in another form than their server's, and settings that models ignore. */
   listWarnings(): string[];
 }
 
-/** What the calls with one key share. */
+/** The state that all calls with one key share. */
 interface Connection {
   route: Route;
   pacer: ProviderPacer;
   quota: RetryQuota;
 }
 
-/** Of all calls with one key together that fail in a row. */
+/** The maximum number of retries in a row of all calls with one key. */
 const retriesPerKey = 25;
 
-/**
- * Makes a source that calls providers. Nothing is sent before the first call; disposing it ends the calls under way and all
- * connections.
- */
+/** Makes a source that calls providers. It sends nothing before the first call. Disposing it ends the open calls and all connections. */
 export function createProviderSource(options: ProviderSourceOptions): ProviderSource {
   const { providers, proxy, clock, random, logger, redactor } = options;
   const limits = { ...defaultCallLimits, ...options.limits };

@@ -5,32 +5,32 @@ import { clipText } from '../base/text.ts';
 import type { ModelCall } from './language-model.ts';
 
 /**
- * The names that all providers take. OpenAI, Mistral and DeepSeek refuse others than `^[a-zA-Z0-9_-]{1,64}$`, Anthropic allows 128 of the
- * same characters, and Gemini wants a letter or `_` first (their error messages, 2025 and 2026).
+ * The names that all providers accept. OpenAI, Mistral and DeepSeek refuse names outside `^[a-zA-Z0-9_-]{1,64}$`, Anthropic allows 128 of
+ * the same characters, and Gemini requires a letter or `_` first (their error messages, 2025 and 2026).
  */
 const acceptedName = /^[A-Za-z_][\w-]{0,63}$/;
 const longestName = 64;
 
-/** At the top of an input schema, OpenAI refuses each of them, and Anthropic the first three. */
+/** OpenAI refuses all of these at the top of an input schema, and Anthropic refuses the first three. */
 const refusedKeywords = ['anyOf', 'oneOf', 'allOf', 'enum', 'not'] as const;
 
 /** The parameter that holds the arguments of a tool whose schema providers refuse. */
 const wrapper = 'input';
 
-/** A call of a model in the form that providers take, and how its answer is read. */
+/** A call of a model in the form that providers accept, with the function that reads its answer. */
 export interface TranslatedCall {
   call: ModelCall;
-  /** Gives tools the names that they have here, and takes their arguments out of the wrapper. */
+  /** Restores the names of tools in an answer, and unwraps their arguments. */
   readContent: (content: readonly LanguageModelV4Content[]) => LanguageModelV4Content[];
-  /** What a provider is shown in another form, in sentences. */
+  /** Sentences about the tools that a provider gets in another form. */
   changes: string[];
 }
 
 type OfferedTool = Pick<LanguageModelV4FunctionTool, 'name'> & { inputSchema?: Readonly<Record<string, unknown>> };
 
 /**
- * Names tools as providers take them, and wraps input schemas that they refuse, in the offer and in the conversation. A name depends on
- * the names of the other tools, but not on their order.
+ * Renames tools so that providers accept them, and wraps input schemas that they refuse, both in the offer and in the conversation. A
+ * name depends on the names of the other tools, but not on their order.
  */
 export function translateCall(call: ModelCall): TranslatedCall {
   const { tools, prompt, toolChoice } = call;
@@ -55,11 +55,11 @@ export function translateCall(call: ModelCall): TranslatedCall {
   };
 }
 
-/** In one message, and of one name in it; a server decides how many there are, and how long they are. */
+/** The maximum number and length of the names in one message: a server decides how many there are, and how long they are. */
 const maxListed = 5;
 const longestListed = 100;
 
-/** Says which of these tools providers are shown in another form, and why, in a sentence for names and one for schemas. */
+/** Describes the tools that providers get in another form, with the reason: one sentence for names and one for schemas. */
 export function describeToolChanges(tools: readonly OfferedTool[]): string[] {
   const names = [...spellNames([tools.map(({ name }) => name)])]
     .filter(([name, spelling]) => name !== spelling)
@@ -89,12 +89,12 @@ function listSome(items: readonly string[]): string {
   return `${items.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/** The spelling of each name; names of an earlier group never change for those of a later one. */
+/** Finds an accepted spelling for each name. Names of an earlier group never change because of names of a later group. */
 function spellNames(groups: ReadonlyArray<readonly string[]>): ReadonlyMap<string, string> {
   const spelled = new Map<string, string>();
   const used = new Set<string>();
   for (const group of groups) {
-    // In their own order, so that it does not matter in which order the tools are.
+    // The names are sorted, so that the order of the tools does not matter.
     const names = [...new Set(group)].filter((name) => !spelled.has(name)).toSorted();
     for (const name of names.filter(isAccepted)) {
       spelled.set(name, name);
@@ -125,7 +125,7 @@ function replaceRefused(name: string): string {
   return /^[A-Za-z_]/.test(replaced) ? replaced : `_${replaced}`;
 }
 
-/** A server can have a tool of the very name that the hash leads to. */
+/** Adds a part of the hash. The part grows if a server has a tool with exactly the resulting name. */
 function addHash(name: string, { readable, used }: { readable: string; used: ReadonlySet<string> }): string {
   const digest = hash('sha256', name);
   for (let length = 8; length < longestName - 1; length += 8) {
@@ -135,7 +135,7 @@ function addHash(name: string, { readable, used }: { readable: string; used: Rea
   return `_${digest.slice(1)}`;
 }
 
-/** The names of calls and results in a conversation, which a provider checks as well. */
+/** Lists the names of calls and results in a conversation, because providers check them as well. */
 function listNames(prompt: LanguageModelV4Prompt): string[] {
   return prompt.flatMap((message) =>
     message.role === 'assistant' || message.role === 'tool'
@@ -169,14 +169,14 @@ function translateMessage(
   return { ...message, content };
 }
 
-/** A model that did not use the wrapper wrote the arguments themselves. */
+/** Unwraps the arguments. A model that ignored the wrapper wrote the arguments directly. */
 function unwrap(input: string): string {
   const written = tryParseJson(input);
   const inner = isRecord(written) && Object.keys(written).length === 1 ? written[wrapper] : undefined;
   return isRecord(inner) ? JSON.stringify(inner) : input;
 }
 
-/** What providers refuse at the top of a schema; null where they take it. Arguments are an object, also where nothing says so. */
+/** Finds the reason why providers refuse the top of a schema; null if they accept it. A schema without `type` means an object. */
 function findRefused(schema: Readonly<Record<string, unknown>>): string | null {
   const { type = 'object' } = schema;
   if (type !== 'object') return 'no `type: object`';
@@ -199,7 +199,7 @@ function adaptSchema(schema: Readonly<Record<string, unknown>>): Record<string, 
   };
 }
 
-/** Keywords whose members are schemas by name, and those whose values are no schemas. */
+/** Keywords whose value maps names to schemas, and keywords whose values are not schemas. */
 const schemaMaps: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -209,7 +209,7 @@ const schemaMaps: ReadonlySet<string> = new Set([
 ]);
 const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-/** Leads the references within a schema to where their targets are once it is wrapped; definitions stay at the top. */
+/** Adapts the references within a schema to the positions of their targets in the wrapper. Definitions stay at the top. */
 function moveReferences(schema: unknown, isMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => moveReferences(each));
   if (!isRecord(schema)) return schema;

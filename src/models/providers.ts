@@ -2,15 +2,15 @@ import { ModelError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
 
-/** Anthropic's Messages, or Chat Completions, which the other providers are compatible with. */
+/** Anthropic's Messages, or Chat Completions, with which the other providers are compatible. */
 export type WireFormat = 'anthropic' | 'compatible';
 
 interface Provider {
   format: WireFormat;
-  /** Without the version, which a base URL of the environment may leave out, too. */
+  /** The URL without the version, because a base URL of the environment may also leave out the version. */
   origin: string;
   versionPath: string;
-  /** The first that is set counts. */
+  /** The first variable that is set is used. */
   keyVariables: readonly [string, ...string[]];
   baseUrlVariables: readonly [string, ...string[]];
   needsKey: boolean;
@@ -18,7 +18,7 @@ interface Provider {
 
 const googleOrigin = 'https://generativelanguage.googleapis.com';
 
-/** Each speaks the format at the base URL that its own documentation names. */
+/** Each provider uses the format at the base URL that its documentation names. */
 const providers: ReadonlyMap<string, Provider> = new Map([
   ['anthropic', { ...defineProvider('ANTHROPIC', 'https://api.anthropic.com'), format: 'anthropic' }],
   ['openai', defineProvider('OPENAI', 'https://api.openai.com')],
@@ -35,11 +35,11 @@ const providers: ReadonlyMap<string, Provider> = new Map([
   ['deepseek', defineProvider('DEEPSEEK', 'https://api.deepseek.com')],
   ['xai', defineProvider('XAI', 'https://api.x.ai')],
   ['openrouter', defineProvider('OPENROUTER', 'https://openrouter.ai/api')],
-  // A server on this machine, which has no keys.
+  // A server on this machine, so there are no keys.
   ['ollama', { ...defineProvider('OLLAMA', 'http://127.0.0.1:11434'), needsKey: false }],
 ]);
 
-/** The providers that can be asked as soon as their key is known. */
+/** Lists the providers that need only a key. */
 export function listProviderNames(): string[] {
   return [...providers.keys()];
 }
@@ -55,26 +55,26 @@ function defineProvider(prefix: string, origin: string): Provider {
   };
 }
 
-/** How to reach one provider. */
+/** The connection settings of one provider. */
 export interface ProviderSettings {
   provider: string;
   format: WireFormat;
   /** With the version, without a slash at the end. */
   baseUrl: URL;
-  /** Null for a provider that needs none. */
+  /** Null for a provider that needs no key. */
   apiKey: Secret | null;
-  /** What holds the key, for messages: a variable, or `model-api-keys`. */
+  /** The source of the key, for messages: a variable, or `model-api-keys`. */
   keyVariable: string;
   /** The variable that sets the base URL. */
   baseUrlVariable: string;
 }
 
-/** The providers that an environment gives access to. */
+/** The providers that an environment configures. */
 export interface ProviderDirectory {
   /**
-   * Finds a provider. A key that is given goes before those of the directory.
+   * Finds a provider. A key that is passed takes precedence over the keys of the directory.
    *
-   * @throws {ModelError} `refused` for a provider that is unknown, has no key, or has a base URL that cannot be used
+   * @throws {ModelError} `refused` for a provider that is unknown, has no key, or has an unusable base URL
    */
   find(provider: string, apiKey?: Secret): ProviderSettings;
   /** Every key found, for a redactor. */
@@ -83,13 +83,13 @@ export interface ProviderDirectory {
 
 export interface ProviderSources {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Keys by provider, which go before those of the environment. */
+  /** Keys by provider, which take precedence over those of the environment. */
   keys?: ReadonlyMap<string, Secret>;
 }
 
 const givenKeys = 'model-api-keys';
 
-/** Reads the keys and base URLs of providers. A name that is not in the table needs `<NAME>_BASE_URL`, and may have `<NAME>_API_KEY`. */
+/** Reads the keys and base URLs of providers. A provider outside the table needs `<NAME>_BASE_URL`, and may have `<NAME>_API_KEY`. */
 export function readProviders({ environment, keys = new Map() }: ProviderSources): ProviderDirectory {
   const variables = new Map<string, string>();
   for (const [name, value = ''] of Object.entries(environment)) {
@@ -121,7 +121,7 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
   };
 }
 
-/** A compatible endpoint under a name of the user's. */
+/** Defines a compatible endpoint under a name that the user chose. */
 function defineOther(name: string, variables: ReadonlyMap<string, string>): Provider {
   const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
   if (!variables.has(`${prefix}_BASE_URL`)) {
@@ -133,7 +133,7 @@ function defineOther(name: string, variables: ReadonlyMap<string, string>): Prov
   return { ...defineProvider(prefix, ''), needsKey: false };
 }
 
-/** Keys of unknown names are those of endpoints that the environment names. */
+/** Lists the variables of keys. An unknown name belongs to an endpoint that the environment names. */
 function listKeyVariables(variables: ReadonlyMap<string, string>): string[] {
   const known = [...providers.values()].flatMap(({ keyVariables }) => keyVariables);
   const others = [...variables.keys()]
@@ -149,7 +149,7 @@ function refuseMissingKey(name: string, { keyVariables }: Provider): ModelError 
   });
 }
 
-/** HTTP clients quote a header that they refuse. */
+/** Refuses a key before an HTTP client sees it: HTTP clients quote a header that they refuse. */
 function refuseKey(name: string, variable: string): ModelError {
   return new ModelError(
     `The API key for the provider ${name} has a space, a line break or another character no key has.`,
@@ -157,7 +157,7 @@ function refuseKey(name: string, variable: string): ModelError {
   );
 }
 
-/** Never quoted: it may hold credentials. */
+/** Reads a base URL. No message quotes it, because it may contain credentials. */
 function readBaseUrl(
   text: string | undefined,
   { provider, variable, hasKey }: { provider: Provider; variable: string; hasKey: boolean },
@@ -176,7 +176,7 @@ function readBaseUrl(
   return url;
 }
 
-/** Decides as the providers' own clients do: Anthropic's adds the version to any base URL, those of Chat Completions to none. */
+/** Checks if the version is missing, as the providers' own clients do: Anthropic's adds it to any base URL, Chat Completions' to none. */
 function lacksVersion(path: string, { format, origin }: Provider): boolean {
   if (hasVersion(path)) return false;
   return format === 'anthropic' || path === '' || URL.parse(origin)?.pathname === path;

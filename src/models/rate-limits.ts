@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../http/retry.ts';
 
 type Headers = FailedAnswer['headers'];
 
-/** Limits as providers name them, each with a count that is left and the time of its reset. */
+/** The headers of the limits, by provider: the remaining count and the time of the reset. */
 const limits = [
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((unit) => ({
     remaining: `anthropic-ratelimit-${unit}-remaining`,
@@ -19,20 +19,20 @@ const limits = [
 ];
 
 /**
- * Reads how long a provider asks to wait: `retry-after-ms`, `retry-after`, or else the reset of the limits that are used up. Undefined
- * where it does not say, or asks for no wait.
+ * Reads the wait that a provider asks for: `retry-after-ms`, `retry-after`, or else the reset of the exhausted limits. Undefined if the
+ * provider asks for none.
  */
 export function readRetryAfterMs(headers: Headers): number | undefined {
   const exact = Number(readHeader(headers, 'retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(exact) && exact > 0) return exact;
   const date = readHeader(headers, 'date');
   const text = readHeader(headers, 'retry-after');
-  // A reset is when a limit is whole again. A provider that lets calls through before says so.
+  // A reset is the time when a limit is whole again. A provider that accepts calls earlier sends 0.
   if (/^\s*0+\s*$/.test(text ?? '')) return undefined;
   return parseRetryAfter(text, date) ?? readResetMs(headers);
 }
 
-/** Reads the time until all limits that are used up are reset; undefined where none is. */
+/** Reads the time until all exhausted limits are reset; undefined if no limit is exhausted. */
 export function readResetMs(headers: Headers): number | undefined {
   const waits = limits.flatMap(({ remaining, reset }) => {
     if (!/^0(?:\.0+)?$/.test(readHeader(headers, remaining)?.trim() ?? '')) return [];
@@ -50,12 +50,12 @@ function readHeader(headers: Headers, name: string): string | undefined {
 const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 
-/** From this on a number is a time in epoch milliseconds; as seconds it were 30,000 years. */
+/** A number from here on is a time in epoch milliseconds: in seconds it would be 30,000 years. */
 const earliestEpochMs = 1e12;
 
 /**
- * Reads a reset in one of the forms in use: a duration such as `6m0s` (OpenAI), seconds, epoch milliseconds (OpenRouter) or an RFC 3339
- * time (Anthropic). Times count from the answer's own Date header, so that a wrong local clock does not matter.
+ * Reads a reset in one of the known forms: a duration such as `6m0s` (OpenAI), seconds, epoch milliseconds (OpenRouter) or an RFC 3339
+ * time (Anthropic). A time is relative to the answer's Date header, so that a wrong local clock does not matter.
  */
 function parseReset(text: string, date: string | undefined): number | undefined {
   if (durationPattern.test(text)) {
@@ -75,31 +75,31 @@ function finiteOrUndefined(milliseconds: number): number | undefined {
   return Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
-/** Spreads the calls of one key. */
+/** Limits the pace of the calls with one key. */
 export interface ProviderPacer extends Pacer {
-  /** Lets no call begin before `delayMs` have passed, because a limit of the key is used up. */
+  /** Starts no call until `delayMs` have passed, because a limit of the key is exhausted. */
   pause(delayMs: number): void;
 }
 
-/** A daily limit is reset in hours, for which a run does not wait: the next call finds out. */
+/** The longest pause. A daily limit is reset in hours, and a run does not wait for that: the next call shows if the limit is reset. */
 const longestPauseMs = 60_000;
 
-/** In calls per second: half of what the smallest paid accounts allow at once. */
+/** Calls per second: half of the rate that the smallest paid accounts allow. */
 const defaultPerSecond = 5;
 
-/** As shares of the first pace: how slow refusals make it at most, and what each answer adds. */
+/** Fractions of the initial pace: the slowest pace after refusals, and the increase per answer. */
 const shares = { slowest: 0.1, step: 0.05 };
 
-/** Calls that begin at once, as long as none was refused: those of two seconds, and at least one. */
+/** The calls of so many seconds, at least one, may start at once while the provider has refused none. */
 const burstSeconds = 2;
 
-/** Calls that were under way together are refused together. */
+/** Refusals within this time count once: calls that ran at the same time are refused together. */
 const sameRefusalMs = 1000;
 
 /**
- * Spreads the calls of one key: additive increase with every answer, multiplicative decrease with every refusal (AIMD; D. Chiu and
- * R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks", 1989). `first` is the pace
- * while none was refused, in calls per second.
+ * Limits the pace of the calls with one key: additive increase with every answer, multiplicative decrease with every refusal (AIMD; D. Chiu
+ * and R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks", 1989). `first` is the pace
+ * until the first refusal, in calls per second.
  */
 export function createProviderPacer(clock: Clock, random: () => number, first = defaultPerSecond): ProviderPacer {
   const firstBurst = Math.max(1, burstSeconds * first);
@@ -122,7 +122,7 @@ export function createProviderPacer(clock: Clock, random: () => number, first = 
       const turnMs = drawTurnMs(nowMs);
       if (turnMs > nowMs) await clock.sleep(turnMs - nowMs, { signal });
       const waitMs = pausedUntilMs - clock.monotonicMs();
-      // Spread like a wait for Retry-After: all calls of the key begin again together.
+      // The wait gets jitter, like a wait for Retry-After: all calls of the key start again at the same time.
       if (waitMs > 0) await clock.sleep(waitMs + random() * Math.min(1000, waitMs / 10), { signal });
     },
     slowDown: () => {

@@ -1,7 +1,7 @@
 import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer } from './language-model.ts';
 
-/** What one answer used; one from a recording used nothing. */
+/** Measures the usage of one answer. An answer from a recording used nothing. */
 export function measureUsage({ usage, isReplayed }: Pick<ModelAnswer, 'usage' | 'isReplayed'>): ModelUsage {
   if (isReplayed) return { ...noModelUsage, replayedCalls: 1 };
   const { total: inputTokens, cacheRead } = usage.inputTokens;

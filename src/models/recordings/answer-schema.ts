@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const jsonObject = z.record(z.string(), z.json());
 
-/** What a provider wants back with the next call, such as the signature of a reasoning part. */
+/** Data that a provider requires with the next call, such as the signature of a reasoning part. */
 const providerMetadata = z.record(z.string(), jsonObject).exactOptional();
 
 /** Bytes are kept in base64. */
@@ -102,7 +102,7 @@ const usage: z.ZodType<LanguageModelV4Usage> = z
   })
   .transform(({ inputTokens, outputTokens }) => ({ inputTokens, outputTokens }));
 
-/** What came back from one call, as a recording keeps it. The provider's own account of the usage is left out. */
+/** The answer of one call, as a recording keeps it. The raw usage of the provider is left out. */
 export const recordedAnswerSchema = z.strictObject({ content: z.array(content), finishReason, usage });
 
 export type RecordedAnswer = z.infer<typeof recordedAnswerSchema>;

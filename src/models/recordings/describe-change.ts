@@ -7,25 +7,25 @@ import type { StoredValue } from './format.ts';
 const longestValue = 120;
 const longestPointer = 100;
 const maxShown = 3;
-/** More are not counted. */
+/** The search stops after so many changes. */
 const maxChanges = 100;
 
-/** Long strings are shown from shortly before they differ. */
+/** A longer string is shown from `leadLength` characters before the first difference. */
 const longestWholeString = 80;
 const leadLength = 20;
 
-/** How messages and results wrap their text. A pointer that begins with it is shorter without it. */
+/** The path of the text within a message or a result. A pointer is shown without it. */
 const wrapping = /^(?:\/(?:content|output|value|text|\d+))+/;
 
 interface Change {
-  /** From the message or the result; from the text, where that is JSON. */
+  /** The pointer within the message or the result; within the text if the text is JSON. */
   pointer: string;
   isInText: boolean;
   recorded: unknown;
   now: unknown;
 }
 
-/** Says what differs between two stored values, for the end of a sentence: `recorded "a", now "b"`. */
+/** Describes the difference between two stored values as the end of a sentence: `recorded "a", now "b"`. */
 export function describeStoredChange(recorded: StoredValue, now: StoredValue): string {
   if ('value' in recorded && 'value' in now) return describeChange(recorded.value, now.value);
   const [before, after] = [recorded, now].map((stored) => {
@@ -40,7 +40,7 @@ export function describeStoredChange(recorded: StoredValue, now: StoredValue): s
     : describeChange(was, is);
 }
 
-/** The same of two JSON values; undefined is none. Values of members with telling names are masked. */
+/** Describes the difference between two JSON values; undefined means that there is none. Values of members with secret-like names are masked. */
 export function describeChange(recorded: unknown, now: unknown): string {
   const changes: Change[] = [];
   collectChanges({ pointer: '', isInText: false, recorded, now }, changes);
@@ -65,11 +65,11 @@ function collectChanges(change: Change, changes: Change[]): void {
     const pointer = `${parent}/${escapePointerToken(key)}`;
     collectChanges({ pointer, isInText, recorded: was.get(key), now: is.get(key) }, changes);
   }
-  // Texts that are the same JSON in other words.
+  // The texts are the same JSON, written differently.
   if (changes.length === earlier) changes.push(change);
 }
 
-/** An array or an object, or what a text holds that is the JSON of one. */
+/** Returns an array or an object, or the one that a text contains as JSON. */
 function openContainer(value: unknown): object | null {
   const opened = typeof value === 'string' && /^\s*[[{]/.test(value) ? tryParseJson(value) : value;
   return typeof opened === 'object' && !isTooDeep(opened) ? opened : null;

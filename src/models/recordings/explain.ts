@@ -4,7 +4,7 @@ import { fingerprintStored, type SentCall } from './fingerprint.ts';
 import type { StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
 import { appendAll } from '../../base/lists.ts';
 
-/** What parameters and members of tools are called in messages, if not by their names. */
+/** Names of parameters and members of tools in messages, if they differ from the field names. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['toolChoice', 'choice of tools'],
   ['maxOutputTokens', 'output limit'],
@@ -12,8 +12,8 @@ const nouns: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Says what differs between a recorded call and one that is made now: a sentence for each part, first those that decide the others.
- * Never empty for calls that differ.
+ * Explains the differences between a recorded call and a new one, with a sentence for each part. Parts that cause other differences come
+ * first. Never empty for calls that differ.
  */
 export function explainDifferences(recorded: SentCall, now: SentCall): string[] {
   const [before, after] = [recorded.stored, now.stored];
@@ -83,7 +83,7 @@ function listNames(recorded: Members, now: Members): string[] {
   return [...new Set([...Object.keys(recorded), ...Object.keys(now)])].toSorted();
 }
 
-/** Once messages do not correspond, those after them belong to another conversation. */
+/** Stops at the first message that differs: later messages belong to another conversation. */
 function explainMessages(recorded: readonly StoredMessage[], now: readonly StoredMessage[]): string[] {
   const sentences: string[] = [];
   for (let index = 0; index < Math.max(recorded.length, now.length); index += 1) {
@@ -132,7 +132,7 @@ function explainParts(recorded: readonly StoredPart[], now: readonly StoredPart[
   });
 }
 
-/** Ends a sentence whose last word is quoted, and may have a full stop of its own. */
+/** Ends a sentence whose last word is quoted, unless the quote ends with a full stop. */
 function endQuote(sentence: string): string {
   return /[.!?]"$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -12,12 +12,12 @@ import { fingerprintText, redactMembers } from './plain-json.ts';
 const maxMebibytes = 32;
 const maxBytes = maxMebibytes * 1024 * 1024;
 
-/** File systems allow 255 bytes; the id of a case has up to 128. */
+/** File systems allow 255 bytes, and the id of a case has up to 128. */
 const longestModel = 100;
 
 /**
- * Where the recording of a case and model is, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`. Characters
- * that a file name may not have become `_`, with a hash of the name, so that two models never share a file.
+ * Returns the path of the recording of a case and model, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`.
+ * Characters that are invalid in a file name become `_`, with a hash of the name, so that two models never share a file.
  */
 export function locateRecording(
   evalsFile: string,
@@ -30,10 +30,10 @@ export function locateRecording(
 }
 
 /**
- * Reads a recording; null where there is none.
+ * Reads a recording; null if there is none.
  *
  * @param path relative to `cwd`, as messages show it
- * @throws {ConfigurationError} with file and line, where it is damaged, too large, or a link out of the checkout
+ * @throws {ConfigurationError} with file and line if it is damaged, too large, or a link out of the checkout
  */
 export async function readRecording(path: string, cwd: string): Promise<Recording | null> {
   const fail = (code: string, message: string, hint: string) =>
@@ -65,10 +65,10 @@ export async function readRecording(path: string, cwd: string): Promise<Recordin
 }
 
 /**
- * Writes a recording so that a reader finds the old file or the new one. Only the owner may read it. `root` is what no link may lead
- * out of, as `findOutputRoot` gives it.
+ * Writes a recording so that a reader finds either the old file or the new one. Only the owner may read it. No link may lead out of `root`,
+ * which `findOutputRoot` finds.
  *
- * @throws {ConfigurationError} instead of writing, where a known secret would be in the file
+ * @throws {ConfigurationError} instead of writing if the file would contain a known secret
  */
 export async function writeRecording(
   { path, root }: { path: string; root: string | null },
@@ -84,7 +84,7 @@ export async function writeRecording(
   replaceOutput(path, text, root);
 }
 
-/** Redaction can take away what makes a line one of a recording, such as a number. */
+/** Checks if the file can be read back: redaction can remove a required part of a line, such as a number. */
 function isReadable(text: string): boolean {
   try {
     parseRecording(text, '');
@@ -94,7 +94,7 @@ function isReadable(text: string): boolean {
   }
 }
 
-/** Secrets can become known after a call was recorded. */
+/** Redacts again, because secrets can become known after a call was recorded. */
 function redactLines(text: string, redactor: Redactor): string {
   const lines = text.split('\n').map((line) => {
     return redactor.redact(line) === line ? line : JSON.stringify(redactMembers(tryParseJson(line), redactor));

@@ -10,10 +10,10 @@ import { fingerprintJson, fingerprintText, redactMembers, toPlainJson } from './
 const longestWhole = 4000;
 const clippedLength = 1000;
 
-/** Of all values whose fingerprints are remembered at the same time. */
+/** The maximum total length of the values whose fingerprints are cached. */
 const maxRememberedLength = 16 * 1024 * 1024;
 
-/** What a call sends. Two calls are the same where all fingerprints are equal, in their order. */
+/** The content of a call. Two calls are the same if all their fingerprints are equal, in the same order. */
 export interface SentCall {
   stored: StoredCall;
   parameters: string;
@@ -21,10 +21,10 @@ export interface SentCall {
   messages: readonly string[];
 }
 
-/** Takes calls apart in one way: those made now, and those of a recording. */
+/** Computes fingerprints of new calls and of recorded calls in the same way. */
 export interface Fingerprinter {
   readCall(call: ModelCall): SentCall;
-  /** Applies the patterns of `ignore` and the secrets of today to a recorded call. */
+  /** Applies the patterns of `ignore` and the currently known secrets to a recorded call. */
   readStored(call: StoredCall): SentCall;
 }
 
@@ -36,8 +36,8 @@ interface Fingerprinted<T> {
 type ToolPart = Extract<ModelCall['prompt'][number], { role: 'tool' }>['content'][number];
 
 /**
- * Nothing that a call says is left out: tools, messages and their parts are fingerprinted as a whole, and every other member is a
- * parameter. Order counts, except that of keys. Secrets are redacted, and what `ignore` excludes is replaced, before anything is hashed.
+ * Fingerprints all content of a call: each tool, message and part as a whole, and every other member as a parameter. The order matters,
+ * except that of keys. Secrets are redacted and ignored content is replaced before anything is hashed.
  */
 export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; ignore: IgnoreRules }): Fingerprinter {
   const readTool = (tool: unknown): Fingerprinted<StoredTool> => {
@@ -83,10 +83,10 @@ export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; 
     return 'value' in message ? store({ role }, redactMembers(message.value, redactor)) : keep({ role }, message);
   };
 
-  // By value: what a caller changes in an object and hands over again counts.
+  // Cached by value, because a caller may change an object and pass it again.
   const rememberTools = rememberByValue((tools: ModelCall['tools']) => tools.map(readTool));
   const rememberMessage = rememberByValue(readMessage);
-  // By identity: nothing changes a recording that was read.
+  // Cached by identity, because nothing changes a recording after it was read.
   const rememberStoredTools = rememberByIdentity((tools: readonly StoredTool[]) => tools.map(readStoredTool));
   const rememberStoredMessage = rememberByIdentity(readStoredMessage);
   return {
@@ -110,7 +110,7 @@ function joinMembers(
   return { stored: { name, members: stored }, fingerprint: fingerprintJson(['tool', name, fingerprints]) };
 }
 
-/** The fingerprint of a value, however it is stored. */
+/** Returns the fingerprint of a value, whether it is stored whole or shortened. */
 export function fingerprintStored(stored: StoredValue): string {
   return 'value' in stored ? fingerprintJson(stored.value) : stored.fingerprint;
 }
@@ -166,7 +166,7 @@ function asMembers(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/** Calls a function once for each value, as far as memory allows. To print a value and look it up costs far less than its hash. */
+/** Caches the results of a function by value, up to the memory limit. Printing a value to find it costs far less than hashing it. */
 function rememberByValue<T, U>(read: (value: T) => U): (value: T) => U {
   const known = new Map<string, U>();
   let length = 0;

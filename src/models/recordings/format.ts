@@ -7,15 +7,15 @@ import { fingerprintJson } from './plain-json.ts';
 
 /**
  * A recording is a file of JSON lines: a header, then the calls of the model by iteration and turn. A tool is written once, before the
- * first call that offers it. A call says which messages were added since the call before it. Everything is redacted, and what a pattern
- * of `ignore` excludes is replaced. In format 1, models were shown neither the instructions of servers nor structured content next to
- * other content.
+ * first call that offers it. A call lists only the messages that were added since the previous call. Everything is redacted, and content
+ * that a pattern of `ignore` excludes is replaced. In format 1, models got neither the instructions of servers nor structured content next
+ * to other content.
  */
 const formatVersion = 2;
 
 const fingerprint = z.string().regex(/^[\da-f]{32}$/);
 
-/** A long value is kept as its beginning, for messages, and the fingerprint of all of it. `length` is that of its JSON. */
+/** A long value is stored as its beginning, for messages, and the fingerprint of the whole. `length` is the length of its JSON. */
 const shortenedShape = { clipped: z.string(), length: z.int(), fingerprint };
 
 const shortenedSchema = z.object(shortenedShape);
@@ -24,13 +24,13 @@ function storedSchema<T extends z.ZodRawShape>(shape: T) {
   return z.union([z.strictObject({ ...shape, value: z.unknown() }), z.strictObject({ ...shape, ...shortenedShape })]);
 }
 
-/** Members are stored one by one, so that messages can say which changed, however long they are. */
+/** Members are stored separately, so that messages can name the one that changed, however long it is. */
 const storedToolSchema = z.strictObject({ name: z.string(), members: z.record(z.string(), storedSchema({})) });
 
-/** The value is the part without what is named here. */
+/** The value has the part without the fields that are listed here. */
 const storedPartSchema = storedSchema({ type: z.string(), toolCallId: z.string(), toolName: z.string() });
 
-/** Of the model's own messages there is only the fingerprint: the answers are in the recording. */
+/** Messages of the model have only a fingerprint, because the answers are in the recording. */
 const storedMessageSchema = z.union([
   z.strictObject({ role: z.literal('assistant'), fingerprint }),
   z.strictObject({
@@ -41,7 +41,7 @@ const storedMessageSchema = z.union([
   storedSchema({ role: z.literal(['system', 'user']) }),
 ]);
 
-/** What was sent, as it was or shortened. */
+/** A sent value, whole or shortened. */
 export type StoredValue = { value: unknown } | z.infer<typeof shortenedSchema>;
 export type StoredTool = z.infer<typeof storedToolSchema>;
 export type StoredPart = z.infer<typeof storedPartSchema>;
@@ -76,10 +76,10 @@ const callLineSchema = z.strictObject({
   answer: recordedAnswerSchema,
 });
 
-/** What was sent with a call. Lists and messages that calls have in common are the same objects. */
+/** The content of a recorded call. Calls share the objects of equal lists and messages. */
 export interface StoredCall {
   tools: readonly StoredTool[];
-  /** Everything else that the call says: temperature, choice of tools, output limit. */
+  /** The other parameters of the call: temperature, tool choice, output limit. */
   parameters: Readonly<Record<string, unknown>>;
   messages: readonly StoredMessage[];
 }
@@ -97,18 +97,18 @@ export interface RecordedIteration {
 
 /** The recording of one case and model. */
 export interface Recording {
-  /** Whether the model was shown less than it is now, so that no answer to a prompt still counts. */
+  /** True if an older version showed the model less, so that the answers to prompts are no longer valid. */
   showedLess: boolean;
   model: ModelName;
   /** The package that spoke to the provider. */
   package: { name: string; version: string };
-  /** By their number, from 1. */
+  /** By iteration number, from 1. */
   iterations: ReadonlyMap<number, RecordedIteration>;
 }
 
 const damagedHint = 'Restore the file from git, or delete it and record it again with `mcp-eval-ci record`.';
 
-/** Prints a recording in the format of today: iterations and turns in their order, a line for each tool, and every key at the same position each time. */
+/** Prints a recording in the current format: iterations and turns in order, one line per tool, and keys always in the same order. */
 export function printRecording({
   model,
   package: { name, version },
@@ -171,9 +171,9 @@ function printAnswer({ content, finishReason, usage }: RecordedAnswer): string {
 }
 
 /**
- * Reads what `printRecording` has printed. `file` is for messages.
+ * Reads the text that `printRecording` printed. `file` is the name in messages.
  *
- * @throws {ConfigurationError} at the first line that is no JSON, has another shape, or does not fit those before it
+ * @throws {ConfigurationError} at the first line that is not JSON, has another shape, or does not fit the lines before it
  */
 export function parseRecording(text: string, file: string): Recording {
   const damaged = (message: string, line: number) => {

@@ -5,12 +5,12 @@ import { isRecord, tryParseJson } from '../../base/json.ts';
 import { findIgnoreProblem } from '../../suite/ignore-pattern.ts';
 import { replaceInJsonText } from './json-text.ts';
 
-/** Stands in recordings where a pattern of `ignore` excluded something. */
+/** Replaces content in recordings that a pattern of `ignore` excludes. */
 const ignoredMark = '⟨ignored⟩';
 
-/** What the results of tools may differ in without making a recording stale. */
+/** The parts of tool results that may differ without making a recording stale. */
 export interface IgnoreRules {
-  /** Segments, unescaped. `*` is any one. */
+  /** Unescaped segments. `*` matches any segment. */
   pointers: readonly (readonly string[])[];
   patterns: readonly RE2JS[];
 }
@@ -20,7 +20,7 @@ export const ignoreNothing: IgnoreRules = { pointers: [], patterns: [] };
 /**
  * Compiles the patterns of `ignore`.
  *
- * @throws {ConfigurationError} where one cannot be used; the reader of the evals file has said so with its location before
+ * @throws {ConfigurationError} if one is invalid; the reader of the evals file has already reported it with its location
  */
 export function compileIgnore(patterns: readonly string[]): IgnoreRules {
   const problems = patterns.map(findIgnoreProblem).filter((problem) => problem !== null);
@@ -37,8 +37,8 @@ export function compileIgnore(patterns: readonly string[]): IgnoreRules {
 }
 
 /**
- * Replaces what the rules exclude in the output of a tool-result part. Pointers lead into structured content, and into texts and lines
- * that are JSON; everything else of such a text stays as it is, white space and digits included. Regular expressions apply to every text.
+ * Replaces content that the rules exclude in the output of a tool-result part. Pointers apply to structured content, and to texts and
+ * lines that are JSON; the rest of such a text, including white space and digits, is unchanged. Regular expressions apply to every text.
  */
 export function ignoreInOutput(output: unknown, rules: IgnoreRules): unknown {
   if (!isRecord(output) || (rules.pointers.length === 0 && rules.patterns.length === 0)) return output;
@@ -47,7 +47,7 @@ export function ignoreInOutput(output: unknown, rules: IgnoreRules): unknown {
   return value === undefined ? output : { ...output, value: ignoreInValue(value, rules) };
 }
 
-/** A text, the result of a tool as MCP has it, or any other JSON. */
+/** Handles a text, a tool result in the form of MCP, or any other JSON. */
 function ignoreInValue(value: unknown, rules: IgnoreRules): unknown {
   if (typeof value === 'string') return ignoreInText(value, rules);
   if (!isRecord(value) || !Array.isArray(value['content'])) return ignoreInDocument(value, rules);
@@ -76,12 +76,12 @@ function ignoreInText(text: string, { pointers, patterns }: IgnoreRules): string
   if (pointers.length === 0) return applyPatterns(text, patterns);
   const isDocument = (part: string) => /^\s*[[{]/.test(part) && tryParseJson(part) !== undefined;
   const replace = (part: string) => replaceInJsonText(part, pointers, JSON.stringify(ignoredMark));
-  // A model gets several texts of a result as one, each after a line break.
+  // A model gets the texts of a result as one text, separated by line breaks.
   const parts = isDocument(text) ? [text] : text.split('\n');
   return applyPatterns(parts.map((part) => (isDocument(part) ? replace(part) : part)).join('\n'), patterns);
 }
 
-/** Replaces what the rules exclude in a JSON document, or in a text. */
+/** Replaces content that the rules exclude in a JSON document or in a text. */
 export function ignoreInDocument(document: unknown, { pointers, patterns }: IgnoreRules): unknown {
   const pointed = pointers.reduce((value, segments) => replaceMember(value, segments), document);
   return patterns.length === 0 ? pointed : applyToTexts(pointed, patterns);

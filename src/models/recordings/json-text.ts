@@ -1,14 +1,14 @@
 /**
- * Replaces the values that pointers lead to in a text that is JSON, and leaves every other character as it is: parsing and printing
- * would lose digits of long numbers, and all but the last of equal keys.
+ * Replaces the values at the pointers in a text that is JSON, and keeps every other character: parsing and printing would lose digits of
+ * long numbers, and all but the last of equal keys.
  *
- * @param text what `JSON.parse` takes
- * @param pointers segments of JSON Pointers; `*` is any one segment
+ * @param text valid input of `JSON.parse`
+ * @param pointers segments of JSON Pointers; `*` matches any segment
  */
 export function replaceInJsonText(text: string, pointers: readonly (readonly string[])[], replacement: string): string {
   let clean = '';
   let end = 0;
-  // The containers that are open, each with the key or the index of the value in it that is next.
+  // The open containers, each with the key or the index of its next value.
   const open: Array<{ isArray: boolean; key: string }> = [];
   const isPointedTo = () =>
     pointers.some(
@@ -54,14 +54,14 @@ function isSpace(character: string): boolean {
   return character === ' ' || character === '\n' || character === '\r' || character === '\t';
 }
 
-/** The index behind the string that begins here. */
+/** Returns the index after the string that starts here. */
 function findStringEnd(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
   return index + 1;
 }
 
-/** The index behind the value that begins here. */
+/** Returns the index after the value that starts here. */
 function findValueEnd(text: string, start: number): number {
   if (text[start] === '"') return findStringEnd(text, start);
   let depth = 0;
@@ -74,7 +74,7 @@ function findValueEnd(text: string, start: number): number {
     }
     if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
-    // A number or a word ends before what closes its container, a container behind what closes it.
+    // A number or a word ends before the bracket that closes its container; a container ends after its own closing bracket.
     if (depth < 0 || (depth === 0 && (character === ',' || isSpace(character)))) return index;
     index += 1;
     if (depth === 0 && (character === '}' || character === ']')) return index;

@@ -5,7 +5,7 @@ import type { Redactor } from '../../base/redaction.ts';
 /** The first 128 bits of SHA-256: enough that no two values of a repository share them. */
 const fingerprintLength = 32;
 
-/** Equal for JSON values that differ in the order of keys at most. */
+/** Returns the same fingerprint for JSON values that differ only in the order of keys. */
 export function fingerprintJson(value: unknown): string {
   return fingerprintText(printCanonicalJson(value));
 }
@@ -15,10 +15,10 @@ export function fingerprintText(text: string): string {
 }
 
 /**
- * Returns what a provider sends as JSON, without secrets: bytes in base64, URLs as text. Numbers that are secrets become text too, and
- * keys that redaction makes equal stay apart.
+ * Returns a value of a provider as JSON without secrets: bytes as Base64, URLs as text. A number that is a secret becomes text, and keys
+ * that become equal by redaction stay distinct.
  *
- * @throws {TypeError} for a value that JSON would lose, such as a Map
+ * @throws {TypeError} for a value that JSON cannot represent, such as a Map
  */
 export function toPlainJson(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.redact(value);
@@ -34,7 +34,7 @@ export function toPlainJson(value: unknown, redactor: Redactor): unknown {
   return redactMembers(value, redactor);
 }
 
-/** The same for the members of an object, without those that are undefined. */
+/** Does the same for the members of an object, and drops undefined members. */
 export function redactMembers(value: unknown, redactor: Redactor): Record<string, unknown> {
   const prototype: unknown = isRecord(value) ? Object.getPrototypeOf(value) : undefined;
   if (!isRecord(value) || (prototype !== null && prototype !== Object.prototype)) {

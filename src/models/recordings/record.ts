@@ -7,7 +7,7 @@ import { toPlainJson } from './plain-json.ts';
 /** Collects the calls of one iteration, in their order. */
 export interface IterationRecorder {
   add(sent: StoredCall, answer: ModelAnswer, recordedAt: string): void;
-  /** Drops all calls, and those that follow: a conversation without its end is no recording. */
+  /** Drops all earlier and later calls: an incomplete conversation is not a recording. */
   discard(reason: string): void;
 }
 
@@ -15,33 +15,33 @@ export interface IterationRecorder {
 export interface CollectedIterations {
   caseId: string;
   model: ModelName;
-  /** Null where the model took part in the case. */
+  /** Null if the model took part in the case. */
   purpose: 'judge' | null;
-  /** By their number, from 1. */
+  /** By iteration number, from 1. */
   iterations: ReadonlyMap<number, RecordedIteration>;
-  /** Iterations that could not be recorded, and why. */
+  /** The reasons of iterations that could not be recorded. */
   skipped: ReadonlyMap<number, string>;
 }
 
-/** Collects what iterations say to models and get back, however many run at the same time. */
+/** Collects the calls and answers of iterations that run at the same time. */
 export interface Recorder {
   begin(request: Pick<ModelRequest, 'caseId' | 'model' | 'iterationNumber' | 'purpose'>): IterationRecorder;
-  /** In the order in which cases and models began. */
+  /** In the order in which cases and models started. */
   list(): CollectedIterations[];
 }
 
 interface Attempt {
   calls: Array<{ sent: StoredCall; answer: ModelAnswer }>;
-  /** The oldest of its calls. */
+  /** The time of its oldest call. */
   recordedAt: string | null;
   hasLiveAnswer: boolean;
   discarded: string | null;
 }
 
-/** By the number of their iteration. */
+/** By iteration number. */
 type Attempts = Map<number, Attempt[]>;
 
-/** Everything is redacted before it is kept. Of an iteration that runs again the last complete attempt counts. */
+/** Collects calls, all redacted. If an iteration runs again, the last complete attempt is used. */
 export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
   const cases = new Map<string, Omit<CollectedIterations, 'iterations' | 'skipped'> & { attempts: Attempts }>();
   const begin = ({ caseId, model, iterationNumber, purpose }: Parameters<Recorder['begin']>[0]): Attempt => {
@@ -100,7 +100,7 @@ function listIterations(
   return { iterations, skipped };
 }
 
-/** Null where an answer has what no recording can hold. */
+/** Returns null if an answer has content that a recording cannot represent. */
 function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redactor: Redactor): RecordedAnswer | null {
   // JSON has no undefined.
   const plain: unknown = JSON.parse(JSON.stringify(toPlainJson(answer, redactor)));
@@ -108,8 +108,8 @@ function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redac
 }
 
 /**
- * Adds new iterations to those of an earlier recording, which they replace by their number. Null starts anew, and so does a recording
- * of which nothing counts any more.
+ * Adds new iterations to those of an earlier recording and replaces iterations of the same number. Starts a new recording if `earlier` is
+ * null or is no longer valid.
  */
 export function mergeRecording(
   earlier: Recording | null,

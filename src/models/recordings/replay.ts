@@ -8,20 +8,20 @@ const longestDifference = 400;
 const maxDifferences = 10;
 const dayMs = 24 * 3_600_000;
 
-/** What a recording has for one call: its answer, or why there is none. */
+/** The recorded answer to one call, or the reason why there is none. */
 type ReplayedCall =
   | { kind: 'fresh'; answer: ModelAnswer; recordedAt: string }
   | { kind: 'stale' | 'missing'; reason: string };
 
 export interface ReplayOptions {
-  /** Null where there is none for the case and the model. */
+  /** Null if the case and the model have no recording. */
   recording: Recording | null;
   model: ModelName;
-  /** A judge is shown the conversation and nothing else, as ever. */
+  /** A judge gets only the conversation, in all formats of recordings. */
   purpose?: ModelRequest['purpose'];
   iterationNumber: number;
   fingerprinter: Fingerprinter;
-  /** What is recorded longer ago is stale. */
+  /** Older recordings are stale. */
   maximumAgeMs: number;
   /** Epoch milliseconds. */
   nowMs: number;
@@ -29,11 +29,11 @@ export interface ReplayOptions {
 
 /** Reads the answers of one iteration, call by call. */
 export interface Replay {
-  /** Once a call has no answer, no later one has: the conversation is another. */
+  /** After the first call without an answer, no later call has one: the conversation differs. */
   read(call: SentCall): ReplayedCall;
 }
 
-/** An answer is only read for a call that is the recorded one in every part, at the position where it was recorded. */
+/** Reads an answer only for a call that equals the recorded call in every part, at the same position. */
 export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay {
   const { recording, iterationNumber } = options;
   const iteration = recording?.iterations.get(iterationNumber);
@@ -63,7 +63,7 @@ export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay
   };
 }
 
-/** A single difference stands behind the sentence, several below it, a line each. */
+/** Puts a single difference on the line of the sentence, and several on lines below it. */
 function listDifferences(sentence: string, differences: readonly string[]): string {
   const shown = differences.slice(0, maxDifferences).map((difference) => clipText(difference, longestDifference));
   if (differences.length === 1) return [sentence, ...shown].join(' ');
@@ -72,7 +72,7 @@ function listDifferences(sentence: string, differences: readonly string[]): stri
   return [`${sentence} ${differences.length} parts of the call differ.`, ...lines].join('\n');
 }
 
-/** Why a recording cannot be used for an iteration, whatever its calls are. */
+/** Explains why a recording cannot be used for an iteration, independent of its calls; null if it can. */
 function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<ReplayedCall, { kind: 'fresh' }> | null {
   const { recording, model, purpose, iterationNumber } = options;
   const asked = `${model.provider}/${model.name}`;
@@ -102,7 +102,7 @@ function explainAge(
 ): string | null {
   const ageMs = nowMs - Date.parse(recordedAt);
   const date = recordedAt.slice(0, 10);
-  // Clocks differ, but not by a day; a date far ahead would keep a recording fresh for ever.
+  // Clocks differ by less than a day. A date far in the future would keep a recording fresh forever.
   if (ageMs < -dayMs) return `Its date, ${date}, is in the future.`;
   if (ageMs <= maximumAgeMs) return null;
   return `It was made on ${date}, ${formatDays(ageMs)} ago; recordings are used for ${formatDays(maximumAgeMs)}.`;

@@ -8,35 +8,35 @@ import type { IterationRecorder, Recorder } from './record.ts';
 import { openReplay, type Replay } from './replay.ts';
 
 /**
- * Where answers come from:
- * - `auto`: recordings while they fit, then the model, where there is a key.
+ * The source of answers:
+ * - `auto`: recordings while they match, then the model if there is a key.
  * - `live`: the model.
  * - `record`: the model, for new recordings.
- * - `replay`: recordings alone.
+ * - `replay`: only recordings.
  */
 export type RecordingsMode = 'auto' | 'live' | 'record' | 'replay';
 
-/** What is recorded for a request, and how its calls are compared. */
+/** The recording for a request, and the fingerprinter that compares its calls. */
 export interface RecordedCase {
-  /** Null where nothing is recorded for the case and the model. */
+  /** Null if the case and the model have no recording. */
   recording: Recording | null;
-  /** One for all iterations of a case, since it remembers what it read. */
+  /** Shared by all iterations of a case, because it caches what it read. */
   fingerprinter: Fingerprinter;
 }
 
 export interface RecordedSourceOptions {
   mode: RecordingsMode;
   findCase: (request: ModelRequest) => RecordedCase;
-  /** The providers; null where none may be called. */
+  /** The providers; null if no provider may be called. */
   live: ModelSource | null;
-  /** Says why a provider cannot be called, such as a key that is missing; null where it can. */
+  /** Explains why a provider cannot be called, such as a missing key; null if it can. */
   findProviderProblem: (provider: string) => string | null;
   maximumAgeMs: () => number;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Collects what the providers answer, in every mode. */
+  /** Collects the answers of the providers, in every mode. */
   recorder: Recorder;
-  /** Whether an iteration beyond those of a recording gets the answers of one of these, in turn. */
+  /** True if iterations beyond the recorded ones reuse the recorded answers in turn. */
   repeatsRecordings?: boolean;
 }
 
@@ -46,14 +46,14 @@ const recordHints = {
 } as const;
 
 /**
- * Answers the calls of iterations from recordings, from a provider, or from both. An iteration that a recording no longer fits goes on
- * with the provider from that call, in the same conversation, and is recorded anew as a whole. Sessions report where answers came from.
+ * Answers the calls of iterations from recordings, from a provider, or from both. If a recording stops matching, the iteration continues
+ * with the provider in the same conversation, and is recorded again as a whole. Sessions report the source of their answers.
  */
 export function createRecordedSource(options: RecordedSourceOptions): ModelSource {
   const { mode, findCase, live, findProviderProblem, maximumAgeMs, now, recorder, repeatsRecordings = false } = options;
   const isReading = mode === 'auto' || mode === 'replay';
   return {
-    // Without a key, a recording may still have the answers.
+    // Without a key, a recording may have the answers.
     findProblem: (request) => (isReading ? null : (live?.findProblem(request) ?? null)),
     openSession: async (request) => {
       const { model, purpose } = request;
@@ -87,7 +87,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
   };
 }
 
-/** The iteration whose recorded answers stand for one that was not recorded. */
+/** Finds the recorded iteration that replaces one that was not recorded. */
 function findRecorded(recording: Recording | null, iterationNumber: number): number {
   if (recording === null || recording.iterations.has(iterationNumber)) return iterationNumber;
   const numbers = [...recording.iterations.keys()];
@@ -99,7 +99,7 @@ interface SessionParts {
   fingerprinter: Fingerprinter;
   replay: Replay | null;
   live: ModelSource | null;
-  /** Why there is no `live`, if that is not the mode. */
+  /** The reason why `live` is null, unless the mode excludes it. */
   problem: string | null;
   iteration: IterationRecorder;
   now: () => number;
