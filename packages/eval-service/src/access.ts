@@ -23,7 +23,7 @@ export function requireLoopbackHost(): MiddlewareHandler {
   };
 }
 
-/** Requires `Authorization: Bearer <key>` with one of the keys, and records whose it is. */
+/** Requires `Authorization: Bearer <key>` with one of the keys, and stores the caller of the key in the context. */
 export function requireCaller(keys: readonly AcceptedKey[]): MiddlewareHandler<ApiEnv> {
   const known = keys.map(({ secret, caller }) => ({ caller, digest: digestText(secret.reveal()) }));
   return async (context, next) => {
@@ -36,7 +36,7 @@ export function requireCaller(keys: readonly AcceptedKey[]): MiddlewareHandler<A
   };
 }
 
-/** Applies a check to a request that carries a key; a public operation answers one without. */
+/** Applies a check only to a request that carries a key: a public operation also answers without one. */
 export function whereKeyed(check: MiddlewareHandler<ApiEnv>): MiddlewareHandler<ApiEnv> {
   return async (context, next) =>
     context.req.header('authorization') === undefined ? await next() : await check(context, next);
@@ -62,8 +62,8 @@ export interface RateLimit {
 }
 
 /**
- * Charges every request one token of its key's bucket, which holds `burst` and refills evenly; an empty bucket answers 429 with
- * the whole seconds until the next token, 1 or more.
+ * Takes one token per request from the bucket of its key. The bucket holds `burst` tokens and refills evenly; an empty bucket answers 429
+ * with the whole seconds until the next token, 1 or more.
  */
 export function limitRate(clock: Clock, limit: RateLimit): MiddlewareHandler<ApiEnv> {
   const refillMs = 60_000 / limit.perMinute;

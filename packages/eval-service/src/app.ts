@@ -31,10 +31,10 @@ import type { ConnectServers } from './server-tools.ts';
 import type { RunRecord } from './store/runs.ts';
 import type { Store } from './store/open.ts';
 
-/** Where the API is mounted, on whatever origin. */
+/** The path of the API on any origin. */
 export const apiPath = '/api/v1';
 
-/** What the service is made of; each route gets the parts that it uses. */
+/** The parts of the service; each route uses some of them. */
 export interface ServiceParts {
   clock: Clock;
   logger: Logger;
@@ -44,38 +44,38 @@ export interface ServiceParts {
   bodies: BodySchemas;
   store: Store;
   runner: Runner;
-  /** How many iterations of a run execute at the same time. */
+  /** The number of iterations of a run that execute at the same time. */
   concurrency: ConcurrencySetting;
   models: ModelSource | null;
-  /** Used where a request, a case and its suite name none. */
+  /** Used if the request, the case and its suite name no model. */
   defaultModel: ModelName | null;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
-  /** Starts the servers of records over stdio; null where the service must not. */
+  /** Starts stdio servers of records; null if the service must not start any. */
   commands: CommandServers | null;
 }
 
-/** Who may call the app and how often, and what else it serves. */
+/** The accepted keys, the rate limit, and the other operations. */
 interface AppAccess {
   keys: readonly AcceptedKey[];
   rateLimit: RateLimit | null;
   createInventory: InventoryFactory | null;
 }
 
-/** Routes of operations: those that need no key, and those that do. And what is next to the API, from the origin on, without a key. */
+/** The routes of operations without and with a key. `outside` has the routes next to the API, from the origin, without a key. */
 export interface OperationRoutes {
   open: Hono<ApiEnv>;
   closed: Hono<ApiEnv>;
   outside: Hono<ApiEnv>;
 }
 
-/** The operations that a gate never calls, and what they do without being called; disposing it ends that. */
+/** The operations that a gate never calls, with their background work. Disposing it ends that work. */
 export interface Inventory extends OperationRoutes, AsyncDisposable {
   findTarget: FindRunTarget;
-  /** What is known of a run in addition to its record, by the fields of the answer. */
+  /** Returns more fields of a run's answer, in addition to its record. */
   describeRun(run: RunRecord): object;
-  /** Hears of every turn of the agent that was answered. */
+  /** Called after every answered turn of the agent. */
   onTurn(turn: AnsweredTurn): void;
-  /** How servers are reached where the operations are served. */
+  /** The access of the service to servers, if it has the inventory. */
   reach: ServerReach;
 }
 
@@ -83,23 +83,23 @@ export interface Inventory extends OperationRoutes, AsyncDisposable {
 export type InventoryFactory = (
   parts: ServiceParts,
   tools: {
-    /** That of the service's runs. */
+    /** The creator that the service's own runs use. */
     creator: RunCreator;
-    /** The checks of a key: that it is known, and not used too often. */
+    /** The checks of a key: it is known, and it is not used too often. */
     admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
   },
 ) => Inventory;
 
-/** The API as a function; disposing it ends what the service does by itself. */
+/** The API as a function. Disposing it ends the background work of the service. */
 export interface App extends AsyncDisposable {
   fetch: (request: Request, env?: ApiEnv['Bindings']) => Response | Promise<Response>;
-  /** What it answers, for the test of its description. */
+  /** The routes with their methods, for the test of the API's description. */
   routes: ReadonlyArray<{ method: string; path: string }>;
 }
 
 /**
- * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
- * route it comes from; an unexpected error is logged and answered without its text.
+ * Builds the API as a function from Request to Response, without a socket. Refusals of all routes have the same shape. An unexpected
+ * error is logged, and its text is not sent.
  */
 export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): App {
   const { logger, clock, limits, iterationTimeoutMs, store } = parts;
@@ -117,11 +117,11 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.use('/projects', isMember);
   api.use('/projects/:projectId', isMember);
   api.use('/projects/:projectId/*', isMember);
-  // A wildcard matches what is above it, too.
+  // A wildcard also matches the path above it.
   api.use('/eval-runs/*', isMember);
   const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};
   const runs = createRunRoutes({ ...parts, describeRun }, creator);
-  // Without the checks of access, for the agent, which acts for a caller that passed them.
+  // These routes skip the access checks: the agent acts for a caller that already passed them.
   const inside = new Hono<ApiEnv>();
   api.route('/', createAccountRoutes(parts));
   for (const routes of [
@@ -155,7 +155,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   app.notFound(() => renderApiError(notFound('Path')));
   app.onError((error, c) => {
     if (error instanceof ApiError) return renderApiError(error);
-    // The matched pattern, not the path: a path is the client's text.
+    // Log the matched pattern, because the path is the client's text.
     logger.error(`${c.req.method} ${routePath(c, -1)} failed: ${describeError(error)}`);
     return renderApiError(new ApiError('INTERNAL_ERROR', 'The service failed to answer; its log says why.'));
   });

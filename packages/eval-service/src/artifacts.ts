@@ -11,16 +11,16 @@ const artifactSchema = z.object({
   base64: z.string(),
 });
 
-/** What was uploaded next to the results of runs, such as the HTML of a widget. Never listed: each may have megabytes. */
+/** Opens the uploads for results of runs, such as the HTML of a widget. They are never listed, because each may have megabytes. */
 export function openArtifacts(store: Pick<Store, 'documents'>) {
   return store.documents.open('artifact', artifactSchema);
 }
 
 /**
- * Reads the trace of a result as the open document that traces are, with what was uploaded for it in its place: `{storageId}` stands
- * for a whole trace, and `widgetHtmlBlobId` for the HTML of a widget.
+ * Reads the trace of a result as a document, and inserts the uploads that it refers to: `{storageId}` refers to a whole trace, and
+ * `widgetHtmlBlobId` to the HTML of a widget.
  *
- * @throws {ApiError} VALIDATION_ERROR for an artifact that the project does not have; `path` leads to the result.
+ * @throws {ApiError} VALIDATION_ERROR for an artifact that the project does not have; `path` is the path of the result.
  */
 export function readSentTrace(
   result: IngestResult,
@@ -45,7 +45,7 @@ export function readSentTrace(
   return { ...document, widgetSnapshots: snapshots };
 }
 
-/** A text may be the JSON of a document, or a log. */
+/** Reads a trace that may be a text: the JSON of a document, or a log. */
 function readDocument(trace: IngestResult['trace']): object | undefined {
   if (trace === null || trace === undefined) return undefined;
   if (typeof trace !== 'string') return Array.isArray(trace) ? { messages: trace } : trace;

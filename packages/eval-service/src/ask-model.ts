@@ -2,9 +2,9 @@ import { describeError, ModelError } from '../../../src/base/errors.ts';
 import type { ModelName, ModelSession, ModelSource } from '../../../src/models/language-model.ts';
 import { ApiError, notSupported } from './envelope.ts';
 
-/** What the service asks models with, outside of runs. */
+/** The models that the service asks outside of runs. */
 export interface ModelParts {
-  /** Null where no model can be asked. */
+  /** Null if no model can be asked. */
   models: ModelSource | null;
   defaultModel: ModelName | null;
 }
@@ -18,7 +18,7 @@ export interface ChosenModel {
 /**
  * Chooses the model for an operation: the service's default, else the suite's.
  *
- * @throws {ApiError} FEATURE_NOT_SUPPORTED, with the variable that is missing, where no model can be asked.
+ * @throws {ApiError} FEATURE_NOT_SUPPORTED if no model can be asked, with the missing variable.
  */
 export function requireModel(
   { models, defaultModel }: ModelParts,
@@ -37,7 +37,7 @@ export function requireModel(
   return { model, openSession: () => models.openSession(request) };
 }
 
-/** Turns the error of a model into the refusal that stands for it; any other error is returned as it is. */
+/** Converts the error of a model to a refusal. Returns any other error unchanged. */
 export function explainModelError(error: unknown): unknown {
   if (!(error instanceof ModelError)) return error;
   const message = describeError(error);

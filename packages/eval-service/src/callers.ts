@@ -1,37 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Secret } from '../../../src/base/redaction.ts';
 
-/** What a key may do in its organization. A guest reads; an administrator also changes what members share. */
+/** The role of a key in its organization. A guest only reads; an administrator may also change settings that members share. */
 export type Role = 'admin' | 'member' | 'guest';
 
-/** For whom a request is made: a key acts as its creator, within one organization. */
+/** The caller of a request. A key acts as its creator, within one organization. */
 export interface Caller {
-  /** Of the key; requests are metered by it. */
+  /** The id of the key, by which requests are metered. */
   keyId: string;
   user: { id: string; email: string; name: string };
   organizationId: string;
   role: Role;
 }
 
-/** A key that the service accepts. */
+/** A key that the service accepts, with its caller. */
 export interface AcceptedKey {
   secret: Secret;
   caller: Caller;
 }
 
-/** The body of a request as Node reads it from a socket; absent for a request that was made in this process. */
+/** The body of a request as Node reads it from a socket; absent if the request was made in this process. */
 export type IncomingBody = AsyncIterable<Uint8Array> & {
-  /** Whether it arrived whole; false of one whose client has gone. */
+  /** True if the whole body arrived; false if the client disconnected before that. */
   readonly complete?: boolean;
 };
 
-/** What the routes find in the context of a request. */
+/** The values in the context of a request. */
 export interface ApiEnv {
   Bindings: { incoming?: IncomingBody };
   Variables: { caller: Caller };
 }
 
-/** The one user of a service that has one key. */
+/** The only user of a service with a single key. */
 export const localCaller: Caller = {
   keyId: 'key_local',
   user: { id: 'user_local', email: 'local@localhost', name: 'Local user' },
@@ -39,7 +39,7 @@ export const localCaller: Caller = {
   role: 'admin',
 };
 
-/** Who calls an operation that needs no key. */
+/** The caller of an operation that needs no key. */
 export const anonymousCaller: Caller = {
   keyId: 'none',
   user: { id: 'none', email: '', name: '' },
@@ -48,7 +48,7 @@ export const anonymousCaller: Caller = {
 };
 
 /**
- * For whom the request under way is made, wherever its work is done: connecting to a server happens far below the routes, and also for
- * the requests that the agent makes for its caller.
+ * The caller of the current request, for code far below the routes, such as connecting to a server. It is also set for requests that the
+ * agent makes for its caller.
  */
 export const currentCaller = new AsyncLocalStorage<Caller>();

@@ -6,20 +6,20 @@ import { type ConnectedTarget, connectTarget } from '../../../src/runner/connect
 import { ApiError, notSupported } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 
-/** What lets the requests of a caller into servers, and starts those that are commands. */
+/** The access of a service to servers: it adds the caller's tokens, and starts servers that are commands. */
 export interface ServerReach {
-  /** @throws {ApiError} where the service or the caller cannot use the server */
+  /** @throws {ApiError} if the service or the caller cannot use the server */
   open(server: ServerRecord): Promise<{ url: string; access: ServerAccess | null }>;
-  /** The refusal that stands for a failure of the server; null where it is none of authorization. */
+  /** Returns the refusal for a failure of the server; null if the failure is not about authorization. */
   explain(server: ServerRecord, error: unknown): ApiError | null;
 }
 
 /**
- * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out
- * to speak: the run's iterations need not find out again.
+ * Connects to each server once and returns the targets for the engine, by server id, with the detected protocol: the run's iterations need
+ * not detect it again.
  *
- * @throws {ApiError} SERVER_UNREACHABLE naming the first one that did not answer as an MCP server does; TIMEOUT where the whole API is
- *   served and it did not answer at all.
+ * @throws {ApiError} SERVER_UNREACHABLE for the first server that did not answer as an MCP server; TIMEOUT if the service has an inventory
+ *   and the server did not answer at all.
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
@@ -31,7 +31,7 @@ export async function connectTargets(
   );
 }
 
-/** @throws {ApiError} FEATURE_NOT_SUPPORTED for a server that only a service with a reach can use */
+/** @throws {ApiError} FEATURE_NOT_SUPPORTED for a server that needs a service with a reach */
 function requireUrl({ content }: ServerRecord): string {
   const label = `Server ${JSON.stringify(content.name)}`;
   if (content.transportType === 'stdio') {
@@ -60,7 +60,7 @@ async function connect(
     return await connectTarget(target, { witness: null, clock });
   } catch (error) {
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
-    // A gate asks again as long as its own deadline allows, as with any server that is out of reach.
+    // Without a reach, the error stays SERVER_UNREACHABLE: a gate then asks again until its own deadline, as for any unreachable server.
     if (reach !== null && error.cause instanceof DeadlineError) throw new ApiError('TIMEOUT', error.message);
     const refusal = reach?.explain(server, error.cause) ?? null;
     throw refusal ?? new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });

@@ -26,12 +26,12 @@ import {
 } from './run-request.ts';
 import { scheduleCases } from '../../../src/runner/schedule.ts';
 
-/** What the creation of a run is answered with. */
+/** The answer to the creation of a run. */
 export interface RunCreated {
   runId: string;
   suiteId: string;
   status: string;
-  /** The request had been received before, and this is the run that it started. */
+  /** Set if the same request was received before; this is the run that it started. */
   deduped?: true;
   caseUpsert: { committed: Array<{ id: string; name: string }>; failed: [] };
   servers: Array<{ id: string; name: string }>;
@@ -44,16 +44,16 @@ interface Order {
   body: RunCreateBody;
   request: IdempotentRequest | undefined;
   source: 'api' | 'schedule';
-  /** Taken before; null for one of its own. */
+  /** A slot that the caller already took; null to take a new one. */
   slot: RunSlot | null;
 }
 
 export interface RunCreator {
   /**
-   * Checks a request, connects to its servers, records the run and starts it; resolves once it is running. A key that
-   * was used before gives the run it started, and starts nothing.
+   * Checks a request, connects to its servers, records the run and starts it. Resolves once the run is running. If the key was used before,
+   * it returns the earlier run and starts nothing.
    *
-   * @throws {ApiError} as the contract says; SERVER_UNREACHABLE when a server cannot be connected to.
+   * @throws {ApiError} as the contract says; SERVER_UNREACHABLE if a server cannot be connected to.
    */
   createRunExactlyOnce(
     projectId: string,
@@ -61,23 +61,23 @@ export interface RunCreator {
     key: string | undefined,
     slot?: RunSlot | null,
   ): Promise<RunCreated>;
-  /** Whether such a request would get the run of an earlier one. */
+  /** True if the request would get the run of an earlier request. */
   wasCreated(projectId: string, body: RunCreateBody, key: string | undefined): boolean;
-  /** Checks what can be checked of a request before its servers are connected to; throws as the creation does. */
+  /** Makes all checks of a request that need no connection to its servers. Throws like the creation. */
   checkRun(projectId: string, body: RunCreateBody): void;
   /** Takes a slot that several runs may share. */
   takeSlot(): RunSlot;
   /**
-   * Starts the run of a suite that is due. Of one due time it starts one run, however often it is called.
+   * Starts the run of a suite that is due. It starts only one run per due time, however often it is called.
    *
    * @throws {ApiError} as above
    */
   createDueRun(projectId: string, body: RunCreateBody & { suiteId: string }, dueTime: string): Promise<RunCreated>;
 }
 
-/** What runs are recorded with and started by. */
+/** The parts that record and start runs. */
 interface RunParts {
-  /** Null where no model can be asked. */
+  /** Null if no model can be asked. */
   models: ModelSource | null;
   defaultModel: ModelName | null;
   store: Store;
@@ -128,9 +128,9 @@ export function createRunCreator(
     using own = order.slot === null ? takeSlot() : null;
     const targets = await connect(planned.flatMap(({ servers }) => servers));
     refuseClashes(planned, targets);
-    // After the connection, as in the API: a server that is down is reported first.
+    // Checked after the connection, as in the API: an unreachable server is reported first.
     requireNamedServers(found.cases, found.servers);
-    // It may have been deleted while the servers were connected to.
+    // The suite may have been deleted during the connection.
     if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);
     const created = startRun(parts, order, { found, planned, targets });
     (order.slot ?? own)?.add(created.runId);
@@ -138,7 +138,7 @@ export function createRunCreator(
   };
 
   const describeOnce = (projectId: string, body: RunCreateBody, key: string | undefined) => {
-    // The project is part of the scope, wherever the request named it.
+    // The scope contains the project, whether the path or the body names it.
     const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
     const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
     return describeRequest(`run:${projectId}:${subject}`, key, asked);
@@ -165,7 +165,7 @@ export function createRunCreator(
   };
 }
 
-/** Records a run with all its iterations, in one transaction, and sets the runner on it. */
+/** Records a run with all its iterations in one transaction, and starts the runner on it. */
 function startRun(
   { models, store, clock, runner, concurrency }: RunParts,
   { projectId, body, request, source }: Order,
@@ -216,9 +216,9 @@ function startRun(
 }
 
 /**
- * Assertions name a tool without its server, and so do models.
+ * Refuses servers of one case that have tools of the same name, because assertions and models name a tool without its server.
  *
- * @throws {ApiError} VALIDATION_ERROR naming two servers of one case that list a tool of the same name.
+ * @throws {ApiError} VALIDATION_ERROR with two servers of one case that list a tool of the same name.
  */
 function refuseClashes(planned: readonly PlannedCase[], targets: ReadonlyMap<string, ConnectedTarget>): void {
   for (const { testCase, servers } of planned) {
@@ -233,13 +233,13 @@ function refuseClashes(planned: readonly PlannedCase[], targets: ReadonlyMap<str
   }
 }
 
-/** Null where one of the servers did not list its tools. */
+/** Joins the lists of read-only tools; null if one of the servers did not list its tools. */
 function joinReadOnlyTools(lists: ReadonlyArray<ConnectedTarget['readOnlyTools']>): ConnectedTarget['readOnlyTools'] {
   if (lists.includes(null)) return null;
   return new Map(lists.flatMap((list) => [...(list ?? [])]));
 }
 
-/** Keys of providers that came with the run. They are used for it and never kept. */
+/** Reads the provider keys that came with the run. They are used only for this run and never stored. */
 function readApiKeys({ modelApiKeys = {} }: RunCreateBody): ReadonlyMap<string, string> {
   return new Map(Object.entries(modelApiKeys));
 }

@@ -1,4 +1,4 @@
-/** The only pairings of code and status that the API answers with. */
+/** The only combinations of code and status in the API's answers. */
 const statusByCode = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
@@ -15,11 +15,11 @@ const statusByCode = {
 
 export type ErrorCode = keyof typeof statusByCode;
 
-/** A request that is refused: what travels to the client as `{code, message, details?}`. */
+/** A refused request. The client gets `{code, message, details?}`. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
-  /** Whole seconds, 1 or more, sent in Retry-After; undefined where waiting would not help. */
+  /** Whole seconds, 1 or more, sent in Retry-After; undefined if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -35,7 +35,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Renders a refusal as the response it stands for; empty `details` are left out. */
+/** Renders a refusal as its response; leaves out empty `details`. */
 export function renderApiError(error: ApiError): Response {
   const details = Object.keys(error.details).length === 0 ? {} : { details: error.details };
   const headers = error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) };
@@ -45,7 +45,7 @@ export function renderApiError(error: ApiError): Response {
   );
 }
 
-/** The refusal for something that does not exist, or is another project's: the two must look alike. */
+/** Makes the refusal for a record that does not exist or belongs to another project: both must look the same. */
 export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `${what} not found.`);
 }
@@ -54,7 +54,7 @@ export function invalid(message: string, details: Readonly<Record<string, unknow
   return new ApiError('VALIDATION_ERROR', message, { details });
 }
 
-/** The refusal for an operation of the API that this service lacks; `why` is a whole sentence. */
+/** Makes the refusal for an operation that this service lacks; `why` is a whole sentence. */
 export function notSupported(why: string): ApiError {
   return new ApiError('FEATURE_NOT_SUPPORTED', why);
 }

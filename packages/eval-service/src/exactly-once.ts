@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { findAnswer, type IdempotentRequest } from './request.ts';
 import type { Store } from './store/open.ts';
 
-/** The answer to a request, and whether an earlier one with the same key got it first. */
+/** The answer to a request. `isRepeat` is true if it belongs to an earlier request with the same key. */
 export interface OnceAnswer<Answer> {
   answer: Answer;
   isRepeat: boolean;
@@ -15,9 +15,9 @@ export type ExactlyOnce = <Answer>(
 ) => Promise<OnceAnswer<Answer>>;
 
 /**
- * Makes what does the work of a keyed request once: a repeat gets the answer that was kept. Of two at the same time the later one
- * waits. The work keeps its answer itself, in the transaction that writes the rest. Work that fails keeps none, and a repeat does it
- * again. A request without a key is always new.
+ * Makes the function that does the work of a keyed request once: a repeat gets the stored answer. If two requests run at the same time, the
+ * later one waits. The work stores its answer itself, in the transaction of its other writes. If the work fails, no answer is stored, and a
+ * repeat does the work again. A request without a key is always new.
  */
 export function createExactlyOnce(store: Store): ExactlyOnce {
   const underWay = new Map<string, Promise<unknown>>();

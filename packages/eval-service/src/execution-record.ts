@@ -3,7 +3,7 @@ import { meetsMinimumPassRate } from '../../../src/model/rate.ts';
 import type { ExecutionRecord } from '../../../src/runner/runner.ts';
 import type { Store } from './store/open.ts';
 
-/** Keeps runs in the store while they execute. */
+/** Writes the progress of running runs to the store. */
 export function createExecutionRecord(store: Store, clock: Clock): ExecutionRecord {
   return {
     startIteration: ({ id }, nowMs) => store.iterations.start(id, nowMs),

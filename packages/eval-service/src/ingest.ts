@@ -12,7 +12,7 @@ import type { Store } from './store/open.ts';
 import type { RunRecord } from './store/runs.ts';
 import type { SuiteRecord } from './store/suites.ts';
 
-/** The functions of this file write; their caller has them do so in one transaction. */
+/** The store and the project of an ingestion. The functions of this file write, so the caller runs them in one transaction. */
 export interface IngestScope {
   store: Store;
   projectId: string;
@@ -20,9 +20,9 @@ export interface IngestScope {
 }
 
 /**
- * Finds the run that has this external id, or starts it in the oldest suite of its name, which is made where there is none.
+ * Finds the run with this external id, or starts it in the oldest suite of its name. Creates the suite if there is none.
  *
- * @throws {ApiError} CONFLICT where the same id was used under another configuration.
+ * @throws {ApiError} CONFLICT if the same id was used with another configuration.
  */
 export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: RunRecord; isReused: boolean } {
   const { store, projectId, now } = scope;
@@ -63,10 +63,10 @@ function findSuite(
 }
 
 /**
- * Adds results to a run. Those whose external id it has already are skipped. One that has none is known by its position in the
- * run, so that only ids make it safe to send it again.
+ * Adds results to a run. Skips results whose external id the run already has. A result without one is identified by its position in the run,
+ * so only results with ids can safely be sent again.
  *
- * @throws {ApiError} CONFLICT where there is something new for a run that has ended.
+ * @throws {ApiError} CONFLICT if a result is new and the run has ended.
  */
 export function addResults(
   run: RunRecord,
@@ -119,9 +119,9 @@ export function addResults(
 }
 
 /**
- * Ends a run with the verdict on what it holds; one that has ended stays so.
+ * Ends a run with the verdict on its results. A run that has ended stays unchanged.
  *
- * @throws {ApiError} CONFLICT where it was cancelled.
+ * @throws {ApiError} CONFLICT if it was cancelled.
  */
 export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope, 'store' | 'now'>): RunRecord {
   const run = reread(store, id);
@@ -145,7 +145,7 @@ function reread(store: Store, id: string): RunRecord {
   return run;
 }
 
-/** Reporters spell them in several ways. */
+/** Reads tool calls in the several spellings that reporters use. */
 function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
   return (calls ?? []).map((call) => {
     const name = call['toolName'] ?? call['name'];

@@ -33,18 +33,18 @@ import { serveUploads } from './routes/uploads.ts';
 import { createServerReach } from './server-reach.ts';
 import { startScheduler } from './suite-schedule/scheduler.ts';
 
-/** What the service has in addition to its store. */
+/** The parts of the service in addition to its store. */
 export interface InventorySettings {
   plugins?: readonly Plugin[];
-  /** Replace those of the store, where they are given. */
+  /** Replace the chatboxes of the store if they are given. */
   chatboxes?: readonly ChatboxContent[] | null;
-  /** Build and boot sandbox images. None unless given. */
+  /** Build and boot sandbox images. None by default. */
   containers?: Pick<ContainerEngines, 'find'> | null;
 }
 
 /**
- * Serves the operations that a gate never calls, and starts the runs that are due. A separate module, so that the action's bundle, which
- * runs the service for itself alone, does not carry them.
+ * Serves the operations that a gate never calls, and starts the runs that are due. It is a separate module, so that the action's bundle,
+ * which runs the service only for itself, does not contain them.
  */
 export function configureInventory({
   plugins = [],
@@ -98,9 +98,9 @@ export function configureInventory({
 }
 
 /**
- * The inventory of a service with the plugins in a directory; with none where there is no directory.
+ * Opens the inventory with the plugins in a directory; with none if no directory is given.
  *
- * @throws {ConfigurationError} when the plugins cannot be read
+ * @throws {ConfigurationError} if the plugins cannot be read
  */
 export async function openInventory({
   pluginsDir,
@@ -122,7 +122,7 @@ function warnOfUnusable({ pluginName, folder, status }: PluginVersion, logger: L
 
 const descriptionPath = '/openapi.json';
 
-/** The description of the API, for who has no key yet. */
+/** Serves the description of the API without a key, for readers that have none yet. */
 function serveDescription(routes: Hono<ApiEnv>): void {
   let description: string | undefined;
   routes.use(descriptionPath, requireLoopbackHost());

@@ -1,11 +1,11 @@
 import type { CaseContent } from '../../../src/service/bodies/case.ts';
 import type { CaseRecord } from './store/cases.ts';
 
-/** What is done with a case that says the same as another one of its suite. */
+/** The ways to handle a case with the same content as another case of its suite. */
 export const duplicatePolicies = ['block', 'warn', 'create_anyway'] as const;
 export type DuplicatePolicy = (typeof duplicatePolicies)[number];
 
-/** What a suite holds already, the batch's earlier items included. */
+/** The cases that a suite already has, including earlier items of the batch. */
 export class KnownCases {
   readonly #declaredIds = new Set<string>();
   readonly #contents = new Set<string>();

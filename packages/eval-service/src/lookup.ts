@@ -8,8 +8,8 @@ import type { ServerRecord } from './store/servers.ts';
 import type { SuiteRecord } from './store/suites.ts';
 
 /**
- * Records by the ids of a path or a body. Each throws NOT_FOUND for what does not exist, and for what belongs to
- * another project or suite: the two must look alike.
+ * Finds records by the ids of a path or a body. Each function throws NOT_FOUND for a record that does not exist or belongs to another
+ * project or suite: both must look the same.
  */
 export function requireProject(store: Store, projectId: string): ProjectRecord {
   const project = store.projects.get(projectId);
@@ -17,14 +17,14 @@ export function requireProject(store: Store, projectId: string): ProjectRecord {
   return project;
 }
 
-/** A project that a query names: of another organization than the caller's, it does not exist. */
+/** Finds a project that a query names. A project of another organization than the caller's counts as missing. */
 export function requireMemberProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
   const project = requireProject(store, projectId);
   if (project.content.organizationId !== organizationId) throw notFound('Project');
   return project;
 }
 
-/** A project of ingestion: the literal `default` stands for the oldest one of the caller's organization. */
+/** Finds a project for ingestion. The literal `default` means the oldest project of the caller's organization. */
 export function requireIngestProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
   if (projectId !== 'default') return requireProject(store, projectId);
   const project = store.projects.list().find(({ content }) => content.organizationId === organizationId);
@@ -38,7 +38,7 @@ export function requireServer(store: Store, projectId: string, serverId: string)
   return server;
 }
 
-/** A server by its id or by its name, both of which the API's answers do. */
+/** Finds a server by its id or its name: answers of the API contain both. */
 export function requireNamedServer(store: Store, projectId: string, idOrName: string): ServerRecord {
   const server = store.servers.get(projectId, idOrName) ?? store.servers.getByName(projectId, idOrName);
   if (server === undefined) throw notFound(`Server ${JSON.stringify(idOrName)}`);
@@ -57,7 +57,7 @@ export function requireCase(store: Store, suite: SuiteRecord, caseId: string): C
   return found;
 }
 
-/** `projectId` is undefined on the short paths, which find a run by its id alone. */
+/** Finds a run. `projectId` is undefined on the short paths, which find a run only by its id. */
 export function requireRun(store: Store, projectId: string | undefined, runId: string): RunRecord {
   if (projectId !== undefined) requireProject(store, projectId);
   const run = store.runs.get(runId);
@@ -65,7 +65,7 @@ export function requireRun(store: Store, projectId: string | undefined, runId: s
   return run;
 }
 
-/** A run of a short path. Of another organization than the caller's, it does not exist. */
+/** Finds a run of a short path. A run of another organization than the caller's counts as missing. */
 export function requireMemberRun(store: Store, runId: string, { organizationId }: Caller): RunRecord {
   const run = requireRun(store, undefined, runId);
   if (store.projects.get(run.projectId)?.content.organizationId !== organizationId) throw notFound('Run');
@@ -73,9 +73,9 @@ export function requireMemberRun(store: Store, runId: string, { organizationId }
 }
 
 /**
- * The project that a short path means: the one its body names, else the only one of the caller's organization.
+ * Finds the project that a short path means: the one its body names, else the only project of the caller's organization.
  *
- * @throws {ApiError} VALIDATION_ERROR when there are several and none is named.
+ * @throws {ApiError} VALIDATION_ERROR if there are several and none is named.
  */
 export function requireMeantProject(store: Store, projectId: string | undefined, caller: Caller): ProjectRecord {
   if (projectId !== undefined) return requireMemberProject(store, projectId, caller);

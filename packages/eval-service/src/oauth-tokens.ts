@@ -10,13 +10,13 @@ import type { ServerRecord } from './store/servers.ts';
 
 const contentSchema = z.object({
   userId: z.string(),
-  /** The server that the tokens are for, as `identifyServer` writes it. */
+  /** The server of the tokens, in the form of `identifyServer`. */
   server: z.string(),
   accessToken: z.string(),
   scope: z.string().nullable(),
   /** Epoch milliseconds. */
   expiresAt: z.number().nullable(),
-  /** Null where the tokens cannot be refreshed. */
+  /** Null if the tokens cannot be refreshed. */
   refresh: z
     .object({
       issuer: z.string(),
@@ -29,17 +29,17 @@ const contentSchema = z.object({
 });
 type StoredTokens = z.infer<typeof contentSchema>;
 
-/** The OAuth tokens that callers brought for servers. They are never read back. */
+/** The OAuth tokens that callers imported for servers. The API never returns them. */
 export interface TokenBook {
-  /** Replaces what the caller brought for the server before. */
+  /** Replaces the tokens that the caller imported for the server earlier. */
   keep(server: ServerRecord, caller: Caller, tokens: Omit<StoredTokens, 'userId' | 'server'>): void;
-  /** What lets the caller's requests in; null where the caller brought no tokens for the URL that the record has now. */
+  /** Returns the caller's access; null if the caller imported no tokens for the current URL of the record. */
   find(server: ServerRecord, caller: Caller | undefined): ServerAccess | null;
 }
 
 /**
- * Keeps tokens per user, project and server. All requests of a user to a server share one access, since a refresh may invalidate
- * the token that it used.
+ * Keeps tokens per user, project and server. All requests of a user to a server share one access, because a refresh may invalidate the
+ * token that it used.
  */
 export function openTokenBook({ store, clock }: { store: Store; clock: Clock }): TokenBook {
   const documents = store.documents.open('oauth-tokens', contentSchema);
@@ -54,7 +54,7 @@ export function openTokenBook({ store, clock }: { store: Store; clock: Clock }):
     const { content } = kept;
     const unchanged = { value: content.accessToken, scope: content.scope, expiresAtMs: null };
     if (content.refresh === null) return unchanged;
-    // With the token that it has, the server answers that it needs a grant, and that is what the caller has to know.
+    // If the refresh fails, the server refuses the old token and answers that it needs a grant, which is the answer that the caller needs.
     const tokens = await refreshTokens(content.refresh, clock).catch(() => null);
     if (tokens === null) return unchanged;
     const { accessToken, refreshToken, scope, lifetimeS } = tokens;
@@ -80,7 +80,7 @@ export function openTokenBook({ store, clock }: { store: Store; clock: Clock }):
     find: (server, caller) => {
       const [kept] = caller === undefined ? [] : listOwn(server, caller);
       const { url } = server.content;
-      // A user who may edit the record must not get the tokens of others sent to a URL of their own.
+      // A user who may edit the record must not be able to send the tokens of other users to another URL.
       if (kept === undefined || url === undefined || kept.content.server !== identifyServer(url)) return null;
       const { accessToken: value, scope, expiresAt } = kept.content;
       const access =
@@ -98,7 +98,7 @@ export function openTokenBook({ store, clock }: { store: Store; clock: Clock }):
   };
 }
 
-/** A server's URL without its query and a final slash: what tokens are bound to. */
+/** Returns a server's URL without its query and final slash. Tokens are bound to it. */
 export function identifyServer(url: string): string {
   const { origin = '', pathname = '' } = URL.parse(url) ?? {};
   return `${origin}${pathname.replace(/\/$/, '')}`;

@@ -27,44 +27,44 @@ import { createRunner } from '../../../src/runner/runner.ts';
 import { openStore, type Store } from './store/open.ts';
 
 /**
- * Longer than the service computes between two checks of its connections: with Node's 5 s, one that is busy with large bodies closes
- * connections on which the next request has arrived, and their clients see a reset.
+ * Longer than any computation of the service between two checks of its connections. With Node's 5 s, a service that is busy with large
+ * bodies closes connections on which the next request has already arrived, and its clients see a reset.
  */
 const keepAliveTimeoutMs = 60_000;
 
 export interface EmbeddedOptions {
   clock: Clock;
   logger: Logger;
-  /** 0, the default, takes a free one. */
+  /** 0, the default, takes a free port. */
   port?: number;
-  /** A random one unless given. Not accepted where `keys` are given. */
+  /** Random by default. Not accepted together with `keys`. */
   apiKey?: Secret;
-  /** The keys of several users; each of their organizations gets a first project. By default `apiKey`, of one local user. */
+  /** The keys of several users. Each of their organizations gets a first project. By default, `apiKey` of one local user. */
   keys?: readonly AcceptedKey[];
-  /** Adds the operations that a gate never calls. None unless given. */
+  /** Adds the operations that a gate never calls. None by default. */
   createInventory?: InventoryFactory;
-  /** Where the store is kept; without it, everything is gone when the service is disposed. */
+  /** The directory of the store; without it, all data is lost when the service is disposed. */
   dataDir?: string;
-  /** How many iterations of a run execute at the same time; `auto` unless given. */
+  /** The number of iterations of a run that execute at the same time; `auto` by default. */
   concurrency?: ConcurrencySetting;
-  /** The contract's own unless given. */
+  /** The limits of the contract by default. */
   limits?: ServiceLimits;
-  /** None unless given. */
+  /** None by default. */
   rateLimit?: RateLimit | null;
-  /** The longest time that a case may ask for, and what one gets that asks for none; the contract's own unless given. */
+  /** The time limit of a case that sets none, and the maximum that a case may set; the contract's limit by default. */
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
-  /** How long all schema checks of an iteration may take together; 10 s unless given. */
+  /** The total time limit of all schema checks of an iteration; 10 s by default. */
   schemaTimeMs?: number;
-  /** Where prompts get their models from. None unless given: cases with prompts are refused then. */
+  /** The source of models for prompts. None by default: cases with prompts are then refused. */
   models?: ModelSource | null;
-  /** Answers the agent's turns and generates cases, and runs prompts of suites and cases that name no model. None unless given. */
+  /** The model of the agent, of case generation, and of prompts whose case and suite name none. None by default. */
   defaultModel?: ModelName | null;
-  /** What shows the apps of servers, or why nothing does. Nothing unless given. */
+  /** The browser that renders apps, or the reason why there is none. None by default. */
   chromium?: FoundChromium | { reason: string } | null;
-  /** Starts the servers of records over stdio. None unless given: such servers are refused then. */
+  /** Starts stdio servers of records. None by default: such servers are then refused. */
   commands?: CommandServers | null;
-  /** Replaces single limits of the relay. */
+  /** Overrides single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
 
@@ -81,8 +81,8 @@ export interface EmbeddedService extends AsyncDisposable {
 /**
  * Serves the eval API on 127.0.0.1 until it is disposed.
  *
- * @throws {NetworkError} when the port cannot be taken.
- * @throws {ConfigurationError} when another process uses the data directory, or the store has another schema.
+ * @throws {NetworkError} if the port is not available.
+ * @throws {ConfigurationError} if another process uses the data directory, or if the store has another schema.
  */
 export async function openEmbeddedService(options: EmbeddedOptions): Promise<EmbeddedService> {
   const { clock, logger, limits = contractLimits } = options;
@@ -125,9 +125,9 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     },
     { keys, rateLimit: options.rateLimit ?? null, createInventory: options.createInventory ?? null },
   );
-  // The adaptor would replace the process's own Request and Response, which are others' too.
+  // By default, the adaptor replaces the global Request and Response of the process, which other code uses too.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  // The relay streams both ways, so it works with Node's own requests.
+  // The relay streams in both directions, so it uses Node's own requests.
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
     if (!relay.serve({ request, response })) void listener(request, response);
   });
@@ -166,7 +166,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 }
 
 /**
- * Gives each organization without a project its first one, and ends the runs that an earlier process left behind: no process executes
+ * Creates the first project of each organization without one, and ends the runs that an earlier process left, because no process continues
  * them. Returns the oldest project of the first key's organization.
  */
 function prepareStore(store: Store, keys: readonly AcceptedKey[], now: number): { id: string; name: string } {

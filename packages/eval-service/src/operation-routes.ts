@@ -10,17 +10,17 @@ import { requireProject } from './lookup.ts';
 import type { BodyReader } from './request.ts';
 import type { Store } from './store/open.ts';
 
-/** One call of an operation, checked as far as its description says. */
+/** One call of an operation, checked against its description. */
 export interface OperationCall<Path extends string, Body> {
   /** The ids of the path. */
   ids: Record<PathFields<Path>, string>;
   body: Body;
   caller: Caller;
-  /** For the query and the headers. */
+  /** For reading the query and the headers. */
   request: HonoRequest;
 }
 
-/** Adds the route of an operation. `handle` gives the answer's content, or a whole response where headers matter. */
+/** Adds the route of an operation. `handle` returns the content of the answer, or a whole response if it sets headers. */
 export type ServeOperation = <
   Path extends string,
   Query extends z.ZodObject,
@@ -34,8 +34,8 @@ export type ServeOperation = <
 ) => void;
 
 /**
- * Makes routes from the descriptions of operations. A public one checks a key only if it is sent one. A route checks, in this order, that the project exists (404), that the caller
- * has the right (403) and that the body is as described (400); then it calls the handler.
+ * Makes routes from the descriptions of operations. A public operation checks a key only if the request has one. A route first checks that
+ * the project exists (404), then that the caller has the right (403) and that the body is valid (400); then it calls the handler.
  */
 export function createOperationRoutes({
   store,
@@ -69,12 +69,12 @@ export function createOperationRoutes({
   return { routes, serve };
 }
 
-/** The router matched the path, so that each of its names has a text. */
+/** Types the ids of a path: the router matched it, so each of its names has a text. */
 function idsOf<Path extends string>(_path: Path) {
   return z.custom<Record<PathFields<Path>, string>>();
 }
 
-/** Guests, who may change nothing, were refused before. */
+/** Requires the right of an operation. Guests, who may change nothing, were already refused. */
 function requireRight({ right }: Operation, { role }: Caller): void {
   if (right === 'admin' && role !== 'admin') {
     throw new ApiError('FORBIDDEN', 'Only an administrator of the project may do this.');

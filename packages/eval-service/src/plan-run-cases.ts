@@ -17,12 +17,12 @@ import { type CaseServer, listCaseServers, nameStepServers } from '../../../src/
 import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
 
-/** A case as one run executes it: settings layered, its servers and its model chosen. */
+/** A case as one run executes it: with its settings layered, and its servers and its model chosen. */
 export interface PlannedCase {
   caseId: string;
   declaredId: string;
   testCase: TestCase;
-  /** Those that it uses; the first is that of steps that name none. */
+  /** The servers that the case uses. Steps that name no server use the first. */
   servers: readonly [RunServer, ...RunServer[]];
   /** Null for a case without prompts. */
   model: ModelName | null;
@@ -30,27 +30,27 @@ export interface PlannedCase {
 
 export interface RunCasesOptions {
   suite: SuiteContent;
-  /** The run's servers; at least one. */
+  /** The servers of the run; at least one. */
   servers: readonly [RunServer, ...RunServer[]];
   iterationOverride: number | undefined;
   matchOptionsOverride: MatchOptionsLayer | undefined;
-  /** A case that asks for more is refused. */
+  /** The maximum time limit of a case; a case with a longer one is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
-  /** For a case with prompts that names no model, as its suite does not. */
+  /** The model of a case with prompts if neither the case nor its suite names one. */
   defaultModel: ModelName | null;
-  /** Whether the run takes place in an environment, which must say the model itself then. */
+  /** True if the run takes place in an environment, which must then name the model itself. */
   isInEnvironment?: boolean;
-  /** What models get after the system prompt of a case; nothing unless given. */
+  /** Instructions that models get after the system prompt of a case; none by default. */
   skills?: string | null;
-  /** Says why a model cannot be asked; null where it can. */
+  /** Explains why a model cannot be asked; null if it can. */
   findModelProblem: (model: ModelName) => string | null;
 }
 
 /**
- * Makes of a suite's cases what the engine runs: match options layered (defaults, suite, case, run), checks resolved,
- * iterations raised to the suite's floor or replaced by the run's number. A case with prompts runs with each of its models; tool
- * calls need none, so that the models of other cases do not multiply their iterations.
+ * Prepares a suite's cases for the engine: it layers match options (defaults, suite, case, run), resolves checks, and raises iterations to
+ * the suite's minimum or replaces them by the run's number. A case with prompts runs with each of its models. A case of tool calls needs no
+ * model, so the models of other cases do not multiply its iterations.
  *
  * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take, or a case that names no model;
  * FEATURE_NOT_SUPPORTED for a model that cannot be asked.
@@ -75,7 +75,7 @@ export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOpti
   return planned;
 }
 
-/** The models that a case runs with: its own, or else the suite's, or the service's; null stands for none where no step needs one. */
+/** Lists the models that a case runs with: its own, or else the suite's, or the service's; null if no step needs a model. */
 function listModels(
   content: CaseContent,
   { suite, defaultModel, isInEnvironment = false }: RunCasesOptions,
@@ -90,18 +90,18 @@ function listModels(
   return named.map(readModel);
 }
 
-/** Whether a run of the case needs a model. */
+/** True if a run of the case needs a model. */
 export function asksModel({ steps, advancedConfig }: CaseContent): boolean {
   return countPrompts(steps) > 0 || advancedConfig?.client?.sampling === 'model';
 }
 
-/** The refusal for a case that asks a model in an environment that has none. */
+/** Makes the refusal for a case that asks a model in an environment without one. */
 export function requireEnvironmentModel(title: string): ApiError {
   const message = `Case ${JSON.stringify(title)} asks a model, and neither the environment nor its host names one; set \`modelId\` of the environment.`;
   return new ApiError('CONFLICT', message, { details: { reason: 'environment_model_required' } });
 }
 
-/** The API writes `provider/name`, or the provider's own name of the model next to the provider. Without either it means ollama. */
+/** Reads `provider/name`, or the name of a model next to its provider. A name without a provider belongs to ollama. */
 export function readModel({ model, provider }: CaseModel): ModelName {
   const slash = model.indexOf('/');
   if (provider !== undefined) {
@@ -152,8 +152,8 @@ function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCa
 }
 
 /**
- * The API takes a case of one tool call and nothing else for a widget's, which must render. So does this service,
- * although nothing can render here: a case that passed would fail there.
+ * Adds a render check to a case with only one tool call, because the API assumes that such a case tests a widget. This service does the same,
+ * although it cannot render: otherwise, a case that passes here would fail there.
  */
 function addImplicitRenderCheck(steps: Step[]): Step[] {
   const [only, ...others] = steps;
@@ -175,9 +175,9 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
 }
 
 /**
- * Holds that the run has every server that its cases name: a call of another one would end the run without a result.
+ * Requires that the run has every server that its cases name: a call of a missing server would end the run without a result.
  *
- * @throws {ApiError} VALIDATION_ERROR naming the first step that calls one it lacks.
+ * @throws {ApiError} VALIDATION_ERROR with the first step that calls a missing server.
  */
 export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
@@ -190,19 +190,19 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
   }
 }
 
-/** With those before and after the case's own, and those that are repeated. */
+/** Lists all steps of a case, including setup, teardown and repeated steps. */
 function listAllSteps({ steps, advancedConfig: { setup = [], teardown = [] } = {} }: CaseContent): Step[] {
   return listInnerSteps([...setup, ...steps, ...teardown]);
 }
 
-/** @throws {ApiError} for a case of one revision of MCP: the service finds out itself how it speaks to a server. */
+/** @throws {ApiError} for a case that sets a revision of MCP, because the service detects the revision of a server itself. */
 function refuseRevision({ title, advancedConfig }: CaseContent): void {
   const revision = advancedConfig?.protocol;
   if (revision === undefined) return;
   throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
-/** A server of a run as the steps of its cases call it. */
+/** Names a server of a run as the steps of its cases do. */
 function nameRecord<Server extends RunServer>(server: Server): Server & CaseServer {
   return { ...server, name: server.content.name };
 }

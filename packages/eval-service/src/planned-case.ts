@@ -6,18 +6,18 @@ import type { Step } from '../../../src/model/step.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import type { IterationProgress } from './store/iterations.ts';
 
-/** A step of a case before it ran. */
+/** A step of a case before it runs. */
 type PlannedStep = Pick<StepResult, 'stepId' | 'stepIndex' | 'kind' | 'phase'>;
 
-/** What a run knew of a case when it began: cases change and are deleted, and runs stay as they were. */
+/** The definition of a case at the start of a run: cases change and are deleted, but runs stay unchanged. */
 export interface PlannedCaseRecord {
   title: string;
   expectedOutput: string | null;
-  /** In the order in which they run. */
+  /** In execution order. */
   steps: PlannedStep[];
-  /** Of what the case does: prompts, steps, expectations. */
+  /** The hash of prompts, steps and expectations. */
   configHash: string;
-  /** Of what it is judged by: checks and match options. Null where its sender did not say. */
+  /** The hash of checks and match options. Null if the sender gave none. */
   evaluationHash: string | null;
 }
 
@@ -36,7 +36,7 @@ export function describePlannedCase(testCase: TestCase): PlannedCaseRecord {
   };
 }
 
-/** What the sender of a result says of its case. */
+/** The description of a case that its sender gives with a result. */
 interface SentCase {
   caseTitle: string;
   query?: unknown;
@@ -46,7 +46,7 @@ interface SentCase {
   advancedConfig?: unknown;
 }
 
-/** `evaluationHash` is the hash of the configuration that the result was scored with. */
+/** Describes the case of a sent result. `evaluationHash` is the hash of the configuration that scored it. */
 export function describeIngestedCase(sent: SentCase, evaluationHash: string | null): PlannedCaseRecord {
   const { caseTitle: title, query, expectedOutput, expectedToolCalls, isNegativeTest, advancedConfig } = sent;
   const steps = isRecord(advancedConfig) && Array.isArray(advancedConfig['steps']) ? advancedConfig['steps'] : [];
@@ -63,14 +63,14 @@ export function describeIngestedCase(sent: SentCase, evaluationHash: string | nu
   };
 }
 
-/** Of what all cases of a run are judged by, in addition to what each says itself. */
+/** Hashes the evaluation settings that all cases of a run share. */
 export function hashEvaluation({ checks, matchOptions }: SuiteContent, override?: MatchOptionsLayer): string {
   return hash([checks, { ...defaultMatchOptions, ...matchOptions, ...override }]);
 }
 
 /**
- * Lists the steps of an iteration, one row per authored step: the results once it has ended, and the plan before. An iteration that
- * the end of its run cut off reached none of them; of one that was executed elsewhere nothing is known.
+ * Lists the steps of an iteration, one row per authored step: the plan before it ends, and the results after. An iteration that was cut off
+ * by the end of its run reached none of them. Of an iteration that was executed elsewhere, the results are unknown.
  */
 export function listSteps({ status, steps }: IterationProgress, planned: PlannedCaseRecord | undefined): StepResult[] {
   if (steps !== null) return steps;
@@ -86,7 +86,7 @@ function planSteps(steps: readonly Step[], phase?: PlannedStep['phase']): Planne
   return steps.map(({ id, kind }, stepIndex) => ({ stepId: id, stepIndex, kind, ...(phase && { phase }) }));
 }
 
-/** The same for the same content; what is undefined is left out or null. */
+/** Hashes content. Undefined members are left out or become null. */
 function hash(content: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(content) ?? 'null')

@@ -2,13 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { refuseStream, renderRefusal } from '../../../src/tunnel/relay/refuse-stream.ts';
 
-/** Statuses of requests that Node's parser refuses, by the code of its error; every other one is malformed. */
+/** Statuses for the error codes of Node's parser. A request with any other code is malformed (400). */
 const parserStatuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers requests that never reach the app in the API's own form: `{code, message}`. */
+/** Answers requests that never reach the app in the form of the API: `{code, message}`. */
 export function answerRawRefusals(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, stream: Duplex) => {
     if (error.code === 'ECONNRESET' || !stream.writable) return void stream.destroy();

@@ -5,15 +5,15 @@ import type { ApiEnv } from './callers.ts';
 import { ApiError, invalid } from './envelope.ts';
 import type { Store } from './store/open.ts';
 
-/** The parts of a route's context that a body is read from. */
+/** The parts of a route's context that contain the body. */
 type BodyContext = Pick<Context<ApiEnv>, 'req' | 'env'>;
 
 /** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
 export type BodyReader = <Schema extends z.ZodType>(context: BodyContext, schema: Schema) => Promise<z.output<Schema>>;
 
 /**
- * Makes the reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`,
- * and for a body of more than `maxBytes`.
+ * Makes the body reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`, and for a body of more
+ * than `maxBytes`.
  */
 export function createBodyReader(maxBytes: number): BodyReader {
   return async (context, schema) => {
@@ -22,7 +22,7 @@ export function createBodyReader(maxBytes: number): BodyReader {
   };
 }
 
-/** Checks a value that was read already. @throws {ApiError} VALIDATION_ERROR. */
+/** Checks a body that is already parsed. @throws {ApiError} VALIDATION_ERROR. */
 export function parseBody<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('The request body must be a JSON object.');
@@ -38,7 +38,7 @@ export function renderFirstIssue(error: z.ZodError): string {
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
 }
 
-/** More than any body of the API needs; what walks a value deeper calls itself once per level, and the stack has an end. */
+/** More levels than any body of the API needs. Recursive code for deeper values could overflow the stack. */
 const maxDepth = 500;
 
 function parseJson(text: string): unknown {
@@ -51,7 +51,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Whether brackets outside of strings are open deeper than this, anywhere in a text of JSON. */
+/** True if brackets outside of strings are nested deeper than `levels` in a text of JSON. */
 function isDeeper(text: string, levels: number): boolean {
   let depth = 0;
   let isInString = false;
@@ -71,25 +71,25 @@ function isDeeper(text: string, levels: number): boolean {
 }
 
 /**
- * Reads a whole body. Counts what arrives and not what Content-Length says, which a chunked body does not have.
+ * Reads a whole body. Counts the received bytes instead of trusting Content-Length, which a chunked body does not have.
  *
  * @throws {ApiError} VALIDATION_ERROR for more than `maxBytes`.
  */
 export async function readBytes({ req, env }: BodyContext, maxBytes: number): Promise<Buffer> {
   const hasBody = req.method !== 'GET' && req.method !== 'HEAD';
-  // `raw.body` is the last choice: for a request from a socket, the adaptor builds a whole web request to give it.
+  // `raw.body` is the last choice, because the adaptor then builds a whole web request for a request from a socket.
   const body = hasBody ? (env.incoming ?? req.raw.body) : null;
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of body ?? []) {
       length += chunk.byteLength;
-      // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
+      // The rest is read but not kept, because a client that is still sending may never see an early answer.
       if (length > maxBytes) chunks.length = 0;
       else chunks.push(chunk);
     }
   } catch (error) {
-    // The client is gone, so the refusal only keeps the log free of it.
+    // The client has disconnected; this refusal only keeps the error out of the log.
     if (env.incoming?.complete === false) throw invalid('The request ended before its body was complete.');
     throw error;
   }
@@ -97,22 +97,22 @@ export async function readBytes({ req, env }: BodyContext, maxBytes: number): Pr
   return Buffer.concat(chunks);
 }
 
-/** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */
+/** Reads `limit` and never refuses it: clamps it to 1..`max`, truncates a fraction, and uses `standard` if it is not a number. */
 export function readLimit(request: HonoRequest, { max, standard }: { max: number; standard: number }): number {
   const text = request.query('limit');
   const limit = Number.parseFloat(text ?? '');
   return Number.isNaN(limit) ? standard : Math.min(Math.max(Math.trunc(limit), 1), max);
 }
 
-/** Makes the cursor behind a position of a list. `list` says which one, so that no cursor fits another. */
+/** Renders the cursor for a position of a list. `list` names the list, so that a cursor fits only its own list. */
 export function renderCursor(list: string, position: number): string {
   return Buffer.from(`${list}:${position}`).toString('base64url');
 }
 
 /**
- * Reads the position that `cursor` stands behind; −1, before the first, where there is none.
+ * Reads the position after which `cursor` continues; −1, before the first item, without a cursor.
  *
- * @throws {ApiError} VALIDATION_ERROR for a cursor that this list never gave.
+ * @throws {ApiError} VALIDATION_ERROR for a cursor that this list never returned.
  */
 export function readCursor(request: HonoRequest, list: string): number {
   const cursor = request.query('cursor');
@@ -124,35 +124,35 @@ export function readCursor(request: HonoRequest, list: string): number {
   return Number(position['position']);
 }
 
-/** The vendor's own spellings first, of either profile; the plain one is what the API's description promises. */
+/** The spellings of both vendors come first; the API's description promises the plain one. */
 const keyHeaders = ['x-svc-idempotency-key', 'x-mcpjam-idempotency-key', 'idempotency-key'];
 const longestKey = 256;
 
-/** A request that is to be executed once: who repeats the key in the same scope gets the first answer again. */
+/** A request that is executed once: a request with the same key in the same scope gets the first answer again. */
 export interface IdempotentRequest {
-  /** What the key is unique in, such as the runs of one suite. */
+  /** The scope in which the key is unique, such as the runs of one suite. */
   scope: string;
   key: string;
-  /** The same for a repeat of the same request. */
+  /** Equal for a repeat of the same request. */
   fingerprint: string;
 }
 
-/** Reads the key of a request, the body's before the headers'. A malformed one counts as absent, as in the API. */
+/** Reads the key of a request; the body takes precedence over the headers. A malformed key counts as absent, as in the API. */
 export function readIdempotencyKey(request: HonoRequest, bodyKey?: string): string | undefined {
   const keys = [bodyKey, ...keyHeaders.map((name) => request.header(name))].map((key) => key?.trim());
   return keys.find((key) => key !== undefined && key.length > 0 && key.length <= longestKey);
 }
 
-/** Describes a keyed request; undefined where it carries no key. `body` is the request's, as it was read. */
+/** Describes a keyed request; undefined if it has no key. `body` is the parsed body. */
 export function describeRequest(scope: string, key: string | undefined, body: unknown): IdempotentRequest | undefined {
   if (key === undefined) return undefined;
   return { scope, key, fingerprint: createHash('sha256').update(JSON.stringify(body)).digest('hex') };
 }
 
 /**
- * Finds what was answered to the same request before; undefined where it is new. `answer` is what was kept.
+ * Finds the answer to an earlier identical request; undefined if the request is new. `answer` is the schema of the stored answer.
  *
- * @throws {ApiError} CONFLICT when the key was used for something else: that answer belongs to another request.
+ * @throws {ApiError} CONFLICT if the key was used for a different request, to which the answer belongs.
  */
 export function findAnswer<Answer>(
   store: Store,
@@ -169,7 +169,7 @@ export function findAnswer<Answer>(
   return answer.parse(JSON.parse(found.answer));
 }
 
-/** Keeps the answer to a keyed request, in the transaction that did what was asked. */
+/** Stores the answer to a keyed request. Call it in the transaction that executes the request. */
 export function keepAnswer(store: Store, request: IdempotentRequest | undefined, answer: unknown): void {
   if (request !== undefined) store.idempotency.insert({ ...request, answer: JSON.stringify(answer) });
 }

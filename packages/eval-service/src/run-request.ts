@@ -8,31 +8,31 @@ import type { RunEnvironment } from './store/runs.ts';
 import { serverUnderTest } from '../../../src/model/step-server.ts';
 import type { ServerRecord } from './store/servers.ts';
 
-/** A server as one run has it. */
+/** A server in one run. */
 export interface RunServer extends ServerRecord {
-  /** What the run calls it, in addition to the name of its record. */
+  /** The name in the run, in addition to the name of its record. */
   alias?: string;
 }
 
-/** What messages and traces call a server of a run. The name that stands for the only server is none that a reader would know. */
+/** Names a server of a run in messages and traces. The internal alias of the only server is not shown, because readers do not know it. */
 export function nameRunServer({ alias = serverUnderTest, content }: RunServer): string {
   return alias === serverUnderTest ? content.name : alias;
 }
 
-/** Where a run takes place: what its environment or its host says, which goes before what the suite says. */
+/** The environment or host of a run. Its settings take precedence over those of the suite. */
 export interface RunTarget {
-  /** Null for those of the suite. */
+  /** Null for the servers of the suite. */
   servers: readonly ServerRecord[] | null;
-  /** Only what it says. */
+  /** Only the settings that the environment or host sets. */
   settings: Partial<Pick<SuiteContent, 'model' | 'systemPrompt' | 'temperature'>>;
   /** Instructions for models, in addition to the system prompt of each case; null for none. */
   skills: string | null;
-  /** Null for a host. */
+  /** Null if the target is a host. */
   environment: RunEnvironment | null;
 }
 
 /**
- * Finds where a run of a suite takes place; null for the suite's own servers. `suite` is null where the request brings it along.
+ * Finds the target of a suite's run; null for the suite's own servers. `suite` is null if the request contains the suite.
  *
  * @throws {ApiError} as the contract says, for an environment or a host that the suite lacks or that cannot be used
  */
@@ -42,25 +42,25 @@ export type FindRunTarget = (
   body: RunCreateBody,
 ) => RunTarget | null;
 
-/** A run's request with everything it refers to found, and nothing written yet. */
+/** A request for a run after all its references are found, and before anything is written. */
 export interface RunRequest {
   /** With the settings of the environment or the host instead of those of the suite. */
   suite: { id: string; content: SuiteContent };
   environment: RunEnvironment | null;
-  /** As in a target. */
+  /** The skills of the target. */
   skills: string | null;
-  /** To run, in this order; at least one. */
+  /** The cases to run, in this order; at least one. */
   cases: CaseRecord[];
   servers: [RunServer, ...RunServer[]];
-  /** Cases that the request's tests became, in the order of the tests. */
+  /** The cases from the request's tests, in the order of the tests. */
   upserted: CaseRecord[];
-  /** Writes the suite and the cases that the request brings along. */
+  /** Writes the suite and the cases of the request. */
   write(): void;
 }
 
 /**
- * Distinguishes the three shapes of the body: `suiteId` alone runs a suite as it is; with `tests` those are written into
- * the suite (by title) and run; `suiteName`, `tests` and `serverIds` make a new suite.
+ * Distinguishes the three shapes of the body: only `suiteId` runs a suite unchanged; with `tests`, these are written into the suite (by
+ * title) and run; `suiteName`, `tests` and `serverIds` create a new suite.
  *
  * @throws {ApiError} VALIDATION_ERROR, NOT_FOUND, FEATURE_NOT_SUPPORTED.
  */
@@ -95,7 +95,7 @@ export function resolveRunRequest(
 
 type ResolvedSuite = Omit<RunRequest, 'servers' | 'environment' | 'skills'>;
 
-/** Those that the request names, else those that the suite has saved. */
+/** Lists the servers that the request names, else the servers that the suite has saved. */
 function listOwnServers(
   store: Store,
   projectId: string,
@@ -108,7 +108,7 @@ function listOwnServers(
   });
 }
 
-/** For a service that keeps neither environments nor hosts. */
+/** Refuses environments and hosts, for a service that has neither. */
 export const refuseRunTargets: FindRunTarget = (_projectId, _suite, { environmentId, namedHostId }) => {
   if (environmentId === undefined && namedHostId === undefined) return null;
   throw notSupported('This service has no environments and no hosts: environmentId, namedHostId.');
@@ -142,7 +142,7 @@ function resolveExistingSuite(
   const existing = store.cases.list(suite.id);
   if (body.tests === undefined) return { suite, cases: existing, upserted: [], write: () => {} };
 
-  // A title that stands for several cases is matched in order, each case once.
+  // Several cases with the same title are matched in order, each once.
   const unmatched = [...existing];
   const upserted = body.tests.map((content) => {
     const index = unmatched.findIndex((record) => record.content.title === content.title);
@@ -159,19 +159,19 @@ function resolveExistingSuite(
   return { suite, cases: upserted, upserted, write };
 }
 
-/** A saved id whose server is gone is passed over; one that the request names must exist. */
+/** Finds a server. A saved id of a deleted server is skipped; a server that the request names must exist. */
 function findServer(store: Store, projectId: string, id: string, isNamed: boolean): ServerRecord[] {
   const server = isNamed ? requireServer(store, projectId, id) : store.servers.get(projectId, id);
   return server === undefined ? [] : [server];
 }
 
-/** @throws {ApiError} VALIDATION_ERROR for a server that may not be connected to. */
+/** @throws {ApiError} VALIDATION_ERROR for a disabled server. */
 export function requireReachable({ content }: ServerRecord): void {
   const { name, enabled } = content;
   if (!enabled) throw invalid(`Server ${JSON.stringify(name)} is disabled.`);
 }
 
-/** Ids are the service's or the declared ones; the suite's order is kept. */
+/** Selects cases by the service's ids or the declared ids, in the order of the suite. */
 function selectCases(cases: readonly CaseRecord[], caseIds: readonly string[] | undefined): CaseRecord[] {
   const known = new Set(cases.flatMap(({ id, declaredId }) => [id, declaredId]));
   const unknown = caseIds?.findIndex((caseId) => !known.has(caseId)) ?? -1;

@@ -2,13 +2,14 @@ import type { ServiceLimits } from '../../../src/service/limits.ts';
 import { ApiError } from './envelope.ts';
 import type { Runner } from '../../../src/runner/runner.ts';
 
-/** One of the places that the service executes runs in. It is free again once it is disposed of and its runs have settled. */
+/** One slot for runs. It is free again after it is disposed of and its runs have settled. */
 export interface RunSlot extends Disposable {
   add(runId: string): void;
 }
 
 /**
- * Makes what takes a slot. A run that is being created holds one too: its connection takes a while, and others may ask meanwhile.
+ * Makes the function that takes a slot. A run holds one already during its creation, because connecting takes time and other requests may
+ * arrive.
  *
  * @throws {ApiError} RATE_LIMITED, when called, while all slots are taken
  */

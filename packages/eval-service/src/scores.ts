@@ -12,7 +12,7 @@ const scoreSchema = z.object({
   passed: z.boolean().nullish(),
   deterministic: z.boolean().nullish(),
 });
-/** What a scorer said of an iteration. A value is from 0 to 1. */
+/** The result of a scorer for an iteration. Values are from 0 to 1. */
 export type Score = z.infer<typeof scoreSchema>;
 
 const definitionSchema = z.object({
@@ -22,18 +22,18 @@ const definitionSchema = z.object({
 });
 const configSchema = z.object({ hash: z.string(), definitions: z.array(z.unknown()) });
 
-/** What the scorers of an iteration said, as far as it can be read. */
+/** The readable results of the scorers of an iteration. */
 export interface IterationScores {
   scores: Score[];
-  /** How many rows could not be read, or were marked so by their sender. They count in no rate. */
+  /** The number of rows that were unreadable, or that their sender marked as such. They count in no rate. */
   quarantined: number;
-  /** Of the configuration of scorers; null where none was sent. */
+  /** The hash of the scorers' configuration; null if none was sent. */
   configHash: string | null;
-  /** Scorers whose verdict decides. */
+  /** The scorers whose verdict decides. */
   gating: string[];
 }
 
-/** Reads the scores in the metadata of a result; null where it has none. */
+/** Reads the scores in the metadata of a result; null if there are none. */
 export function readScores(metadata: Readonly<Record<string, unknown>> | null | undefined): IterationScores | null {
   const { scores, scoresQuarantined, evaluationConfig } = metadata ?? {};
   const config = configSchema.safeParse(evaluationConfig).data;
@@ -50,7 +50,7 @@ export function readScores(metadata: Readonly<Record<string, unknown>> | null | 
   };
 }
 
-/** Whether all scores of a run could be read; null where there are none, which is no evidence either. */
+/** Judges whether all scores of a run were readable; null without scores, because that is no evidence. */
 export function judgeIntegrity(scores: Iterable<IterationScores>): 'valid' | 'invalid' | null {
   const all = [...scores].filter((each) => each.scores.length + each.quarantined > 0);
   if (all.length === 0) return null;

@@ -7,15 +7,15 @@ import { ApiError, notSupported } from './envelope.ts';
 import type { TokenBook } from './oauth-tokens.ts';
 import type { ServerRecord } from './store/servers.ts';
 
-/** How servers are reached where the whole API is served. */
+/** The reach of a service with the whole API. */
 export interface FullReach extends ServerReach {
-  /** As `open`, with what the caller has: a server that needs a grant says so itself. */
+  /** Opens a server like `open`, but does not require a grant: the server answers itself if it needs one. */
   openAsIs(server: ServerRecord): Promise<{ url: string; access: ServerAccess | null }>;
 }
 
 /**
- * Reaches servers with the tokens of the caller, and starts commands where the service may. What the command of a record is, and what
- * it printed, is in no refusal.
+ * Reaches servers with the tokens of the caller, and starts commands if the service may. No refusal contains the command of a record or its
+ * output.
  */
 export function createServerReach({
   tokens,
@@ -71,13 +71,13 @@ async function startCommand(server: ServerRecord, commands: CommandServers | nul
   }
 }
 
-/** Starts the commands of server records, and keeps what it started until it is disposed. */
+/** Starts the commands of server records, and keeps them running until it is disposed. */
 export interface CommandServers extends AsyncDisposable {
   /**
-   * Resolves with the URL at which the server answers; each session there has a process of its own.
+   * Resolves to the URL at which the server answers. Each session there has a separate process.
    *
-   * @throws {ServerStartError} where it does not start
-   * @throws {ConfigurationError} where its command cannot be read
+   * @throws {ServerStartError} if it does not start
+   * @throws {ConfigurationError} if its command cannot be read
    */
   open(server: ServerRecord): Promise<string>;
 }

@@ -10,7 +10,7 @@ import type { FullReach } from './server-reach.ts';
 import type { ServerRecord } from './store/servers.ts';
 import { answerWithin } from './time-limit.ts';
 
-/** For the connection and the answer together, where the record sets no `timeout`; and the longest that one may set. */
+/** The time limit for the connection and the answer together: the default, and the maximum that a record may set as `timeout`. */
 const defaultTimeoutMs = 60_000;
 const maxTimeoutMs = 300_000;
 
@@ -22,9 +22,8 @@ interface SessionParts {
 /**
  * Opens a session with a server for one request, and ends it with the answer.
  *
- * @throws {ApiError} the refusal that stands for what the server did: OAUTH_REQUIRED or FORBIDDEN where it lets the request in no
- *   further, FEATURE_NOT_SUPPORTED where it lacks the capability or the method, VALIDATION_ERROR and NOT_FOUND for parameters that it
- *   refuses, SERVER_UNREACHABLE for everything else, and TIMEOUT
+ * @throws {ApiError} OAUTH_REQUIRED or FORBIDDEN if the server refuses access, FEATURE_NOT_SUPPORTED if it lacks the capability or the
+ *   method, VALIDATION_ERROR and NOT_FOUND for parameters that it refuses, SERVER_UNREACHABLE for any other failure, and TIMEOUT
  */
 export async function askServer<Answer>(
   server: ServerRecord,
@@ -55,18 +54,18 @@ export async function askServer<Answer>(
   );
 }
 
-/** A server as a session reaches it. */
+/** Creates the target of a session with a server. */
 export function createTarget({ content }: ServerRecord, reached: Pick<Target, 'url' | 'access'>): Target {
   const { name: serverName, headers } = content;
   return { ...reached, serverName, protocol: 'auto', ...(headers !== undefined && { headers }) };
 }
 
-/** Milliseconds. */
+/** Reads the time limit of a server's record, in milliseconds. */
 export function readTimeout({ content: { timeout } }: ServerRecord): number {
   return timeout === undefined || timeout <= 0 ? defaultTimeoutMs : Math.min(timeout, maxTimeoutMs);
 }
 
-/** Codes of JSON-RPC 2.0 (section 5.1) and of MCP, and what the API answers for them. */
+/** The API's refusals for the error codes of JSON-RPC 2.0 (section 5.1) and of MCP. */
 const refusals: ReadonlyMap<number, (message: string, details: { mcpCode: number }) => ApiError> = new Map([
   [-32_601, (message: string) => notSupported(message)],
   [-32_602, (message: string, details: { mcpCode: number }) => invalid(message, details)],

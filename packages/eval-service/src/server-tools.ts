@@ -7,10 +7,10 @@ import type { ConnectedTarget } from '../../../src/runner/connect-target.ts';
 import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 
-/** Connects to servers as runs do, and returns them by their ids. */
+/** Connects to servers as runs do, and returns them by id. */
 export type ConnectServers = (servers: readonly ServerRecord[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
 
-/** A server in one session, and its tools for models. Disposing ends the session. */
+/** A session with a server, and the server's tools for models. Disposing it ends the session. */
 export interface ServerTools extends AsyncDisposable {
   server: ServerRecord;
   tools: ReadonlyMap<string, ToolDeclaration>;
@@ -20,7 +20,7 @@ export interface ServerTools extends AsyncDisposable {
 /**
  * Opens a session with a server and lists its tools.
  *
- * @throws {ApiError} SERVER_UNREACHABLE where it does not answer as an MCP server does.
+ * @throws {ApiError} SERVER_UNREACHABLE if it does not answer as an MCP server.
  * @throws the signal's reason once it aborts
  */
 export async function openServerTools(

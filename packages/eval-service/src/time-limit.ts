@@ -2,9 +2,9 @@ import { type Clock, formatDuration, race } from '../../../src/base/time.ts';
 import { ApiError } from './envelope.ts';
 
 /**
- * Answers a request within a time limit. The signal that the work gets aborts at the limit, and once the client has gone.
+ * Answers a request within a time limit. The signal of the work aborts at the limit, and if the client disconnects.
  *
- * @throws {ApiError} TIMEOUT at the limit, or when the client has gone.
+ * @throws {ApiError} TIMEOUT at the limit, or if the client has disconnected.
  */
 export async function answerWithin<Answer>(
   work: (signal: AbortSignal) => Promise<Answer>,

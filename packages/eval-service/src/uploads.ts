@@ -6,20 +6,20 @@ import { ApiError, notFound } from './envelope.ts';
 import { createId } from '../../../src/base/ids.ts';
 import type { Store } from './store/open.ts';
 
-/** How long an upload may be begun. */
+/** The time within which an upload must start. */
 const lifetimeMs = 10 * 60_000;
 
-/** Of one artifact; the API's own. */
+/** The maximum size of one artifact, as in the API. */
 export const maxArtifactBytes = 5 * 1024 * 1024;
 
-/** Takes artifacts from every caller that has the token that stands for one upload. */
+/** Accepts artifacts from every caller with the token of an upload. */
 export interface Uploads {
-  /** Makes the token of one artifact of a project. It ends with the service. */
+  /** Makes the token for one artifact of a project. It is valid until the service stops. */
   grant(projectId: string): string;
   /**
-   * Keeps the bytes and gives the id of the artifact. The same bytes may come again, as after a lost answer.
+   * Stores the bytes and returns the id of the artifact. The same bytes may be sent again, for example after a lost answer.
    *
-   * @throws {ApiError} FORBIDDEN for a token that was never given or has expired, CONFLICT for one that was used for other bytes.
+   * @throws {ApiError} FORBIDDEN for an unknown or expired token, CONFLICT for a token that was used for other bytes.
    */
   receive(token: string, artifact: { bytes: Buffer; contentType: string }): string;
 }
@@ -58,7 +58,7 @@ export function createUploads({ store, clock }: { store: Store; clock: Clock }):
         if (existing.content.digest === digest) return id;
         throw new ApiError('CONFLICT', 'The upload URL was used for another artifact; ask for a new one.');
       }
-      // It may have been deleted since.
+      // The project may have been deleted since the token was made.
       if (store.projects.get(projectId) === undefined) throw notFound('Project');
       artifacts.insert({ id, projectId, content: { contentType, digest, base64: bytes.toString('base64') }, now });
       return id;

@@ -3,18 +3,18 @@ import { ApiError, invalid, notFound } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';
 import type { Approval, RouteRequest } from './operations.ts';
 
-/** What the approval of an action does. */
+/** The work that the approval of an action starts. */
 export type ActionWork =
   | { kind: 'request'; request: RouteRequest }
   | { kind: 'tool'; serverId: string; toolName: string; args: Readonly<Record<string, unknown>> };
 
-/** An action that awaits its approval, as clients see it. The id is all that an approval carries. */
+/** An action that awaits its approval, as clients see it. An approval carries only the id. */
 export interface ProposedAction extends Approval {
   actionId: string;
   operation: string;
 }
 
-/** Where an action was proposed. */
+/** The project and the conversation in which an action was proposed. */
 export interface ActionScope {
   projectId: string;
   conversationId: string;
@@ -26,29 +26,29 @@ export interface Action {
   readonly proposal: ProposedAction;
   readonly work: ActionWork;
   readonly state: ActionState;
-  /** Its result as text, for later turns; null before. */
+  /** Its result as text, for later turns; null until it ends. */
   readonly outcome: string | null;
-  /** Ends the execution. `proposed` is for a request that was refused: nothing was done, and it can be approved again. */
+  /** Ends the execution. `proposed` is for a refused request: nothing was done, and the action can be approved again. */
   settle(state: Exclude<ActionState, 'executing'>, outcome: string | null): void;
 }
 
 export interface ActionStore {
-  /** Keeps an action until it is approved or expires. The same action of a conversation is kept once. */
+  /** Keeps an action until it is approved or expires. Equal actions of a conversation are kept once. */
   propose(scope: ActionScope, proposal: { operation: string; approval: Approval; work: ActionWork }): ProposedAction;
   /**
-   * Takes an action for its execution, which happens once.
+   * Takes an action for execution, which is possible only once.
    *
-   * @throws {ApiError} NOT_FOUND; VALIDATION_ERROR once it has expired; CONFLICT once it was taken.
+   * @throws {ApiError} NOT_FOUND; VALIDATION_ERROR if it has expired; CONFLICT if it was already taken.
    */
   claim(projectId: string, actionId: string): Action;
-  /** The actions of a conversation that have not expired, oldest first. */
+  /** Lists the actions of a conversation that have not expired, oldest first. */
   list(scope: ActionScope): Action[];
 }
 
-/** How long an approval may take. */
+/** The time within which an action can be approved. */
 const lifetimeMs = 60 * 60_000;
 
-/** The oldest go first. Models propose them, so that their number needs a bound. */
+/** The oldest actions are dropped beyond this number, because models propose them without a limit. */
 const maxActions = 1000;
 
 interface StoredAction extends Action {
@@ -59,7 +59,7 @@ interface StoredAction extends Action {
   outcome: string | null;
 }
 
-/** Keeps actions in memory: an approval is for this process alone. */
+/** Keeps actions in memory, because an approval is valid only in this process. */
 export function createActionStore(clock: Clock): ActionStore {
   const actions = new Map<string, StoredAction>();
   const isLive = ({ expiresAtMs }: StoredAction) => clock.monotonicMs() < expiresAtMs;

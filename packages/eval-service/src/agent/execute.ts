@@ -21,11 +21,11 @@ interface ExecutionOptions {
   signal: AbortSignal;
 }
 
-/** After any other refusal nothing was done. */
+/** The refusals after which the operation may still have done something. */
 const maybeDone: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'SERVER_UNREACHABLE', 'TIMEOUT']);
 
 /**
- * Executes what was approved, and settles the action. One that is refused before anything was done can be approved again.
+ * Executes an approved action and settles it. If it is refused before anything was done, it can be approved again.
  *
  * @throws {ApiError} the refusal of the operation
  * @throws the signal's reason once it aborts

@@ -1,21 +1,21 @@
 import type { ToolDeclaration } from '../../../../src/mcp/tool-declarations.ts';
 import type { ServerTools } from '../server-tools.ts';
 
-/** A tool of a server, under the name that the model knows it by. */
+/** A tool of a server, with the name that the model gets. */
 export interface NamedServerTool {
   name: string;
   server: ServerTools;
-  /** The server's own name for it. */
+  /** The name that the server uses. */
   toolName: string;
   declaration: ToolDeclaration;
 }
 
-/** Providers take letters, digits, `_` and `-`. */
+/** Providers accept letters, digits, `_` and `-`. */
 const longestName = 64;
 
 /**
- * Names the tools of servers for a model: as their server does, or `<server>__<tool>` where several servers have one of that name or it
- * is taken. No two have the same name.
+ * Gives each tool a unique name for the model: the server's name for it, or `<server>__<tool>` if several servers have that name or it is
+ * already taken.
  */
 export function nameServerTools(servers: readonly ServerTools[], taken: ReadonlySet<string>): NamedServerTool[] {
   const tools = servers.flatMap((server) =>

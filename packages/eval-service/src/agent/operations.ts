@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { draftSchema, findDraftProblem, toCaseFields } from '../generate/draft.ts';
 import { renderFirstIssue } from '../request.ts';
 
-/** A request to a route of the project. The path is from the project on. */
+/** A request to a route of the project. The path starts after the project. */
 export interface RouteRequest {
   method: 'GET' | 'POST';
   path: string;
   body?: Readonly<Record<string, unknown>>;
 }
 
-/** What an approval looks like to the person who gives it; for display only. */
+/** The texts that the person who approves sees; for display only. */
 export interface Approval {
   description: string;
   buttonLabel: string;
@@ -18,14 +18,14 @@ export interface Approval {
   target?: { type: string; selector: string };
 }
 
-/** What a call of an operation asks for. `approval` is null for one that is executed at once. */
+/** One call of an operation. `approval` is null if the operation is executed at once. */
 export interface OperationCall {
   input: unknown;
   request: RouteRequest;
   approval: Approval | null;
-  /** What of the answer the model is shown. */
+  /** Returns the part of the answer that the model gets. */
   show(answer: unknown): unknown;
-  /** What the answer says that the request created. */
+  /** Lists the records that the request created, according to the answer. */
   listCreated(answer: unknown): CreatedRecord[];
 }
 
@@ -33,17 +33,17 @@ interface CreatedRecord {
   type: string;
   id: string;
   name: string;
-  /** From the project on. */
+  /** Starts after the project. */
   path: string;
 }
 
-/** An operation of the API that the agent can use, in its own project alone. */
+/** An operation of the API that the agent can use, but only in its own project. */
 export interface ProjectOperation {
   name: string;
   description: string;
   readonly inputSchema: Record<string, unknown>;
   needsApproval: boolean;
-  /** Says what is wrong with the arguments, in words for the model, where they are. */
+  /** Reads the arguments, or describes for the model which part of them is wrong. */
   read(args: unknown): OperationCall | { problem: string };
 }
 
@@ -61,7 +61,7 @@ function define<Input>(name: string, definition: Definition<Input>): ProjectOper
   return {
     name,
     description,
-    // Not before it is offered: the service starts with every gate.
+    // Built on first use, because the service starts with every gate.
     get inputSchema() {
       const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
       return inputSchema;
@@ -82,7 +82,7 @@ function define<Input>(name: string, definition: Definition<Input>): ProjectOper
   };
 }
 
-/** Ids become segments of a path, and no id of this service has any other character. */
+/** Ids become segments of a path, so no other characters are allowed. All ids of this service match. */
 const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'Expected an id');
 const suite = z.strictObject({ suiteId: id });
 const run = z.strictObject({ runId: id });
@@ -99,7 +99,7 @@ const drafts = z
   });
 
 const suiteTarget = (suiteId: string) => ({ target: { type: 'eval_suite', selector: suiteId } });
-/** Not the URL: its path or query may be the key of the server, and a provider has no need for it. */
+/** Leaves out the URL: its path or query may contain the key of the server, and a provider does not need it. */
 const serversAnswer = z.object({
   items: z.array(z.object({ id: z.string(), name: z.string(), enabled: z.boolean(), transportType: z.string() })),
 });
@@ -119,7 +119,7 @@ export const runSuiteOperation = define('run_eval_suite', {
   }),
 });
 
-/** The operations, of which those with an approval spend or cannot be undone. `model` is for suites whose model is not said. */
+/** Lists the operations. Those with an approval cost money or cannot be undone. `model` is used for suites that name no model. */
 export function listOperations(model: string): ProjectOperation[] {
   return [
     define('list_project_servers', {

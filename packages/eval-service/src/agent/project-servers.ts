@@ -4,17 +4,17 @@ import { requireReachable } from '../run-request.ts';
 import { type ConnectServers, openServerTools, type ServerTools } from '../server-tools.ts';
 import type { ServerRecord } from '../store/servers.ts';
 
-/** The servers of a project that a turn can use. Disposing ends their sessions. */
+/** The servers of a project that a turn can use. Disposing it ends their sessions. */
 export interface ProjectServers extends AsyncDisposable {
   opened: ServerTools[];
-  /** Names of the others, of those that the service may connect to. */
+  /** The names of the servers that the service may connect to but did not reach. */
   unreachable: string[];
 }
 
-/** A server that takes longer is left out. */
+/** A server that takes longer to open is left out. */
 const openTimeoutMs = 15_000;
 
-/** Opens a session with each server that the service may connect to. One that does not answer is left out. */
+/** Opens a session with each server that the service may connect to. Leaves out servers that do not answer. */
 export async function openProjectServers(
   servers: readonly ServerRecord[],
   { connect, clock, signal }: { connect: ConnectServers; clock: Clock; signal: AbortSignal },
@@ -35,7 +35,7 @@ export async function openProjectServers(
     [Symbol.asyncDispose]: async () => {
       await Promise.all(inUse.map((server) => server[Symbol.asyncDispose]()));
       ending.abort('over');
-      // One that answers only now is closed, and not waited for.
+      // A server that answers after the turn is closed in the background.
       for (const { opened, opening } of results) {
         if (opened === null) void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
       }

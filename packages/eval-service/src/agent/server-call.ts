@@ -8,9 +8,9 @@ import type { ServerTools } from '../server-tools.ts';
 type ToolResult = Awaited<ReturnType<Session['callTool']>>;
 
 /**
- * Calls a tool of a server once. A server that refuses the call, or answers what is no result, gives a result with `isError`.
+ * Calls a tool of a server once. If the server refuses the call or answers with an invalid result, the result has `isError`.
  *
- * @throws {ApiError} SERVER_UNREACHABLE where no answer comes.
+ * @throws {ApiError} SERVER_UNREACHABLE if there is no answer.
  * @throws the signal's reason once it aborts
  */
 export async function callServerTool(

@@ -24,7 +24,7 @@ export type Dispatch = (
   options: { projectId: string; idempotencyKey?: string | undefined; signal: AbortSignal },
 ) => Promise<unknown>;
 
-/** What a turn did so far. It is reported even if the turn fails. */
+/** The calls, new records and proposals of a turn so far. They are reported even if the turn fails. */
 export interface TurnRecord {
   toolCalls: Array<{ operation: string; server?: string; tool?: string }>;
   createdResources: Array<{ type: string; id: string; name: string; url: string }>;
@@ -33,32 +33,32 @@ export interface TurnRecord {
 
 export interface TurnContext {
   projectId: string;
-  /** Null where no approval can be collected: then nothing that needs one is offered. */
+  /** Null if no approval can be collected. The turn then gets no tool that needs one. */
   conversationId: string | null;
-  /** The key of the turn, from which those of its writes derive. */
+  /** The idempotency key of the turn. The keys of its writes are derived from it. */
   turnKey: string | undefined;
-  /** Of the project's own URL, without a slash at the end. */
+  /** The URL of the project without a slash at the end. */
   projectUrl: string;
   record: TurnRecord;
   dispatch: Dispatch;
   actions: ActionStore;
 }
 
-/** A tool as the model is offered it. */
+/** A tool in the form that the model gets. */
 export interface AgentTool {
   definition: ModelCall['tools'][number];
   call(args: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutput>;
 }
 
-/** Providers take no more. */
+/** The maximum number of tools that providers accept. */
 const maxTools = 128;
-/** Characters of a description, a schema and a result that the model is shown, and of arguments that it may write. */
+/** Maximum characters of a description, a schema and a result for the model, and of the arguments that it writes. */
 const longestDescription = 4000;
 const longestSchema = 10_000;
 const longestResult = 50_000;
 const longestArguments = 100_000;
 
-/** The tools of a turn by their names: operations of the project, then the tools of its servers. */
+/** Collects the tools of a turn by name: operations of the project, then the tools of its servers. */
 export function collectTools(
   operations: readonly ProjectOperation[],
   servers: readonly ServerTools[],
@@ -76,7 +76,7 @@ export function collectTools(
   return new Map(tools.slice(0, maxTools).map((tool) => [tool.definition.name, tool]));
 }
 
-/** Calls a tool that a model asked for. What is wrong with the call is an error that the model is answered. */
+/** Calls a tool for the model. A mistake in the call becomes an error result, which the model can read. */
 export async function callAgentTool(
   { toolName, input }: { toolName: string; input: string },
   tools: ReadonlyMap<string, AgentTool>,
@@ -126,7 +126,7 @@ async function execute(
   { projectId, projectUrl, turnKey, record, dispatch }: TurnContext,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  // A turn that is repeated writes the same again, and finds it written.
+  // A repeated turn derives the same keys, so each write gets the answer that was kept.
   const idempotencyKey = turnKey === undefined ? undefined : hash([turnKey, name, call.input]);
   const answer = await dispatch(call.request, { projectId, idempotencyKey, signal });
   for (const { path, ...created } of call.listCreated(answer)) {
@@ -169,7 +169,7 @@ function toServerTool({ name, server, toolName, declaration }: NamedServerTool, 
 
 const longestPreview = 300;
 
-/** The person who approves sees the arguments: their texts are the model's, on one line and cut. */
+/** Describes a call of a server's tool to the person who approves it. The model wrote the arguments, so they are on one line and cut. */
 function describeServerCall(server: string, toolName: string, args: Record<string, unknown>): Approval {
   const preview = JSON.stringify(args);
   return {
@@ -184,7 +184,7 @@ function describeServerCall(server: string, toolName: string, args: Record<strin
   };
 }
 
-/** Proposes an action and reports it to the client, once. */
+/** Proposes an action. Reports it to the client only once. */
 export function propose(
   { projectId, conversationId, record, actions }: TurnContext,
   proposal: { operation: string; approval: Approval; work: ActionWork },
@@ -202,7 +202,7 @@ function renderText(text: string): ToolOutput {
   return { content: [{ type: 'text', text: clipText(text, longestResult) }], isError: false };
 }
 
-/** Makes the way into the routes of `inside`, which then throws its refusals. */
+/** Makes a function that sends requests to the routes of `inside`. A refusal of a route is thrown. */
 export function createDispatch(inside: Hono<ApiEnv>): Dispatch {
   inside.onError((error) => {
     throw error;

@@ -14,7 +14,7 @@ export interface TurnInput {
   history: readonly AgentMessage[];
   prompt: string;
   tools: ReadonlyMap<string, AgentTool>;
-  /** Of this conversation. */
+  /** The actions of this conversation. */
   actions: readonly Action[];
   /** Names of servers that could not be reached. */
   unreachable: readonly string[];
@@ -25,7 +25,7 @@ export interface TurnAnswer {
   usage: { inputTokens: number; outputTokens: number };
 }
 
-/** Calls of the model in one turn; the API's own. */
+/** The maximum number of model calls in one turn, as in the API. */
 const maxSteps = 16;
 
 const system = `You are the agent of a project that evaluates MCP servers. You answer questions about its eval suites and runs, create suites and cases, and use the tools of its servers.
@@ -38,7 +38,7 @@ Report the ids of what you create. Be brief.`;
 /**
  * Runs one turn of the agent: the model calls tools until it answers.
  *
- * @throws {ModelError} where the model gives no answer
+ * @throws {ModelError} if the model gives no answer
  * @throws the signal's reason once it aborts
  */
 export async function runTurn(session: ModelSession, input: TurnInput, signal: AbortSignal): Promise<TurnAnswer> {
@@ -71,7 +71,7 @@ function writeHistory({ history, actions, unreachable }: TurnInput): ModelCall['
   ];
   const messages = history.map(({ role, content }) => ({ role, content: [{ type: 'text' as const, text: content }] }));
   if (notes.length === 0) return messages;
-  // A user message and not the system's: results are texts of servers.
+  // The notes are a user message instead of a system message, because results are texts of servers.
   const text = `[Notes of the service]\n${notes.join('\n')}`;
   return [...messages, { role: 'user', content: [{ type: 'text', text }] }];
 }

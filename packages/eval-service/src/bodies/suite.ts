@@ -7,60 +7,60 @@ import { createCaseSchemas, createTestSchemas } from '../../../../src/service/bo
 import { createCaseBatchSchema } from '../../../../src/service/bodies/case-requests.ts';
 import { createRunSchema, createSuiteSchema } from '../../../../src/service/bodies/suite.ts';
 
-/** What a suite says, its cases apart. */
+/** The settings of a suite, without its cases. */
 export interface SuiteContent {
   name: string;
   description: string | null;
   serverIds: string[];
   model: string | null;
-  /** Percent, 0..100, that a run must reach where it says nothing itself; null for all of them. */
+  /** The minimum pass rate of a run that sets none, in percent, 0..100; null means 100. */
   minimumAccuracy: number | null;
-  /** Every case runs at least this often. */
+  /** Every case runs at least so many times. */
   minimumIterations: number | null;
   matchOptions: MatchOptionsLayer | null;
   checks: Check[];
-  /** Of prompts, where neither the case nor the environment or host of the run says one. */
+  /** The system prompt, if the case and the environment or host of the run set none. */
   systemPrompt?: string;
   temperature?: number;
-  /** The environments that it runs in; servers of its own are not used then. */
+  /** The environments of the suite. If there are any, the servers of the suite are not used. */
   environmentIds?: string[];
   hosts?: SuiteHost[];
   judge?: JudgeSettings;
   schedule?: SuiteSchedule;
 }
 
-/** A host that runs of the suite may choose. */
+/** A host that a run of the suite may choose. */
 export interface SuiteHost {
   hostId: string;
-  /** Instead of those attached to the host. */
+  /** Replace the servers that are attached to the host. */
   serverIds?: string[];
 }
 
 export interface JudgeSettings {
   enabled?: boolean;
   model?: string | null;
-  /** Whether each run is judged as soon as it has ended. */
+  /** True if each run is judged as soon as it ends. */
   autoRun?: boolean;
   /** Fraction, 0..1. */
   threshold?: number;
 }
 
-/** When a suite runs by itself. */
+/** The schedule of a suite that runs by itself. */
 export interface SuiteSchedule {
   enabled: boolean;
-  /** Null where none was ever set. */
+  /** Null if it was never set. */
   intervalMinutes: number | null;
-  /** The one of the suite's environments that runs take place in. */
+  /** The environment of the scheduled runs, one of the suite's. */
   environmentId: string | null;
-  /** In milliseconds of the epoch; null while it is disabled. */
+  /** Milliseconds since the epoch; null while the schedule is disabled. */
   dueAt: number | null;
-  /** How often the clock went back meanwhile: a due time may come twice then. */
+  /** Counts how often the clock went back, because the same due time may then occur twice. */
   rewinds: number;
-  /** Who enabled it: runs are made for that user. Absent in schedules of older versions, whose runs carry no tokens of a user. */
+  /** The user who enabled it, and for whom the runs are made. Absent in schedules of older versions, whose runs carry no user's tokens. */
   caller?: Caller;
 }
 
-/** What a new suite says; null wherever nothing was said. */
+/** Creates the content of a new suite. Settings that are not given are null. */
 export function createSuiteContent(said: {
   name: string;
   description?: string | undefined;
@@ -93,10 +93,10 @@ function buildBodySchemas(limits: ServiceLimits) {
 
 export type BodySchemas = ReturnType<typeof buildBodySchemas>;
 
-/** Building takes milliseconds, and most services of a process have the same limits. */
+/** Caches the schemas, because building them takes milliseconds and most services of a process have the same limits. */
 const builtSchemas = new WeakMap<ServiceLimits, BodySchemas>();
 
-/** The strict bodies whose bounds depend on the service's limits. */
+/** Returns the schemas of strict bodies that depend on the service's limits. */
 export function createBodySchemas(limits: ServiceLimits): BodySchemas {
   const schemas = builtSchemas.get(limits) ?? buildBodySchemas(limits);
   builtSchemas.set(limits, schemas);

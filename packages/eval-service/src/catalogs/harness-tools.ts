@@ -1,14 +1,14 @@
 interface BuiltinTool {
   name: string;
   description: string;
-  /** Whether it leaves everything as it is. */
+  /** True if the tool changes nothing. */
   readOnly: boolean;
 }
 
 const reads = (name: string, description: string): BuiltinTool => ({ name, description, readOnly: true });
 const writes = (name: string, description: string): BuiltinTool => ({ name, description, readOnly: false });
 
-/** The tools that harnesses bring along, next to those of MCP servers. Our own descriptions; the list is not complete. */
+/** The built-in tools of harnesses, next to those of MCP servers. This project wrote the descriptions; the list is incomplete. */
 export const harnessTools: ReadonlyMap<string, readonly BuiltinTool[]> = new Map([
   [
     'claude-code',

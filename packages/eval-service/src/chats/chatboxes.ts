@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import { tryParseJson } from '../../../../src/base/json.ts';
 
-/** A chatbox as a file says it. Servers are ids or names of the project's. */
+/** A chatbox as a file describes it. Servers are ids or names of the project's servers. */
 const chatboxSchema = z.strictObject({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -23,7 +23,7 @@ const fileSchema = z.array(chatboxSchema);
 /**
  * Reads a file of chatboxes: a JSON list.
  *
- * @throws {ConfigurationError} with the first field that is not as it must be
+ * @throws {ConfigurationError} with the first invalid field
  */
 export function parseChatboxes(text: string): ChatboxContent[] {
   const parsed = fileSchema.safeParse(tryParseJson(text));
@@ -43,5 +43,5 @@ function findRepeated(chatboxes: readonly ChatboxContent[]): string | null {
   return index === -1 ? null : `${index}.id: ${JSON.stringify(chatboxes[index]?.id)} is there twice`;
 }
 
-/** What the store keeps of a chatbox. */
+/** The stored content of a chatbox. */
 export const chatboxContentSchema = chatboxSchema;

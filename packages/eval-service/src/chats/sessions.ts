@@ -17,11 +17,11 @@ export type ChatSession = DocumentRecord<z.infer<typeof contentSchema>>;
 
 const longestTitle = 80;
 
-/** The conversations that turns of the agent left, without what was said. */
+/** The conversations with the agent, without their messages. */
 export interface ChatSessions {
-  /** Turns of one conversation of a user are one session; a turn that names no conversation is one of its own. */
+  /** Turns of the same conversation and user are one session. A turn without a conversation is a separate session. */
   record(turn: AnsweredTurn): void;
-  /** Those of the caller, and those that the projects of its organization share; of one project unless null. Latest activity first. */
+  /** Lists the caller's sessions and the shared ones of its organization, latest activity first; of one project unless `projectId` is null. */
   list(caller: Caller, projectId: string | null): ChatSession[];
 }
 

@@ -10,11 +10,11 @@ import { findNearest } from '../../../../src/suite/findings.ts';
 type ReadFile = (path: string) => Promise<string>;
 
 /**
- * Reads the words behind an operation as its fields: `--name value`, `--name=value`, or `--name` alone for true. Lists take the flag
- * once per item, and whatever is more than a text, a number or a boolean is JSON, or `@file` with JSON in it. `--body` gives
- * several fields of the body at once; flags win.
+ * Reads the words after an operation as its fields: `--name value`, `--name=value`, or `--name` alone for true. A list takes its flag once
+ * per item. A value other than text, number or boolean is JSON, or `@file` for a file with JSON. `--body` sets several fields of the
+ * body at once; flags take precedence.
  *
- * @throws {ConfigurationError} with every wrong word, and the nearest known field of an unknown one
+ * @throws {ConfigurationError} with every wrong word, and the nearest known field for an unknown one
  */
 export async function readFields(
   operation: Operation,
@@ -37,7 +37,7 @@ export async function readFields(
     }
   }
   const given = { ...preset, ...whole, ...fields };
-  // A required field that is missing may be one of the words that are wrong.
+  // If some words are wrong, a missing field may be among them.
   const isWrong = issues.length > 0;
   for (const { name, isRequired } of known) {
     if (isWrong || !isRequired || given[name] !== undefined) continue;
@@ -49,11 +49,11 @@ export async function readFields(
 
 interface Flag {
   flag: string;
-  /** Undefined where nothing follows the flag. */
+  /** Undefined if no word follows the flag. */
   text: string | undefined;
 }
 
-/** A flag of true or false takes the next word only if that says which. */
+/** Splits the words into flags with their values. A boolean flag takes the next word only if it is true or false. */
 function splitWords(words: readonly string[], known: readonly OperationField[], issues: ConfigurationIssue[]): Flag[] {
   const flags: Flag[] = [];
   for (let index = 0; index < words.length; index += 1) {
@@ -75,7 +75,7 @@ function splitWords(words: readonly string[], known: readonly OperationField[], 
   return flags;
 }
 
-/** The flag may be written as the API names the field, too. */
+/** Finds a field by its flag. The API's own spelling of the name is also accepted. */
 function findField(known: readonly OperationField[], flag: string): OperationField | undefined {
   return known.find(({ name }) => flag === nameFlag(name) || flag === `--${name}`);
 }
@@ -111,11 +111,11 @@ async function readValue({ schema }: OperationField, text: string | undefined, r
   return mayBeText && !/^[@[{"\d-]|^(?:true|false|null)$/.test(text) ? text : await readJson(text, read);
 }
 
-/** A list grows by what each of its flags says: one item, or several. */
+/** Adds the value of a flag to the list so far: one item, or several. */
 function addValue(before: unknown, value: unknown, { schema }: OperationField): unknown {
   if (value === null || !listTypes(schema).includes('array')) return value;
   const isItem = !Array.isArray(value);
-  // A string may stand for the whole where the field takes either.
+  // If the field takes a string or a list, a string is the whole value.
   if (isItem && typeof value !== 'object' && nameType(schema) === 'JSON') return value;
   return [...(Array.isArray(before) ? before : []), ...(isItem ? [value] : value)];
 }

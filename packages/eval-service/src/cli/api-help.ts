@@ -15,7 +15,7 @@ export function renderOperationList(): string {
   return areas.join('\n\n');
 }
 
-/** The help of one operation: its request, its fields and what it answers. */
+/** Renders the help of one operation: its request, its fields and its answer. */
 export function renderOperationHelp(operation: Operation): string {
   const { name, summary, method, path, status, errors, cursor, right, needs } = operation;
   const fields = listFields(operation).map(({ name: field, schema, isRequired }) => {
@@ -43,7 +43,7 @@ export function renderOperationHelp(operation: Operation): string {
   ].join('\n');
 }
 
-/** A term and its description in two columns, within the width of a terminal. */
+/** Renders a term and its description in two columns, within the width of a terminal. */
 function renderRow(term: string, description: string): string {
   const indent = 34;
   const lines = wrap(description, width - indent);

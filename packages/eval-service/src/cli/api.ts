@@ -24,7 +24,7 @@ interface ApiFlags {
   help?: boolean;
 }
 
-/** Defines `api`: one call of the eval API, whose answer goes to stdout as JSON. */
+/** Defines `api`: one call of the eval API. Prints the answer to stdout as JSON. */
 export function defineApiCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => serviceFlags.has(name));
   command
@@ -68,7 +68,7 @@ Examples:
       const texts = readGateFlags(flags, process.env, options);
       for await (const answer of callFromFlags(operation, words, { flags, texts, redactor })) {
         const { showSecrets = false } = flags;
-        // JSON escapes what would command a terminal, except for what stands above ASCII.
+        // JSON escapes ASCII control characters, which could control a terminal, but no others.
         const text = JSON.stringify(showSecrets ? answer : hideSecrets(answer, operation), null, 2);
         process.stdout.write(`${redactor.redact(text)}\n`);
       }
@@ -89,15 +89,15 @@ function requireOperation(name: string): Operation {
   throw new ConfigurationError([{ input: 'operation', code: 'unknown-operation', message }]);
 }
 
-/** Gives the answer of the operation, or with `--all` one that has the items of all pages. */
+/** Yields the answer of the operation; with `--all`, one answer with the items of all pages. */
 async function* callFromFlags(
   operation: Operation,
   words: readonly string[],
   { flags, texts, redactor }: { flags: ApiFlags; texts: Record<string, string>; redactor: Redactor },
 ): AsyncGenerator {
-  // The project is found out last, so that wrong words cost no request.
+  // The project is resolved last, so that wrong words cost no request.
   const projectField = listFields(operation).find(({ name }) => name === 'projectId');
-  // An operation that can do without a project gets one only where it is named.
+  // If the project is optional for the operation, it is sent only if a flag names it.
   const isAsked = projectField?.isRequired === true || (projectField !== undefined && Boolean(texts['project']));
   const isProjectOpen = isAsked && !hasProject(words);
   const fields = await readFields(operation, words, { preset: isProjectOpen ? { projectId: '' } : {} });
@@ -134,7 +134,7 @@ function hasProject(words: readonly string[]): boolean {
 
 const hidden = '***';
 
-/** An answer without its secrets: the fields that the operation names, wherever they are, and the value of `k` in URLs. */
+/** Removes the secrets from an answer: the fields that the operation names, at any depth, and the value of `k` in URLs. */
 export function hideSecrets(answer: unknown, { secrets = [] }: Pick<Operation, 'secrets'>): unknown {
   if (typeof answer === 'string') return hideUrlKeys(answer);
   if (Array.isArray(answer)) return answer.map((item) => hideSecrets(item, { secrets }));
@@ -147,7 +147,7 @@ export function hideSecrets(answer: unknown, { secrets = [] }: Pick<Operation, '
   );
 }
 
-/** The public URL of a tunnel lets every caller that knows its `k` call the server. */
+/** Hides `k` in URLs: every caller that knows the `k` of a tunnel's public URL can call the server. */
 function hideUrlKeys(text: string): string {
   return text.replaceAll(/([?&]k=)[^&#\s"'<>]+/g, `$1${hidden}`);
 }

@@ -11,13 +11,13 @@ import { joinCommand } from '../../../../src/server/split-command.ts';
 
 const shortestSecret = 6;
 
-/** Until the command of a record answers. */
+/** The time limit until the command of a record answers. */
 const readyTimeoutMs = 60_000;
 
 /**
  * Starts the commands of server records: in the working directory, with the small environment of every server under test and the
- * variables of the record, each in a sandbox of its own in which it cannot write to the paths in `protect`. A command is checked once and then
- * started for each session. One whose record changed is started anew.
+ * variables of the record. Each runs in a separate sandbox, in which it cannot write to the paths in `protect`. A command is checked once
+ * and then started for each session. If its record changed, it is checked and started again.
  */
 export function openServeCommands({
   clock,
@@ -33,7 +33,7 @@ export function openServeCommands({
   redactor: Redactor;
   environment: NodeJS.ProcessEnv;
   cwd: string;
-  /** `required`: a command that cannot be isolated is not started. */
+  /** `required` does not start a command that cannot be isolated. */
   sandbox: SandboxOptions['mode'];
   /** Absolute paths. */
   protect: readonly string[];
@@ -42,7 +42,7 @@ export function openServeCommands({
   const stopping = new AbortController();
 
   const start = (words: readonly string[], env: Record<string, string>) => {
-    // Shorter ones are words of every log.
+    // Shorter values are common words in logs.
     for (const value of Object.values(env)) if (value.length >= shortestSecret) redactor.add(new Secret(value));
     const options = {
       command: joinCommand(words),

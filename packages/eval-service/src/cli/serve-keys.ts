@@ -13,11 +13,11 @@ import { parseSource, type SourceDocument } from '../../../../src/suite/source-d
 
 const name = z.string().trim().min(1);
 
-/** A key file: who may call the service, and with which key. */
+/** A key file: the accepted keys and their users. */
 const keyFileSchema = z.strictObject({
   keys: z.array(
     z.strictObject({
-      // Checked below: the messages of the schema quote what they refuse.
+      // The key is checked below, because the messages of the schema quote invalid values.
       key: z.unknown(),
       user: name,
       name: name.exactOptional(),
@@ -31,7 +31,7 @@ const keyFileSchema = z.strictObject({
 const shortestKey = 16;
 
 /**
- * Reads the keys of `serve --keys`, from YAML or JSON. They are redacted from then on. Warns about a file that other users can read.
+ * Reads the keys of `serve --keys`, from YAML or JSON, and redacts them from then on. Warns about a file that other users can read.
  *
  * @throws {ConfigurationError} with every mistake and its location; no message quotes a key
  */
@@ -74,7 +74,7 @@ function nameEmptyFile(finding: Finding): Finding {
   return finding.code === 'empty-file' ? { ...finding, message: 'The file is empty; write a list `keys`' } : finding;
 }
 
-/** What a wrong file holds where keys may be; nothing that is printed later shows it. */
+/** Redacts every value of a wrong file that may be a key, so that no later output shows it. */
 function hideKeys(value: unknown, redactor: Redactor): void {
   const entries = isRecord(value) ? value['keys'] : value;
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
@@ -110,7 +110,7 @@ function explainBadKey(key: unknown): string | null {
   return key.length < shortestKey ? `\`key\` must have at least ${shortestKey} characters` : null;
 }
 
-/** Whether an HTTP header can carry the text as a bearer token (RFC 6750 §2.1). */
+/** True if an HTTP header can carry the text as a bearer token (RFC 6750 §2.1). */
 export function isBearerToken(text: string): boolean {
   return /^[\w.~+/-]+=*$/.test(text);
 }

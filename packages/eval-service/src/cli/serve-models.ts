@@ -7,10 +7,10 @@ import { createProviderSource, type ProviderSource } from '../../../../src/model
 import { readProviders } from '../../../../src/models/providers.ts';
 
 /**
- * Opens the models of the providers whose keys the environment has. What speaks to providers is loaded at once, so that nothing is read
- * from a disk after the service is ready.
+ * Opens the models of the providers whose keys are in the environment. Loads the code for providers at once, so that nothing is read from a
+ * disk after the service is ready.
  *
- * @throws {ConfigurationError} when a proxy of the environment cannot be used
+ * @throws {ConfigurationError} if a proxy of the environment is unusable
  */
 export async function openServeModels(
   environment: Readonly<Record<string, string | undefined>>,

@@ -16,7 +16,7 @@ import { isBearerToken } from './serve-keys.ts';
 import { createTerminalLogger } from '../../../../src/cli/logger.ts';
 import { readKeyFile } from './serve-keys.ts';
 
-/** The contract's own limit, which a client of the hosted service meets too. */
+/** The rate limit of the contract. Clients of the hosted service meet the same limit. */
 const contractRateLimit = { perMinute: 60, burst: 10 };
 
 interface ServeFlags {
@@ -35,7 +35,7 @@ interface ServeFlags {
 
 const sandboxModes = ['auto', 'off', 'required'] as const;
 
-/** Defines `serve`: the embedded eval service alone, until a signal stops it. */
+/** Defines `serve`: runs only the embedded eval service, until a signal stops it. */
 export function defineServeCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   command
     .addOption(
@@ -119,18 +119,18 @@ export function defineServeCommand(command: Command, setExitCode: (code: number)
       const problem = defaultModel && models.findProblem({ model: defaultModel, apiKeys: new Map() });
       if (problem !== null) logger.warning(`The model of \`--model\` cannot be asked. ${problem}`);
       const { baseUrl, apiKey, projectId: project } = service;
-      // The owner of a key file knows its keys.
+      // With a key file, the keys are not printed, because its owner knows them.
       const ready = keys === null ? { baseUrl, apiKey: apiKey.reveal(), project } : { baseUrl, project };
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       await new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      // Being stopped is how this command ends well.
+      // A stop by a signal is the normal end of this command.
       setExitCode(0);
     });
 }
 
-/** What the service keeps and reads is read-only to the commands. */
+/** Opens the commands of server records. They cannot write to the files that the service keeps and reads. */
 async function openCommands(
   { sandbox, data, keys, plugins, chatboxes }: ServeFlags,
   options: { logger: Logger; redactor: Redactor },

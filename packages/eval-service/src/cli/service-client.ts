@@ -8,20 +8,20 @@ import { openServiceClient, type ServiceClient } from '../../../../src/service/c
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import { createTerminalLogger } from '../../../../src/cli/logger.ts';
 
-/** The services that a command can call; the one inside a process has no address. */
+/** The services that a command can call. A service inside a process has no address. */
 export type CalledService = 'svc' | 'mcpjam';
 
-/** The flags that say where a service is and who calls it, with the names of the gate's options. */
+/** The flags for the address, key and project of a service, named like the gate's options. */
 export const serviceFlags: ReadonlySet<string> = new Set(['base-url', 'api-key', 'project']);
 
-/** `--service`, whose service it is. */
+/** Creates `--service`, which selects the service's vendor. */
 export function createServiceOption(): Option {
   return new Option('--service <svc|mcpjam>', 'Whose service it is. [svc]')
     .choices(['svc', 'mcpjam'])
     .default('svc', undefined);
 }
 
-/** Opens a client of the service that the flags name. Its log goes to stderr. @throws {ConfigurationError} where a flag is missing */
+/** Opens a client of the service that the flags name. Logs to stderr. @throws {ConfigurationError} if a flag is missing */
 export function openServiceOfFlags({
   service,
   texts,
@@ -30,9 +30,9 @@ export function openServiceOfFlags({
   signal,
 }: {
   service: CalledService;
-  /** By the names of `serviceFlags`; empty where one is not given. */
+  /** By the names in `serviceFlags`; empty for a flag that is not given. */
   texts: Readonly<Record<string, string>>;
-  /** Whether it works without a key. */
+  /** True if the operation works without a key. */
   isPublic?: boolean;
   redactor: Redactor;
   signal: AbortSignal;
@@ -49,7 +49,7 @@ export function openServiceOfFlags({
     const message = 'is required; set MCP_EVAL_API_KEY';
     throw new ConfigurationError([{ input: 'api-key', code: 'missing-api-key', message }]);
   }
-  // A service of this machine that limits requests says so itself.
+  // A local service limits requests itself if it has a limit.
   const isLocal = isLoopback(URL.parse(baseUrl)?.hostname ?? '');
   if (apiKey !== '') redactor.add(new Secret(apiKey));
   return openServiceClient({

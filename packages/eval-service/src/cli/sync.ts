@@ -48,7 +48,7 @@ function print(text: string, redactor: Redactor): void {
   process.stdout.write(`${escapeTerminalText(redactor.redact(text))}\n`);
 }
 
-/** Defines `sync`: suites of a hosted project from evals files. */
+/** Defines `sync`: makes suites of a hosted project equal to evals files. */
 export function defineSyncCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   addServiceFlags(
     command
@@ -86,7 +86,7 @@ Examples:
     });
 }
 
-/** Defines `pull`: an evals file from a suite of a hosted project. */
+/** Defines `pull`: writes a suite of a hosted project as an evals file. */
 export function definePullCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   addServiceFlags(
     command

@@ -6,7 +6,7 @@ import { diffNumbers } from './compare-scores.ts';
 
 type ComparedCase = RunComparison['cases'][number];
 
-/** An iteration as a comparison reads it. */
+/** The part of an iteration that a comparison uses. */
 export interface ComparedIteration {
   id: string;
   caseKey: string;
@@ -19,7 +19,7 @@ export interface ComparedIteration {
   scores: IterationScores | null;
 }
 
-/** One of two runs that are compared. */
+/** One of the two compared runs. */
 export interface ComparedRun {
   run: Pick<
     RunRecord,
@@ -37,13 +37,13 @@ export interface ComparedRun {
   >;
   /** In the order of the run. */
   iterations: readonly ComparedIteration[];
-  /** By the key of the case; a run of an older version has none. */
+  /** By case key; empty for a run of an older version. */
   cases: ReadonlyMap<string, { configHash: string; evaluationHash: string | null }>;
 }
 
 /**
- * Compares two runs of a suite. A case passed where every iteration of it with a result did; it is `absent` where it has none. One
- * that passed both times is `changed` where its own definition or what it is judged by did. `previewChars` cuts the errors.
+ * Compares two runs of a suite. A case passed if all its iterations with a result passed; it is `absent` if it has none. A case with the same
+ * outcome in both is `changed` if its definition or its evaluation settings changed. Error texts are cut at `previewChars`.
  */
 export function compareRuns(
   base: ComparedRun,
@@ -64,7 +64,7 @@ export function compareRuns(
     metrics: {
       wallDurationMs: diffNumbers(durationOf(base), durationOf(compare)),
       totalTokens: diffNumbers(countTokens(base), countTokens(compare)),
-      // The service knows no prices.
+      // The service does not know prices.
       estimatedCostUsd: diffNumbers(null, null),
     },
     scoreContract: {
@@ -77,7 +77,7 @@ export function compareRuns(
   };
 }
 
-/** Those of the newer run first, in its order, and then those that only the older one has. */
+/** Lists the cases of the newer run in order, then the cases that only the older run has. */
 function listCases(base: ComparedRun, compare: ComparedRun): string[] {
   return [...new Set([...compare.iterations, ...base.iterations].map(({ caseKey }) => caseKey))];
 }
@@ -110,11 +110,11 @@ function compareCase(
   };
 }
 
-/** A result that went over to the other counts before what changed of the case. */
+/** Decides the status of a case. A flipped result takes precedence over a changed case. */
 function decideStatus(base: string, compare: string, isChanged: boolean): string {
   if (base === 'passed' && compare === 'failed') return 'regressed';
   if (base === 'failed' && compare === 'passed') return 'fixed';
-  // One side says nothing.
+  // A side without a result gives no evidence.
   if (isChanged || base !== compare || base === 'absent') return 'changed';
   return base === 'passed' ? 'unchanged_passed' : 'unchanged_failed';
 }
@@ -135,7 +135,7 @@ function describeSide(iterations: readonly ComparedIteration[], previewChars: nu
 function describeRun({ run }: ComparedRun): RunComparison['baseRun'] {
   const { id, runNumber, status, result, createdAt, completedAt, total, passed, failed } = run;
   const summary = { total, passed, failed, passRate: total === 0 ? 0 : passed / total };
-  // A run without a verdict has its state instead.
+  // A run without a verdict shows its status instead.
   return { id, runNumber, result: result ?? status, createdAt, completedAt, summary };
 }
 
@@ -157,7 +157,7 @@ function listModels(iterations: readonly ComparedIteration[]): string {
   return [...new Set(iterations.map(({ model }) => model ?? ''))].toSorted().join(' ');
 }
 
-/** What is unknown has not changed. */
+/** Compares two hashes. An unknown one does not count as a change. */
 function hasChanged(base: string | null | undefined, compare: string | null | undefined): boolean {
   return typeof base === 'string' && typeof compare === 'string' && base !== compare;
 }

@@ -7,7 +7,7 @@ type ScoreDelta = RunComparison['cases'][number]['scoreDeltas'][number];
 /** The scores of one run, or of one case of it. */
 export type ScoredIterations = readonly IterationScores[];
 
-/** Compares what each scorer said over both runs, in the order of their ids. */
+/** Compares the results of each scorer over both runs, ordered by scorer id. */
 export function compareScorers(base: ScoredIterations, compare: ScoredIterations): Contract['scorers'] {
   return listScorers(base, compare).map((scorerId) => {
     const [before, after] = [findScores(base, scorerId), findScores(compare, scorerId)];
@@ -20,7 +20,7 @@ export function compareScorers(base: ScoredIterations, compare: ScoredIterations
   });
 }
 
-/** Compares what each scorer said of one case. */
+/** Compares the results of each scorer for one case. */
 export function compareCaseScores(base: ScoredIterations, compare: ScoredIterations): ScoreDelta[] {
   return listScorers(base, compare).map((scorerId) => {
     const [before, after] = [findScores(base, scorerId), findScores(compare, scorerId)];
@@ -33,7 +33,7 @@ export function compareCaseScores(base: ScoredIterations, compare: ScoredIterati
   });
 }
 
-/** Iterations with scores, and those of them with scores that could not be read. */
+/** Counts iterations with scores, and iterations with unreadable scores. */
 export function countIterations(scores: ScoredIterations): { scoredIterations: number; quarantinedIterations: number } {
   return {
     scoredIterations: scores.filter((each) => each.scores.length > 0).length,
@@ -65,7 +65,7 @@ function listDefinitions(side: ScoredIterations, scorerId: string): string[] {
   return [...new Set(findScores(side, scorerId).map(({ definitionHash }) => definitionHash))].toSorted();
 }
 
-/** Those that say whether it passed; what is not applicable, skipped or an error is in no rate. */
+/** Lists the decided scores as passed or not. Scores that are not applicable, skipped or errors count in no rate. */
 function listDecided(scores: readonly Score[]): boolean[] {
   return scores.flatMap(({ status, passed, value, passThreshold }) => {
     if (status !== 'scored') return [];
@@ -90,7 +90,7 @@ function countErrors(scores: readonly Score[]): number {
   return scores.filter(({ status }) => status === 'error').length;
 }
 
-/** Of several iterations: the worst status, and passed where all passed. */
+/** Joins the scores of several iterations: the worst status, and passed if all passed. */
 function joinScores(scores: readonly Score[]): ScoreDelta['base'] {
   const status = (['error', 'scored', 'skipped', 'not_applicable'] as const).find((each) =>
     scores.some((score) => score.status === each),
@@ -102,7 +102,7 @@ function joinScores(scores: readonly Score[]): ScoreDelta['base'] {
 
 export type NumericDiff = RunComparison['metrics']['totalTokens'];
 
-/** Compares two numbers; null is unknown. The percentage of a base of 0 is unknown too. */
+/** Compares two numbers; null means unknown. The percentage is also unknown if the base is 0. */
 export function diffNumbers(base: number | null, compare: number | null): NumericDiff {
   const delta = base === null || compare === null ? null : compare - base;
   const percentDelta = delta === null || base === null || base === 0 ? null : (delta / base) * 100;

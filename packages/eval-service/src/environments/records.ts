@@ -10,13 +10,13 @@ const environmentContent = z.object({
   name: z.string(),
   description: z.string().exactOptional(),
   hostId: z.string(),
-  /** The servers of a host as they were then; those that it has now unless given. */
+  /** A fixed set of the host's servers from an earlier time; by default, the servers that the host has now. */
   serverAttachmentId: z.string().exactOptional(),
   modelId: z.string().exactOptional(),
   skillSelection: z.object({ mode: z.literal('explicit'), skillIds: z.array(z.string()) }).exactOptional(),
   pluginVersionIds: z.array(z.string()).exactOptional(),
   sandboxImageId: z.string().exactOptional(),
-  /** From 1, counted up by every write. */
+  /** Starts at 1; every write increments it. */
   revision: z.number(),
   /** Null while it is live. */
   archivedAt: z.number().nullable(),
@@ -24,7 +24,7 @@ const environmentContent = z.object({
 export type EnvironmentContent = z.infer<typeof environmentContent>;
 export type EnvironmentRecord = DocumentRecord<EnvironmentContent>;
 
-/** Why an environment cannot be written or used, in `details.code` of the refusal. */
+/** The reason why an environment cannot be written or used, in `details.code` of the refusal. */
 export type EnvironmentProblem =
   | 'ENV_NAME_TAKEN'
   | 'ENV_REVISION_STALE'
@@ -38,7 +38,7 @@ export type EnvironmentProblem =
   | 'ENV_PLUGIN_VERSION_NOT_READY'
   | 'ENV_SKILL_NOT_FOUND';
 
-/** The refusal for an environment that cannot be written or used as it is. */
+/** Makes the refusal for an environment that cannot be written or used as it is. */
 export function environmentConflict(
   code: EnvironmentProblem,
   message: string,
@@ -47,7 +47,7 @@ export function environmentConflict(
   return new ApiError('CONFLICT', message, { details: { code, ...details } });
 }
 
-/** The environments of a store. */
+/** Opens the environments of a store. */
 export function openEnvironments(store: Store) {
   const records = store.documents.open('environment', environmentContent);
   const get = (projectId: string, id: string): EnvironmentRecord => {
@@ -67,14 +67,14 @@ export function openEnvironments(store: Store) {
     list: (projectId: string): EnvironmentRecord[] => records.list(projectId),
     /** @throws {ApiError} NOT_FOUND */
     require: get,
-    /** @throws {ApiError} CONFLICT where a live one has the name */
+    /** @throws {ApiError} CONFLICT if a live environment has the name */
     insert: (projectId: string, said: Omit<EnvironmentContent, 'revision' | 'archivedAt'>, now: number) => {
       requireFreeName(projectId, said.name);
       const id = createId('env');
       records.insert({ id, projectId, content: { ...said, revision: 1, archivedAt: null }, now });
       return get(projectId, id);
     },
-    /** Writes the next revision. @throws {ApiError} CONFLICT where another live one has the name */
+    /** Writes the next revision. @throws {ApiError} CONFLICT if another live environment has the name */
     update: ({ id, projectId }: EnvironmentRecord, content: EnvironmentContent, now: number): EnvironmentRecord => {
       if (content.archivedAt === null) requireFreeName(projectId, content.name, id);
       records.update({ id, content: { ...content, revision: content.revision + 1 }, now });
@@ -85,7 +85,7 @@ export function openEnvironments(store: Store) {
 
 export type Environments = ReturnType<typeof openEnvironments>;
 
-/** Who uses a host: live environments, and suites with the hosts that they keep without it. */
+/** Lists the users of a host: live environments, and suites with the hosts that remain to them without it. */
 export function listUsers(
   { store, environments }: { store: Store; environments: Environments },
   projectId: string,

@@ -4,27 +4,27 @@ import type { Store } from '../store/open.ts';
 import type { ServerRecord } from '../store/servers.ts';
 import { environmentConflict, type EnvironmentRecord } from './records.ts';
 
-/** A server that runs in an environment reach, and where it comes from. */
+/** A server that runs in an environment can reach, with its origin. */
 export interface ResolvedServer {
   record: ServerRecord;
   /** Null for a server of the host. */
   pluginVersionId: string | null;
 }
 
-/** What a run in an environment would use. */
+/** The parts that a run in an environment would use. */
 export interface ResolvedEnvironment {
   environment: EnvironmentRecord;
   host: HostRecord;
   config: HostConfig;
-  /** Null where neither the environment nor its host names one. */
+  /** Null if neither the environment nor its host names one. */
   model: { id: string; source: 'environment' | 'host' } | null;
   serverAttachmentId: string;
-  /** Attached to the host, whether they can be reached or not. */
+  /** The servers that are attached to the host, reachable or not. */
   selectedServerIds: string[];
-  /** A closed set of at least one. */
+  /** The only servers that the run may use; at least one. */
   servers: [ResolvedServer, ...ResolvedServer[]];
   pluginVersions: PluginVersion[];
-  /** Those that are selected, in that order. */
+  /** The selected skills, in the order of the selection. */
   skills: PluginSkill[];
 }
 
@@ -37,7 +37,7 @@ export interface ResolveParts {
 /**
  * Resolves a live environment.
  *
- * @throws {ApiError} CONFLICT with `details.code` where it is archived, or where something that it refers to is gone
+ * @throws {ApiError} CONFLICT with `details.code` if it is archived, or if something that it refers to no longer exists
  */
 export function resolveEnvironment(environment: EnvironmentRecord, parts: ResolveParts): ResolvedEnvironment {
   const { content, projectId } = environment;
@@ -104,7 +104,7 @@ function requireReady(plugins: readonly Plugin[], pluginVersionId: string): Plug
   return version;
 }
 
-/** @throws {ApiError} CONFLICT for a version that cannot be used */
+/** @throws {ApiError} CONFLICT for a version that is not ready */
 export function requireReadyVersion({ id, pluginName, status }: PluginVersion): void {
   if (status === 'ready') return;
   const message = `The version ${id} of the plugin ${JSON.stringify(pluginName)} is ${status}, not ready.`;
@@ -121,7 +121,7 @@ function findSkills(skillIds: readonly string[], versions: readonly PluginVersio
   });
 }
 
-/** Servers of plugins have no record in the store. */
+/** Builds records for the servers of a plugin, because they have none in the store. */
 function listPluginServers(version: PluginVersion, projectId: string): ResolvedServer[] {
   return version.servers.map(({ id, name, url }) => ({
     record: {
@@ -135,7 +135,7 @@ function listPluginServers(version: PluginVersion, projectId: string): ResolvedS
   }));
 }
 
-/** Steps name servers by their names. */
+/** Refuses servers of the same name, because steps refer to servers by name. */
 function refuseNamesakes(servers: readonly ResolvedServer[]): void {
   const names = servers.map(({ record }) => record.content.name);
   const name = names.find((each, index) => names.indexOf(each) !== index);

@@ -11,8 +11,8 @@ interface TargetParts extends ResolveParts {
 }
 
 /**
- * Makes what finds where a run takes place. A suite with environments runs in one of them: the one that the request names, or the only
- * one. Else the request may name one of the suite's hosts.
+ * Makes the function that finds the target of a run. A suite with environments runs in one of them: the one that the request names, or the
+ * only one. Otherwise, the request may name one of the suite's hosts.
  */
 export function createFindRunTarget(parts: TargetParts): FindRunTarget {
   return (projectId, suite, body) => {
@@ -54,7 +54,7 @@ function chooseEnvironment({ environmentIds = [] }: SuiteContent, body: RunCreat
   return environmentId ?? first;
 }
 
-/** @throws {ApiError} VALIDATION_ERROR for an environment that is not one of the suite's */
+/** @throws {ApiError} VALIDATION_ERROR for an environment that is not attached to the suite */
 export function requireAttached(environmentIds: readonly string[], environmentId: string): void {
   if (environmentIds.includes(environmentId)) return;
   throw invalid('environmentId: Not an environment of the suite; attach it first', {
@@ -73,7 +73,7 @@ function describeTarget(resolved: ResolvedEnvironment, body: RunCreateBody): Run
   }
   return {
     servers: servers.map(({ record }) => record),
-    // A closed set: the model of the suite is not used here.
+    // The environment decides the model alone: the suite's model is not used.
     settings: { ...readPrompting(config.settings), model: model?.id ?? null },
     skills: skills.length === 0 ? null : renderSkills(skills),
     environment: { id, name: content.name, revision: content.revision },
@@ -108,7 +108,7 @@ function readPrompting({ systemPrompt, temperature }: { systemPrompt?: string; t
   return { ...(systemPrompt !== undefined && { systemPrompt }), ...(temperature !== undefined && { temperature }) };
 }
 
-/** The files of skills as they are: models read the front matter, too. */
+/** Renders the files of skills unchanged, because models also read the front matter. */
 function renderSkills(skills: readonly PluginSkill[]): string {
   const texts = skills.map(({ name, instructions }) => `## ${name}\n\n${instructions.trim()}`);
   return ['# Skills', 'Follow these instructions where they apply.', ...texts].join('\n\n');

@@ -6,7 +6,7 @@ import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import { findDraftProblem, readDraft, toCaseFields } from './draft.ts';
 
-/** A draft that became no case, and why. */
+/** A draft that did not become a case, with the reason. */
 export interface SkippedDraft {
   title: string;
   error: string;
@@ -15,17 +15,17 @@ export interface SkippedDraft {
 interface DraftOptions {
   cases: Store['cases'];
   suiteId: string;
-  /** Of the case routes: a draft passes the same checks as a case that a client sends. */
+  /** The schema of the case routes: a draft passes the same checks as a case that a client sends. */
   schema: BodySchemas['cases']['create'];
   toolNames: ReadonlySet<string>;
-  /** Of every case; undefined leaves the model to the suite. */
+  /** The models of every case; undefined leaves the model to the suite. */
   models: CaseModel[] | undefined;
-  /** More than were asked for are skipped. */
+  /** The number of requested cases. Further drafts are skipped. */
   maxCases: number;
   now: number;
 }
 
-/** Creates the drafts that are good cases, and says why each of the others is none. */
+/** Creates the valid drafts as cases, and gives the reason for each other draft. */
 export function createDraftedCases(
   drafts: readonly unknown[],
   options: DraftOptions,

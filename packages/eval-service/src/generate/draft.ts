@@ -22,7 +22,7 @@ const turn = z.strictObject({
     .describe('The calls that the assistant must make in this turn.'),
 });
 
-/** A case as a model drafts it: turns of a conversation, without the shape of steps and assertions, which models get wrong. */
+/** A case as a model drafts it: turns of a conversation, without the shapes of steps and assertions, in which models make mistakes. */
 export const draftSchema = z.strictObject({
   title: z.string().trim().min(1).max(200).describe('A short, unique name.'),
   scenario: z.string().max(2000).optional().describe('The situation that the user is in.'),
@@ -33,12 +33,12 @@ export const draftSchema = z.strictObject({
 
 export type Draft = z.infer<typeof draftSchema>;
 
-/** A draft that was read, or why it is none. */
+/** A draft, or the reason why the value is invalid. */
 export type ReadDraft = { draft: Draft } | { title: string; error: string };
 
 const longestTitle = 200;
 
-/** Reads what a model wrote as one case. Its tools are not checked. */
+/** Reads a value that a model wrote as one case. Does not check its tools. */
 export function readDraft(value: unknown): ReadDraft {
   const title = readTitle(value);
   if (isTooDeep(value)) return { title, error: 'The case nests deeper than a case may.' };
@@ -52,8 +52,8 @@ function readTitle(value: unknown): string {
 }
 
 /**
- * Why a draft tests nothing, or nothing that can pass: a case must expect calls of tools that exist, and a negative one must expect
- * none. Null where it is good. Without `toolNames`, any tool may exist.
+ * Explains why a draft tests nothing or cannot pass; null if it is valid. A case must expect calls of existing tools, and a negative case
+ * must expect none. Without `toolNames`, any tool name is accepted.
  */
 export function findDraftProblem({ turns, isNegative }: Draft, toolNames: ReadonlySet<string> | null): string | null {
   const calls = turns.flatMap(({ expectedToolCalls }) => expectedToolCalls);
@@ -63,7 +63,7 @@ export function findDraftProblem({ turns, isNegative }: Draft, toolNames: Readon
   return unknown === undefined ? null : `No server has the tool ${JSON.stringify(unknown.toolName.slice(0, 200))}.`;
 }
 
-/** The fields of a draft that cases and inline tests have in common. */
+/** Returns the fields that cases and inline tests have in common. */
 export function toCaseFields({ title, scenario, turns, expectedOutput }: Draft) {
   return {
     title,

@@ -1,6 +1,6 @@
 import type { CaseMix } from '../../../../src/service/bodies/case-requests.ts';
 
-/** The kinds of cases that can be asked for, as the prompt describes them. */
+/** The kinds of cases that can be requested, as the prompt describes them. */
 const kinds = {
   simple: 'one request that one call of one tool answers',
   multiTool: 'one request that needs two or more different tools',
@@ -13,17 +13,17 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const kindNames = ['simple', 'multiTool', 'multiTurn', 'complex', 'negative'] as const;
 
-/** Of a mix that names some kinds only, the others are as many as here. The API's own. */
+/** The counts of kinds that a mix does not name, as in the API. */
 const defaultMix: Readonly<Record<Kind, number>> = { simple: 2, multiTool: 2, multiTurn: 1, complex: 1, negative: 2 };
 const negativesAlone = 5;
 
-/** Counts by kind, at least one in total. */
+/** Counts by kind. The total is at least one. */
 export interface GenerationPlan {
   counts: Readonly<Record<Kind, number>>;
   total: number;
 }
 
-/** A mix goes before the mode, as in the API, unless it asks for nothing. */
+/** Plans the counts. A mix takes precedence over the mode, as in the API, unless all its counts are 0. */
 export function planGeneration({ mode, caseMix }: { mode?: 'normal' | 'negative'; caseMix?: CaseMix }): GenerationPlan {
   const isMixed = caseMix !== undefined && Object.values(caseMix).some((wanted) => wanted > 0);
   const none = { simple: 0, multiTool: 0, multiTurn: 0, complex: 0 };
@@ -32,7 +32,7 @@ export function planGeneration({ mode, caseMix }: { mode?: 'normal' | 'negative'
   return { counts, total: kindNames.reduce((sum, kind) => sum + counts[kind], 0) };
 }
 
-/** One line for each kind that is asked for. */
+/** Returns one line for each requested kind. */
 export function describePlan({ counts }: GenerationPlan): string[] {
   return kindNames.filter((kind) => counts[kind] > 0).map((kind) => `- ${counts[kind]} × ${kinds[kind]}`);
 }

@@ -7,7 +7,7 @@ import type { Store } from '../store/open.ts';
 
 const hostContent = z.object({ name: z.string(), configId: z.string() });
 
-/** What a host says. Fields that this service does not use are kept. */
+/** The settings of a host. Fields that this service does not use are kept. */
 const hostSettings = z.looseObject({
   modelId: z.string().exactOptional(),
   systemPrompt: z.string().exactOptional(),
@@ -21,12 +21,12 @@ const attachmentContent = z.object({ serverIds: z.array(z.string()), optionalSer
 
 export type HostRecord = DocumentRecord<z.infer<typeof hostContent>>;
 export type HostConfig = z.infer<typeof hostConfig>;
-/** The servers of a host: those it needs, and those it can do without. */
+/** The servers of a host: required ones and optional ones. */
 export type ServerAttachment = z.infer<typeof attachmentContent>;
 
 /**
- * The hosts of a store. A config is never changed once it is written: a change gives the host another one, so that hosts can share one
- * and a duplicate stays what it was. The same is true of the servers that are attached.
+ * Opens the hosts of a store. A config never changes once it is written: a change gives the host a new one, so that hosts can share a
+ * config and a duplicate stays unchanged. The same holds for the attached servers.
  */
 export function openHosts(store: Store) {
   const hosts = store.documents.open('host', hostContent);
@@ -62,9 +62,9 @@ export function openHosts(store: Store) {
     /** @throws {ApiError} NOT_FOUND */
     require: requireHost,
     /**
-     * A host by its id or by its name.
+     * Finds a host by its id or by its name.
      *
-     * @throws {ApiError} NOT_FOUND; VALIDATION_ERROR where several have the name
+     * @throws {ApiError} NOT_FOUND; VALIDATION_ERROR if several hosts have the name
      */
     requireNamed: (projectId: string, idOrName: string): HostRecord => {
       const own = hosts.get(projectId, idOrName);
@@ -78,7 +78,7 @@ export function openHosts(store: Store) {
     getAttachment,
     getServers: (host: HostRecord): ServerAttachment =>
       getAttachment(host.projectId, getConfig(host).attachmentId) ?? { serverIds: [], optionalServerIds: [] },
-    /** Writes a host with the config that it shares, or with one of its own. To be called in a transaction. */
+    /** Writes a host with a shared config or with a new one. Call it in a transaction. */
     insert: (
       projectId: string,
       host: { name: string; now: number; config: string | { settings: HostSettings; servers: ServerAttachment } },
@@ -89,7 +89,7 @@ export function openHosts(store: Store) {
       hosts.insert({ id, projectId, content: { name, configId }, now });
       return requireHost(projectId, id);
     },
-    /** Gives a host a name, and another config unless `config` is null. To be called in a transaction. */
+    /** Writes the name of a host, and a new config unless `config` is null. Call it in a transaction. */
     update: (
       { id, projectId, content }: HostRecord,
       change: { name: string; now: number; config: { settings: HostSettings; servers: ServerAttachment } | null },
@@ -106,9 +106,9 @@ export function openHosts(store: Store) {
 export type Hosts = ReturnType<typeof openHosts>;
 
 /**
- * Checks the servers that are to be attached to a host.
+ * Checks the servers that will be attached to a host.
  *
- * @throws {ApiError} NOT_FOUND for one that the project lacks; VALIDATION_ERROR for one that is both needed and optional
+ * @throws {ApiError} NOT_FOUND for a server that the project lacks; VALIDATION_ERROR for a server that is both required and optional
  */
 export function checkAttachment(store: Store, projectId: string, attachment: ServerAttachment): ServerAttachment {
   const serverIds = [...new Set(attachment.serverIds)];
@@ -121,7 +121,7 @@ export function checkAttachment(store: Store, projectId: string, attachment: Ser
   return { serverIds, optionalServerIds };
 }
 
-/** The ids of servers by their names or ids. @throws {ApiError} NOT_FOUND */
+/** Finds the ids of servers by their names or ids. @throws {ApiError} NOT_FOUND */
 export function findServerIds(store: Store, projectId: string, named: readonly string[]): string[] {
   return [...new Set(named.map((server) => requireNamedServer(store, projectId, server).id))];
 }

@@ -1,8 +1,8 @@
 import type { HostTemplate } from '../../../../src/service/operations/hosts.ts';
 
-/** What a host starts with that is created from a template. */
+/** The initial settings of a host that is created from a template. */
 export interface TemplateConfig {
-  /** For people. */
+  /** The name that people see. */
   title: string;
   modelId: string;
   systemPrompt: string;
@@ -23,8 +23,8 @@ const claude = 'anthropic/claude-sonnet-4-5';
 const gpt = 'openai/gpt-5-mini';
 
 /**
- * The templates of hosts. The data is our own choice and a point to start from: it names a model that the client is known to offer, and
- * makes no statement about any version of the client.
+ * The templates of hosts. This project chose the data as a starting point: it names a model that the client is known to offer, and says
+ * nothing about any version of the client.
  */
 export const templates: Readonly<Record<HostTemplate, TemplateConfig>> = {
   mcpjam: { title: 'MCPJam', modelId: 'anthropic/claude-haiku-4-5', systemPrompt: chatPrompt, capabilities: editor },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findNearest, quoteValue } from '../../../../src/suite/findings.ts';
 
-/** A mistake in a blueprint. `line` is counted from 1; `path` says the same to people. */
+/** A mistake in a blueprint. `line` counts from 1; `path` is the same location in words. */
 export interface BlueprintError {
   code: string;
   message: string;
@@ -10,9 +10,9 @@ export interface BlueprintError {
 }
 
 export interface BlueprintReading {
-  /** Of the base image, where the blueprint pins one: `sha256:…`. */
+  /** The digest of the base image if the blueprint pins one: `sha256:…`. */
   baseImageDigest: string | null;
-  /** In the order of the lines; empty for a blueprint that can be built. */
+  /** Ordered by line; empty if the blueprint can be built. */
   errors: BlueprintError[];
 }
 
@@ -26,12 +26,12 @@ interface Instruction {
   line: number;
 }
 
-/** What each instruction takes: returns the code and the message of a mistake, or null. */
+/** The check of each instruction's value: it returns the code and the message of a mistake, or null. */
 const checks: Readonly<Record<string, (value: string) => readonly [string, string] | null>> = {
   FROM: checkBase,
   RUN: (value) => {
     if (value.startsWith('--')) return ['run-option', 'RUN takes no options here; write the command alone'];
-    // Its lines would belong to the command.
+    // The lines of a here-document would belong to the command.
     if (/<<-?["']?\w/.test(value)) {
       return [
         'here-document',
@@ -61,8 +61,8 @@ const excluded: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks a blueprint: a Dockerfile with one FROM at its beginning and the instructions RUN, ENV, ARG, WORKDIR, USER, LABEL and SHELL.
- * Reports every mistake, 50 at most. Never throws, whatever the text.
+ * Checks a blueprint: a Dockerfile that starts with its only FROM and has the instructions RUN, ENV, ARG, WORKDIR, USER, LABEL and SHELL.
+ * Reports every mistake, at most 50. Never throws, for any text.
  */
 export function readBlueprint(text: string): BlueprintReading {
   if (Buffer.byteLength(text) > maxBytes) {
@@ -83,7 +83,7 @@ export function readBlueprint(text: string): BlueprintReading {
   return { baseImageDigest: readDigest(first), errors: sorted.slice(0, maxErrors) };
 }
 
-/** Names the content of a blueprint: the same for line breaks of either kind. */
+/** Hashes a blueprint. Both kinds of line breaks give the same hash. */
 export function hashBlueprint(text: string): string {
   return `sha256:${createHash('sha256').update(normalize(text)).digest('hex')}`;
 }
@@ -108,7 +108,7 @@ function splitInstructions(text: string): { instructions: Instruction[]; errors:
     const content = written.trim();
     if (content.includes('\0')) errors.push(locate(line, 'bad-character', 'The line has a NUL character; remove it'));
     if (content.startsWith('#')) {
-      // They change how the rest is read, and can name a program that reads it.
+      // Directives change how the rest is read, and can name a program that reads it.
       const directive = /^#\s*(syntax|escape|check)\s*=/i.exec(content)?.[1];
       if (directive !== undefined && instructions.length === 0 && open === null) {
         errors.push(locate(line, 'directive', `The directive \`# ${directive}=\` is not supported; remove it`));
@@ -155,7 +155,7 @@ function checkBase(value: string): readonly [string, string] | null {
   ];
 }
 
-/** The image and what stands behind it. */
+/** Lists the image and the words after it. */
 function listBaseWords(value: string): string[] {
   const words = value.split(/\s+/);
   return /^--platform=[a-z\d]+(?:\/[a-z\d]+){1,2}$/.test(words[0] ?? '') ? words.slice(1) : words;
@@ -166,7 +166,7 @@ function readDigest(first: Instruction | undefined): string | null {
   return /@(sha256:[\da-f]{64})$/.exec(first.value)?.[1] ?? null;
 }
 
-/** The first pair decides: what follows may hold quoted blanks. */
+/** Checks only the first pair, because the rest may contain quoted blanks. */
 function checkPairs(keyword: string, value: string): readonly [string, string] | null {
   if (/^[\w.-]+=/.test(value)) return null;
   return ['missing-equals', `${keyword} takes \`NAME=value\`; put quotes around a value with blanks`];

@@ -12,15 +12,15 @@ import {
   listBuilds,
 } from './records.ts';
 
-/** Builds images, one after the other. Disposing it ends the builds; they have failed then. */
+/** Builds images one after the other. Disposing it ends the builds, which then count as failed. */
 export interface ImageBuilder extends AsyncDisposable {
   /** Finds the build of the same blueprint by the same engine, else queues a new one. */
   build(image: ImageRecord, engine: ContainerEngine): Promise<{ build: BuildRecord; isReused: boolean }>;
-  /** Ends the builds of an image, and removes what they have built; in the background. */
+  /** Ends the builds of an image and removes the built images, in the background. */
   forget(imageId: string): void;
 }
 
-/** What the engine knows the image of a build by. */
+/** Returns the engine's name for the image of a build. */
 export function nameImage(buildId: string): string {
   return `localhost/mcp-eval-ci-sandbox:${buildId}`;
 }
@@ -34,7 +34,7 @@ export function openImageBuilder({
   records: Pick<ImageStore, 'builds'>;
 }): ImageBuilder {
   const ending = new AbortController();
-  /** Those of this process, by their ids; with the engine that has or gets the image. */
+  /** The builds of this process by id, with the engine that has or will have the image. */
   const known = new Map<string, { imageId: string; engine: ContainerEngine; cancel: AbortController }>();
   let queue: Promise<unknown> = Promise.resolve();
   const enqueue = (work: () => Promise<unknown>) => {
@@ -71,7 +71,7 @@ export function openImageBuilder({
           content.provider === engine.name &&
           content.status !== 'failed',
       );
-      // The owner of the machine may have removed what was built.
+      // The owner of the machine may have removed the built image.
       if (same !== undefined && (isOpen(same) || (await engine.hasImage(nameImage(same.id))))) {
         return { build: same, isReused: true };
       }

@@ -6,25 +6,25 @@ import { createId } from '../../../../src/base/ids.ts';
 import { nameImage } from './builder.ts';
 import { type ComputerRecord, type ImageRecord, type ImageStore, listBuilds } from './records.ts';
 
-/** The computers of users, one for each user and project. Disposing ends those that this process has booted. */
+/** The computers of users, one for each user and project. Disposing it ends the computers that this process booted. */
 export interface Computers extends AsyncDisposable {
   /**
-   * Boots a user's computer from the newest ready build of an image, and ends the one from before.
+   * Boots a user's computer from the newest ready build of an image, and ends the previous computer.
    *
-   * @throws {ApiError} CONFLICT without a ready build, or where another engine has made it; SERVER_UNREACHABLE when it does not start
+   * @throws {ApiError} CONFLICT without a ready build, or if another engine built it; SERVER_UNREACHABLE if it does not start
    */
   use(image: ImageRecord, caller: Caller, engine: ContainerEngine): Promise<ComputerRecord>;
   /**
-   * Boots a user's computer anew from the same build; false where there is none.
+   * Boots a user's computer again from the same build; false if the user has none.
    *
-   * @throws {ApiError} SERVER_UNREACHABLE when it does not start
+   * @throws {ApiError} SERVER_UNREACHABLE if it does not start
    */
   reset(projectId: string, caller: Caller, engine: ContainerEngine): Promise<boolean>;
-  /** Ends the computers that an image has booted; in the background. */
+  /** Ends the computers that were booted from an image, in the background. */
   forget(image: ImageRecord): void;
 }
 
-/** What the engine knows a computer by. */
+/** Returns the engine's name for a computer. */
 function nameContainer(computerId: string): string {
   return `mcp-eval-ci-${computerId}`;
 }
@@ -36,10 +36,10 @@ export function openComputers({
   clock: Clock;
   records: Pick<ImageStore, 'builds' | 'computers'>;
 }): Computers {
-  /** Those of this process, by their ids. */
+  /** The computers of this process by id. */
   const booted = new Map<string, ContainerEngine>();
   let queue: Promise<unknown> = Promise.resolve();
-  /** One after the other: two boots of one user would leave a container that no record names. */
+  /** Runs work one after the other, because two boots for one user would leave a container that no record names. */
   const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = queue.then(work);
     queue = result.catch(() => {});
@@ -58,7 +58,7 @@ export function openComputers({
     engine: ContainerEngine,
   ): Promise<ComputerRecord> => {
     const id = createId('cmp');
-    // Before it starts: a start that takes too long may still leave a container.
+    // Recorded before the start, because a start that takes too long may still leave a container.
     booted.set(id, engine);
     const { isDone, problem } = await engine.start({ name: nameContainer(id), tag: nameImage(content.buildId) });
     if (!isDone) {

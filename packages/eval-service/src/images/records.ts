@@ -13,7 +13,7 @@ const imageContent = z.object({
 });
 export type ImageRecord = DocumentRecord<z.infer<typeof imageContent>>;
 
-/** A build belongs to its image. */
+/** The content of a build. A build belongs to its image. */
 const buildContent = z.object({
   status: z.enum(['queued', 'building', 'ready', 'failed']),
   provider: z.string(),
@@ -27,18 +27,18 @@ const buildContent = z.object({
 export type BuildContent = z.infer<typeof buildContent>;
 export type BuildRecord = DocumentRecord<BuildContent>;
 
-/** The computer of a user in a project. It belongs to no image: one that is deleted ends it first. */
+/** The computer of a user in a project. It does not belong to the image, because deleting an image first ends its computers. */
 const computerContent = z.object({ ownerId: z.string(), imageId: z.string(), buildId: z.string() });
 export type ComputerRecord = DocumentRecord<z.infer<typeof computerContent>>;
 
-/** What a service keeps of sandbox images. */
+/** The records of sandbox images. */
 export interface ImageStore {
   images: DocumentCollection<ImageRecord['content']>;
   builds: DocumentCollection<BuildContent>;
   computers: DocumentCollection<ComputerRecord['content']>;
 }
 
-/** Opens the records, and ends the builds that an earlier process left behind: no process executes them. */
+/** Opens the records, and ends the builds that an earlier process left, because no process continues them. */
 export function openImageStore(store: Store, now: number): ImageStore {
   const builds = store.documents.open('build', buildContent);
   for (const { id, content } of builds.listAll().filter(isOpen)) {
@@ -52,17 +52,17 @@ export function openImageStore(store: Store, now: number): ImageStore {
   };
 }
 
-/** Whether a build is still to end. */
+/** True if a build has not ended yet. */
 export function isOpen({ content }: BuildRecord): boolean {
   return content.status === 'queued' || content.status === 'building';
 }
 
-/** Whether the image exists for a caller: those that the project shares, and its own drafts. */
+/** True if a caller can see the image: it is shared in the project, or it is the caller's own draft. */
 export function isVisible({ content }: ImageRecord, { user }: Caller): boolean {
   return content.sharing === 'project' || content.ownerId === user.id;
 }
 
-/** @throws {ApiError} NOT_FOUND for an image of another project, and for a draft of another user: the two must look alike. */
+/** @throws {ApiError} NOT_FOUND for an image of another project, and for a draft of another user: both must look the same. */
 export function requireImage(
   { images }: Pick<ImageStore, 'images'>,
   { projectId, imageId }: { projectId: string; imageId: string },
@@ -73,12 +73,12 @@ export function requireImage(
   return image;
 }
 
-/** The builds of an image, newest first. */
+/** Lists the builds of an image, newest first. */
 export function listBuilds({ builds }: Pick<ImageStore, 'builds'>, imageId: string): BuildRecord[] {
   return builds.listOf(imageId).toReversed();
 }
 
-/** A build as it is read; what is not known yet is left out. */
+/** Renders a build for its readers; leaves out unknown fields. */
 export function renderBuild({ id, createdAt, content }: BuildRecord) {
   const { status, provider, baseImageDigests, logPreview, error, startedAt, finishedAt } = content;
   return {
@@ -94,7 +94,7 @@ export function renderBuild({ id, createdAt, content }: BuildRecord) {
   };
 }
 
-/** An image as a caller reads it. */
+/** Renders an image for a caller. */
 export function renderImage(image: ImageRecord, { builds }: Pick<ImageStore, 'builds'>, { user }: Caller) {
   const { id, projectId, content, createdAt, updatedAt } = image;
   const { name, blueprint, contentHash, sharing, ownerId } = content;

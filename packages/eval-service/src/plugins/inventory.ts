@@ -1,6 +1,6 @@
-/** A version of a plugin, as its folder says. */
+/** A version of a plugin, as its folder describes it. */
 export interface PluginVersion {
-  /** The same as long as no file of the version changes. */
+  /** Stays the same until a file of the version changes. */
   id: string;
   pluginId: string;
   pluginName: string;
@@ -9,14 +9,14 @@ export interface PluginVersion {
   declaredVersion: string | null;
   /** SHA-256 of the paths and contents of all files. */
   bundleHash: string;
-  /** SHA-256 of the manifest; null where there is none. */
+  /** SHA-256 of the manifest; null if there is none. */
   manifestHash: string | null;
-  /** `staging`: without a manifest. `invalid`: with one that cannot be used. */
+  /** `staging` has no manifest; `invalid` has an unusable one. */
   status: 'staging' | 'ready' | 'invalid';
   componentCounts: { skills: number; servers: number; apps: number; assets: number; unsupported: number };
   servers: PluginServer[];
   skills: PluginSkill[];
-  /** When its manifest, or else its folder, was last changed. */
+  /** The last change of its manifest, or of its folder without one. */
   createdAt: number;
 }
 
@@ -27,7 +27,7 @@ export interface PluginServer {
   url: string;
 }
 
-/** What a plugin can teach a model. */
+/** Instructions of a plugin for a model. */
 export interface PluginSkill {
   id: string;
   name: string;
@@ -39,9 +39,9 @@ export interface Plugin {
   id: string;
   name: string;
   description: string | null;
-  /** When its manifest was last changed. */
+  /** The last change of its manifest. */
   createdAt: number;
-  /** By the name of their folder. */
+  /** Ordered by folder name. */
   versions: PluginVersion[];
 }
 

@@ -17,14 +17,14 @@ const versionManifest = z.strictObject({
 });
 
 const manifestName = 'plugin.json';
-/** What a folder of a version may hold. */
+/** The allowed entries in the folder of a version. */
 const knownRoots = new Set([manifestName, 'skills', 'apps', 'assets']);
 
 /**
- * Reads the plugins below a directory: one folder per plugin with a `plugin.json`, and one folder per version below `versions/`. Symbolic
- * links are not followed.
+ * Reads the plugins in a directory: one folder per plugin with a `plugin.json`, and one folder per version in its `versions/`. Does not follow
+ * symbolic links.
  *
- * @throws {ConfigurationError} for a directory that cannot be read, and for a plugin whose own manifest cannot be used
+ * @throws {ConfigurationError} for an unreadable directory, and for a plugin with an unusable manifest
  */
 export async function readPlugins(directory: string): Promise<Plugin[]> {
   try {
@@ -96,7 +96,7 @@ async function readVersion(path: string, plugin: { id: string; name: string }): 
   };
 }
 
-/** Names of the folders in a directory, in their order. */
+/** Lists the names of the folders in a directory, sorted. */
 async function listFolders(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true });
   return entries
@@ -105,7 +105,7 @@ async function listFolders(path: string): Promise<string[]> {
     .toSorted();
 }
 
-/** Paths of all files below a directory, with slashes, in their order. */
+/** Lists the paths of all files below a directory, with slashes, sorted. */
 async function listFiles(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true, recursive: true });
   return entries
@@ -117,13 +117,13 @@ async function listFiles(path: string): Promise<string[]> {
     .toSorted();
 }
 
-/** How many files and folders are directly in a folder. */
+/** Counts the files and folders directly in a folder. */
 function countEntries(files: readonly string[], folder: string): number {
   const inside = files.filter((file) => file.startsWith(`${folder}/`));
   return new Set(inside.map((file) => file.split('/')[1])).size;
 }
 
-/** How many files and folders of the version are of no known kind. */
+/** Counts the files and folders of a version that have an unknown kind. */
 function countUnsupported(files: readonly string[]): number {
   const roots = new Set(files.map((file) => file.split('/')[0] ?? ''));
   return [...roots].filter((root) => !knownRoots.has(root)).length;

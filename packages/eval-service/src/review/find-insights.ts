@@ -10,7 +10,7 @@ import type { ReviewedCase, ReviewedIteration } from './reviewed-run.ts';
 
 type Finding = RunInsights['findings'][number];
 
-/** The words of the API. */
+/** A finding as the model writes it, with the API's category names. */
 const draftSchema = z.object({
   title: z.string().min(1),
   category: z.enum([
@@ -38,7 +38,7 @@ const draftSchema = z.object({
   rootCause: z.string().nullish(),
   recommendation: z.string().min(1),
   acceptanceCriteria: z.array(z.string()),
-  /** Keys of the cases that show it. */
+  /** Keys of the cases that show the finding. */
   cases: z.array(z.string()).min(1),
 });
 const answerSchema = z.object({ summary: z.string().min(1), findings: z.array(z.unknown()) });
@@ -49,22 +49,22 @@ const instructions = `You find out why iterations of eval cases for an MCP serve
 
 Call the tool ${toolName} once: a summary of two or three sentences, and a finding for each problem. A finding names the keys of the cases that show it, whose problem it is, the likely root cause, what to change, and how to see that the change worked. Report only what the iterations show. No failed iteration means no finding.`;
 
-/** Characters of one iteration, and of all together. */
+/** Maximum characters of one iteration, and of all iterations together. */
 const maxIterationLength = 6000;
 const maxLength = 150_000;
-/** Findings of an answer, and pieces of evidence of each. */
+/** Maximum findings of an answer, and maximum pieces of evidence for each. */
 const maxFindings = 20;
 const maxEvidence = 10;
 const maxExcerpt = 300;
-/** Of fewer iterations nothing general can be said. */
+/** Fewer iterations do not allow general statements. */
 const fewIterations = 5;
 
 export type FoundInsights = Pick<RunInsights, 'summary' | 'coverage' | 'findings' | 'truncation'>;
 
 /**
- * Asks a model what went wrong in a run. Counts and evidence are the service's own; of the model are title, cause and advice.
+ * Asks a model for the problems of a run. The service computes counts and evidence; the model writes title, cause and advice.
  *
- * @throws {ModelError} where the answer is missing or cannot be read
+ * @throws {ModelError} if the answer is missing or cannot be read
  * @throws the signal's reason once it aborts
  */
 export async function findInsights(
@@ -72,7 +72,7 @@ export async function findInsights(
   { chosen, signal }: { chosen: ChosenModel; signal: AbortSignal },
 ): Promise<FoundInsights> {
   const all = cases.flatMap(({ caseKey, iterations }) => iterations.map((iteration) => ({ caseKey, iteration })));
-  // Those that failed say most.
+  // Failed iterations come first, because they contain the most information.
   const lines = all.toSorted((a, b) => rank(a.iteration) - rank(b.iteration)).map(printIteration);
   let length = 0;
   const shown = lines.filter((line) => (length += line.length + 1) <= maxLength);
@@ -126,7 +126,7 @@ function buildCall(lines: readonly string[]): ModelCall {
   };
 }
 
-/** Models that cannot be made to call a tool write the same JSON as text. */
+/** Reads the answer. A model that cannot be forced to call a tool writes the same JSON as text. */
 function readAnswer({ content }: ModelAnswer): z.infer<typeof answerSchema> {
   const call = content.find((part) => part.type === 'tool-call');
   const text = call?.input ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -139,7 +139,7 @@ function readAnswer({ content }: ModelAnswer): z.infer<typeof answerSchema> {
   });
 }
 
-/** Null for a finding of cases that are not there, or that did not fail. */
+/** Returns null for a finding whose cases do not exist or did not fail. */
 function describeFinding(draft: z.infer<typeof draftSchema>, cases: readonly ReviewedCase[]): Finding | null {
   const { cases: keys, rootCause, ...written } = draft;
   const shown = cases.filter(({ caseKey }) => keys.includes(caseKey));
@@ -154,7 +154,7 @@ function describeFinding(draft: z.infer<typeof draftSchema>, cases: readonly Rev
     signalFingerprint: fingerprint,
     ...written,
     ...(typeof rootCause === 'string' && { rootCause }),
-    // No definition of a tool is resolved that a change could be made to.
+    // The service does not find the tool definition that would have to change, so it proposes no change.
     actionability: written.severity === 'info' ? 'informational' : 'investigate',
     observed: clipText(`${failed.length} of ${iterations.length} iterations failed: ${titles}.`, 1000),
     affected: { count: failed.length, total: iterations.length, unit: 'iterations' },

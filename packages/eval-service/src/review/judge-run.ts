@@ -5,12 +5,12 @@ import { formatModelName } from '../../../../src/models/model-name.ts';
 import type { ChosenModel } from '../ask-model.ts';
 import type { ReviewedCase, ReviewedIteration } from './reviewed-run.ts';
 
-/** Cases that are judged at the same time. */
+/** The number of cases that are judged at the same time. */
 const concurrency = 4;
 
 type State = RunJudges['goalCompletion'];
 
-/** A judge that was not asked for. */
+/** The state of a judge that was not requested. */
 const notRequested = {
   status: null,
   errorCode: null,
@@ -22,14 +22,14 @@ const notRequested = {
 };
 export const noJudges: RunJudges = { goalCompletion: notRequested, groundedness: notRequested };
 
-/** What both judges of a run say, each by its name, with the same state for both. */
+/** Creates the states of both judges of a run, equal at first. */
 export function createJudges(state: Omit<State, 'cases'>): RunJudges {
   return { goalCompletion: { ...state, cases: [] }, groundedness: { ...state, cases: [] } };
 }
 
 const groundednessRubric = `Every factual claim in the assistant's final answer is supported by what the user said or by results of tools in the conversation. What is only plausible is not supported. An answer that claims nothing is supported.`;
 
-/** The words of the case's author, who is also the author of the rubric. */
+/** Writes the rubric from the expected output, which the author of the case wrote. */
 function writeGoalRubric(expectedOutput: string): string {
   return `The assistant's final answer achieves what the user asked for. It agrees in substance with this expected output, whatever its words:\n${expectedOutput}`;
 }
@@ -44,11 +44,11 @@ const unsupportedClaims = {
 };
 
 /**
- * Judges a run with a model: whether the answers of each case achieve its expected output, and whether they are supported by what tools
- * answered. The score of a case is the mean of its iterations; the reason is that of the lowest. A case that has no expected output has
- * no goal, and one whose iterations have no answer in their traces is not judged.
+ * Judges a run with a model: whether the answers of each case achieve its expected output, and whether tool results support them. The score of a case
+ * is the mean of its iterations; the reason is that of the lowest score. A case without an expected output has no goal, and a case whose
+ * iterations have no answer in their traces is not judged.
  *
- * @throws {ModelError} where an opinion is missing or cannot be read
+ * @throws {ModelError} if an opinion is missing or cannot be read
  * @throws the signal's reason once it aborts
  */
 export async function judgeRun(
@@ -113,7 +113,7 @@ function summarize(judged: ReadonlyArray<{ passed: boolean }>, total: number): s
   return `${passed} of ${judged.length} judged cases passed; ${total - judged.length} of ${total} could not be judged.`;
 }
 
-/** For the record: which model judged. */
+/** Names the model that judged, for the record. */
 export function nameModel({ model }: ChosenModel): string {
   return formatModelName(model);
 }

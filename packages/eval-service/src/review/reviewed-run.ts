@@ -5,13 +5,13 @@ import type { TraceMessage } from '../../../../src/model/trace.ts';
 import type { JudgedPart } from '../../../../src/models/judge-prompt.ts';
 import type { Store } from '../store/open.ts';
 
-/** An iteration with a result, as a model reads it. */
+/** An iteration with a result, in the form that a model reads. */
 export interface ReviewedIteration {
   id: string;
   title: string;
   result: 'passed' | 'failed';
   error: string | null;
-  /** Empty where no trace is kept, or none that can be read. */
+  /** Empty if there is no readable trace. */
   conversation: JudgedPart[];
 }
 
@@ -21,7 +21,7 @@ export interface ReviewedCase {
   iterations: ReviewedIteration[];
 }
 
-/** Reads what happened in a run, case by case in the order of the run. Iterations without a result say nothing. */
+/** Reads the iterations of a run, grouped by case in the order of the run. Skips iterations without a result. */
 export function loadReviewedRun(store: Store, runId: string): ReviewedCase[] {
   const planned = store.plannedCases.list(runId);
   const cases = new Map<string, ReviewedCase>();
@@ -56,7 +56,7 @@ const partSchema = z.union([
   }),
 ]);
 
-/** What cannot be read is left out: a trace is an open document, and may come from elsewhere. */
+/** The readable messages of a trace. Others are skipped, because a trace is an open document and may come from elsewhere. */
 const messageSchema = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool', 'server', 'client']),
   content: z.union([

@@ -14,14 +14,14 @@ import { findInsights } from './find-insights.ts';
 import { createJudges, judgeRun, nameModel, noJudges } from './judge-run.ts';
 import { loadReviewedRun } from './reviewed-run.ts';
 
-/** What models say of runs: asked for in the background, kept in the store. Disposing ends what is under way. */
+/** The models' judgements and insights of runs. They are requested in the background and kept in the store. Disposing ends open requests. */
 export interface Reviews extends AsyncDisposable {
   getJudges(run: RunRecord): RunJudges;
-  /** `available` says whether a model could be asked. */
+  /** `available` is true if a model could be asked. */
   getInsights(run: RunRecord, available: boolean): RunInsights;
-  /** Nothing starts once the service stops. */
+  /** Does nothing once the service stops. */
   startJudges(run: RunRecord, options: { chosen: ChosenModel; threshold: number }): void;
-  /** Records why judges that should have started by themselves did not. */
+  /** Records the reason why automatic judges did not start. */
   refuseJudges(run: RunRecord, error: { code: string; message: string }): void;
   startInsights(run: RunRecord, options: { chosen: ChosenModel }): void;
 }
@@ -46,7 +46,7 @@ export function openReviews({ store, clock, logger }: { store: Store; clock: Clo
     else insights.update({ id, content, now });
   };
 
-  /** What goes wrong is part of the record; only a store that cannot be written is not. */
+  /** Errors become part of the record, except when the store cannot be written. */
   const start = (run: RunRecord, work: () => Promise<void>, onError: (error: RunError) => void): void => {
     const working = work()
       .catch((error: unknown) => {
@@ -59,7 +59,7 @@ export function openReviews({ store, clock, logger }: { store: Store; clock: Clo
     underWay.add(working);
   };
 
-  // No process works on what an earlier one left.
+  // No process continues the work of an earlier process.
   for (const { id, content } of judges.listAll()) {
     if (content.goalCompletion.status === 'pending') {
       const state = {

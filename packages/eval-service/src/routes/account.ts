@@ -9,7 +9,7 @@ import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import type { ProjectRecord } from '../store/projects.ts';
 
-/** `/me` and `/projects`. */
+/** Creates the routes `/me` and `/projects`. */
 export function createAccountRoutes({
   store,
   clock,
@@ -53,7 +53,7 @@ export function createAccountRoutes({
   return routes;
 }
 
-/** Waiting would not help, so it is no RATE_LIMITED. */
+/** Refuses a new project at the limit. The code is not RATE_LIMITED, because waiting does not help. */
 function requireRoom(currentValue: number, { maxProjects }: Pick<ServiceLimits, 'maxProjects'>): void {
   if (currentValue < maxProjects) return;
   const message = `The organization has ${currentValue} projects, and ${maxProjects} are allowed; delete one first.`;
@@ -62,7 +62,7 @@ function requireRoom(currentValue: number, { maxProjects }: Pick<ServiceLimits, 
   });
 }
 
-/** A project as it is read. */
+/** Renders a project for its readers. */
 export function renderProject({ id, name, content, createdAt, updatedAt }: ProjectRecord, { role }: Caller) {
   return { id, name, ...content, role, createdAt, updatedAt };
 }

@@ -16,23 +16,23 @@ import { requireProject } from '../lookup.ts';
 import { type BodyReader, describeRequest, keepAnswer } from '../request.ts';
 import { answerWithin } from '../time-limit.ts';
 
-/** The API's own limits. */
+/** The limits of the API. */
 const maxConcurrentTurns = 4;
 const turnTimeoutMs = 90_000;
 
-/** Longer than any operation gives itself. */
+/** Longer than the time limit of any operation. */
 const executionTimeoutMs = 200_000;
 
 type TurnReport = TurnAnswer & TurnRecord;
 type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader; onTurn: (turn: AnsweredTurn) => void };
 
-/** A turn that was answered, for the record of its conversation. */
+/** An answered turn, for the record of its conversation. */
 export interface AnsweredTurn {
   projectId: string;
   userId: string;
-  /** Null where the request named no conversation. */
+  /** Null if the request named no conversation. */
   conversationId: string | null;
-  /** Whether it took place where the members of the project read along. */
+  /** True if the members of the project could read the turn. */
   isShared: boolean;
   messages: readonly AgentMessage[];
 }
@@ -90,7 +90,7 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
 
   routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;
-    // Only the id says what is executed.
+    // Only the id decides which action is executed.
     await readBody(c, agentOperations.executeProposedAction.body);
     const action = actions.claim(projectId, c.req.param('actionId'));
     const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
@@ -123,7 +123,7 @@ async function takeTurn(
   return await runTurn(session, input, signal);
 }
 
-/** A suite that a turn created comes with the proposal to run it, as in the API. */
+/** Proposes to run each suite that the turn created, as the API does. */
 function offerRuns(context: TurnContext): void {
   if (context.conversationId === null) return;
   for (const { type, id } of context.record.createdResources) {
@@ -134,7 +134,7 @@ function offerRuns(context: TurnContext): void {
   }
 }
 
-/** A turn that fails may have done something: its refusal says what. */
+/** Adds the record of the turn to its refusal, because a failed turn may have created something. */
 function addRecord(error: unknown, { createdResources, proposedActions }: TurnRecord): unknown {
   if (!(error instanceof ApiError)) return error;
   const details = {

@@ -28,7 +28,7 @@ import type { SuiteRecord } from '../store/suites.ts';
 const list = '/projects/:projectId/eval-suites/:suiteId/cases';
 const one = `${list}/:caseId`;
 
-/** Single cases of a suite. */
+/** Creates the routes for single cases of a suite. */
 export function createCaseRoutes({
   store,
   clock,
@@ -88,7 +88,7 @@ export function createCaseRoutes({
   return routes;
 }
 
-/** A case in the vocabulary of cases. What only inline tests can set is not shown. */
+/** Renders a case in the vocabulary of cases. Leaves out settings that only inline tests have. */
 export function renderCase({ id, declaredId, content, createdAt, updatedAt }: CaseRecord) {
   const { advancedConfig: _advancedConfig, matchOptions, ...shown } = content;
   return {
@@ -115,8 +115,8 @@ interface BatchAnswer {
 }
 
 /**
- * Many cases at once, each on its own: the answer lists the cases that were created and those that were not, and is 201 either
- * way. Two cases are duplicates when they say the same, whatever they are called.
+ * Creates the route for a batch of cases. Each case succeeds or fails separately: the answer lists both kinds, and its status is always 201.
+ * Two cases are duplicates if they have the same content, whatever their titles.
  */
 export function createCaseBatchRoutes({
   store,

@@ -8,22 +8,22 @@ import { type TemplateConfig, templates } from '../hosts/templates.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { readModel } from '../plan-run-cases.ts';
 
-/** Of the data below; to be counted up with a change of it. */
+/** The version of the data below; increment it when the data changes. */
 const catalogVersion = 2;
 const publishedAt = Date.UTC(2026, 10, 1);
 
-/** What a client of the templates waits for an answer of a server, as the rest of them a choice of this project. */
+/** The time that a client of the templates waits for an answer of a server. Like the other data, this project chose it. */
 const requestTimeoutMs = 60_000;
 
 interface CatalogParts {
-  /** Whether there is an engine that could boot sandbox images. */
+  /** True if there may be an engine that boots sandbox images. */
   hasSandboxes: boolean;
-  /** Null where no model can be asked. */
+  /** Null if no model can be asked. */
   models: ModelSource | null;
   defaultModel: ModelName | null;
 }
 
-/** What needs no key, and what a key may do. */
+/** Serves the catalogs, which need no key, and the rights of a key. */
 export function serveCatalogs(serve: ServeOperation, { models, defaultModel, hasSandboxes }: CatalogParts): void {
   serve(catalogOperations.getHostCompatCatalog, () => {
     const hosts = Object.entries(templates).map(([id, template]) => [id, renderCatalogHost(id, template)] as const);
@@ -88,7 +88,7 @@ function renderCatalogHost(id: string, template: TemplateConfig) {
     id,
     label: title,
     name: title,
-    // Nothing of the data was observed or documented by the client's vendor.
+    // This data was neither observed nor documented by the client's vendor.
     provenance: 'assumed',
     rendersMcpApps: apps,
     hostStyle: id,

@@ -10,7 +10,7 @@ import { readLimit } from '../request.ts';
 import type { DocumentRecord } from '../store/documents.ts';
 import type { Store } from '../store/open.ts';
 
-/** The conversations that turns of the agent left. None is ever archived here. */
+/** Serves the conversations with the agent. None is ever archived here. */
 export function serveChatSessions(
   serve: ServeOperation,
   { store, sessions }: { store: Store; sessions: ChatSessions },
@@ -47,7 +47,7 @@ function renderSession({ id, projectId, content, createdAt }: ChatSession) {
   };
 }
 
-/** A moment, or a moment and the id of a session: several may have been active at the same time. */
+/** Reads a moment, or a moment and the id of a session, because several sessions may have been active at the same time. */
 function readBefore(request: HonoRequest): (session: ChatSession) => boolean {
   const text = request.query('before') ?? '';
   if (text === '') return () => true;
@@ -59,9 +59,7 @@ function readBefore(request: HonoRequest): (session: ChatSession) => boolean {
     (id !== undefined && session.content.lastActivityAt === at && session.id < id);
 }
 
-/**
- * The chatboxes of the oldest project, which a file describes: those in the store are replaced by it. Both profiles have a path for them.
- */
+/** Serves the chatboxes of the oldest project. A file with chatboxes replaces those in the store. Both profiles have a path for them. */
 export function serveChatboxes(
   serve: ServeOperation,
   { store, clock, given }: { store: Store; clock: Clock; given: readonly ChatboxContent[] | null },
@@ -100,13 +98,13 @@ export function serveChatboxes(
   );
 }
 
-/** The URL without what may be a secret in it; null for a server without one. Only the record itself shows the rest. */
+/** Removes the query, which may contain a secret, from a URL; null for a server without one. Only the server record shows the whole URL. */
 function hideQuery(url: string): string | null {
   const parsed = URL.parse(url);
   return parsed && `${parsed.origin}${parsed.pathname}`;
 }
 
-/** One whose server is gone is shown without it. */
+/** Lists the servers of a chatbox without deleted ones. */
 function listServers(store: Store, { projectId, content }: DocumentRecord<ChatboxContent>) {
   return content.servers.flatMap(
     (idOrName) => store.servers.get(projectId, idOrName) ?? store.servers.getByName(projectId, idOrName) ?? [],

@@ -13,7 +13,7 @@ import { askServer, createTarget, readTimeout } from '../server-session.ts';
 import type { Store } from '../store/open.ts';
 import type { ServerRecord } from '../store/servers.ts';
 
-/** The longest that an examination takes: it connects several times. */
+/** The time limit of an examination, which connects several times. */
 const doctorTimeoutMs = 60_000;
 
 /** Diagnostics of servers, and the tokens that callers bring for them. */
@@ -53,7 +53,7 @@ export function serveDiagnostics(
     }
     const client = body.clientInformation ?? (clientId === undefined ? null : { clientId, clientSecret });
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifetimeS, scope } = body.tokens;
-    // Asked now, and bound to the tokens: a server could later name another one, to which the refresh token would go.
+    // The issuer is determined now and stored with the tokens: a server could later name another issuer, which would get the refresh token.
     const issuer = client === null || refreshToken === undefined ? null : await findIssuer(url, clock);
     const refresh =
       client === null || refreshToken === undefined || issuer === null
@@ -66,7 +66,7 @@ export function serveDiagnostics(
             resource: body.oauthResourceUrl ?? null,
           };
     const expiresAt = lifetimeS === undefined ? null : clock.now() + lifetimeS * 1000;
-    // It may have been deleted or moved meanwhile.
+    // The server may have been deleted or moved during the request.
     if (identifyServer(find(ids).content.url ?? '') !== identifyServer(url)) {
       throw invalid('serverUrl: The URL of the server changed meanwhile; import the tokens again');
     }
@@ -75,7 +75,7 @@ export function serveDiagnostics(
   });
 }
 
-/** A command that does not start is a finding; one that may not be started is refused. */
+/** Examines a server. A command that does not start is a finding; a command that may not be started is refused. */
 async function examine(
   server: ServerRecord,
   { reach, clock, signal }: { reach: FullReach; clock: Clock; signal: AbortSignal },

@@ -16,7 +16,7 @@ interface EnvironmentParts extends ResolveParts {
   environments: Environments;
 }
 
-/** Environments through their whole life: live, archived, restored. */
+/** Serves environments in all states: live, archived, restored. */
 export function serveEnvironments(serve: ServeOperation, parts: EnvironmentParts): void {
   const { clock, environments } = parts;
 
@@ -131,7 +131,7 @@ function requireReferences({ hosts, plugins }: EnvironmentParts, projectId: stri
   }
 }
 
-/** Null removes a field, and an absent one stays as it is. */
+/** Applies a patch: null removes a field, and an absent field stays unchanged. */
 function patchEnvironment(
   before: EnvironmentContent,
   changes: { [Key in keyof EnvironmentContent]?: EnvironmentContent[Key] | null },

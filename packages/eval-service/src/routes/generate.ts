@@ -27,7 +27,7 @@ import type { ServerRecord } from '../store/servers.ts';
 import { answerWithin } from '../time-limit.ts';
 import { renderCase } from './cases.ts';
 
-/** Of the connection to the servers and of both answers that a model may need. */
+/** The time limit for connecting to the servers and for both answers that a model may need. */
 const timeoutMs = 180_000;
 
 interface Generated {
@@ -53,7 +53,7 @@ interface GenerateParts extends ModelParts {
   readBody: BodyReader;
 }
 
-/** Cases that a model writes from the tools of servers. The request connects, asks the model and creates the cases, all before its answer. */
+/** Creates the routes on which a model writes cases for the tools of servers. The request connects, asks the model and creates the cases. */
 export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
   const { store, clock, readBody } = parts;
   const doOnce = createExactlyOnce(store);
@@ -63,7 +63,7 @@ export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
     const project = requireProject(store, c.req.param('projectId'));
     const suite = requireSuite(store, project.id, c.req.param('suiteId'));
     const { idempotencyKey, ...body } = await readBody(c, generateSchema);
-    // The header wins over the body here, as in the API: a body may be the work of a model.
+    // The header takes precedence over the body here, as in the API, because a model may have written the body.
     const request = describeRequest(`generate:${suite.id}`, readIdempotencyKey(c.req) ?? idempotencyKey, body);
     const order = { projectId: project.id, suite, body, request };
     const { answer } = await doOnce(request, z.custom<Generated>(), () =>
@@ -97,7 +97,7 @@ async function generate(parts: GenerateParts, order: Order, signal: AbortSignal)
       .catch((error: unknown) => {
         throw explainModelError(error);
       });
-    // Later, the answer has no reader.
+    // After the time limit, no client reads the answer.
     signal.throwIfAborted();
     return keepCases(parts, order, { drafts, plan, toolNames, generationModel: formatModelName(chosen.model) });
   } finally {
@@ -105,7 +105,7 @@ async function generate(parts: GenerateParts, order: Order, signal: AbortSignal)
   }
 }
 
-/** All or none: what was opened before a failure is closed. */
+/** Opens all servers or none: if one fails, the opened ones are closed. */
 async function openAll(servers: readonly ServerRecord[], options: Parameters<typeof openServerTools>[1]) {
   const opening = await Promise.allSettled(servers.map((server) => openServerTools(server, options)));
   const opened = opening.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -116,8 +116,8 @@ async function openAll(servers: readonly ServerRecord[], options: Parameters<typ
 }
 
 /**
- * Where runs of the suite take place, where that is an environment; null where the request names servers alone. The model that writes
- * cases gets no skills.
+ * Finds the environment in which runs of the suite take place; null if there is none or if the request names only servers. The model that
+ * writes cases gets no skills.
  */
 function findEnvironment(findTarget: FindRunTarget, { projectId, suite, body }: Order): RunTarget | null {
   const { environmentId, servers = [] } = body;
@@ -130,7 +130,7 @@ function findEnvironment(findTarget: FindRunTarget, { projectId, suite, body }: 
   });
 }
 
-/** Those of the request; else the first of the environment or the suite, which is the one that prompts of its runs talk to. */
+/** Selects the servers of the request; else the first server of the environment or the suite, to which prompts of its runs talk. */
 function selectServers(store: Store, { projectId, suite, body }: Order, target: RunTarget | null): ServerRecord[] {
   const named = body.servers?.map((idOrName) => requireNamedServer(store, projectId, idOrName)) ?? [];
   const saved = target?.servers ?? suite.content.serverIds.flatMap((id) => store.servers.get(projectId, id) ?? []);
@@ -158,7 +158,7 @@ function keepCases(
   }: { drafts: readonly unknown[]; plan: GenerationPlan; toolNames: ReadonlySet<string>; generationModel: string },
 ): Generated {
   return store.transact(() => {
-    // The suite may be gone since the model was asked.
+    // The suite may have been deleted while the model answered.
     requireSuite(store, projectId, suite.id);
     const { created, skipped } = createDraftedCases(drafts, {
       cases: store.cases,

@@ -15,7 +15,7 @@ interface HostParts {
   environments: Environments;
 }
 
-/** Hosts, their servers and their duplicates. */
+/** Serves hosts, their servers and their duplicates. */
 export function serveHosts(serve: ServeOperation, { store, clock, hosts, environments }: HostParts): void {
   const render = (host: HostRecord) => renderHost(hosts, host);
 
@@ -76,7 +76,7 @@ export function serveHosts(serve: ServeOperation, { store, clock, hosts, environ
   });
 }
 
-/** @throws {ApiError} VALIDATION_ERROR unless there is either a template or a config */
+/** @throws {ApiError} VALIDATION_ERROR unless exactly one of template and config is given */
 function readNewConfig({ template, theme, config }: z.output<typeof hostOperations.createHost.body>) {
   if (config !== undefined) {
     if (template !== undefined) throw invalid('config: Not allowed with template');
@@ -91,7 +91,7 @@ function readNewConfig({ template, theme, config }: z.output<typeof hostOperatio
   return { settings, attached: { serverIds: [], optionalServerIds: [] } };
 }
 
-/** Null removes a field, and an absent one stays as it is. */
+/** Applies a patch: null removes a field, and an absent field stays unchanged. */
 function patchSettings(before: HostSettings, changes: Readonly<Record<string, unknown>>): HostSettings {
   const after: HostSettings = { ...before };
   for (const [name, value] of Object.entries(changes)) {

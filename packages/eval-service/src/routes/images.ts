@@ -19,7 +19,7 @@ import {
 import type { ServeOperation } from '../operation-routes.ts';
 import type { Store } from '../store/open.ts';
 
-/** Sandbox images and computers. Disposing ends the builds and the computers. `containers` is null where there is no engine to ask. */
+/** Serves sandbox images and computers. Disposing it ends the builds and the computers. `containers` is null without a container engine. */
 export function serveImages(
   serve: ServeOperation,
   { store, clock, containers }: { store: Store; clock: Clock; containers: Pick<ContainerEngines, 'find'> | null },
@@ -122,13 +122,13 @@ function requireBlueprint(blueprint: string): void {
   if (first !== undefined) throw invalid(`blueprint: line ${first.line}: ${first.message}`, { errors });
 }
 
-/** What all members share is changed by administrators; who sees a draft is its owner. */
+/** Requires an administrator for a shared image. A draft needs no check, because only its owner can see it. */
 function requireControl({ content }: ImageRecord, { role }: Caller): void {
   if (content.sharing === 'user' || role === 'admin') return;
   throw new ApiError('FORBIDDEN', 'Only an administrator of the project may change an image that the project shares.');
 }
 
-/** @throws {ApiError} FEATURE_NOT_SUPPORTED that names what is missing, within 5 s. */
+/** @throws {ApiError} FEATURE_NOT_SUPPORTED with the missing part, within 5 s. */
 async function requireEngine(containers: Pick<ContainerEngines, 'find'> | null): Promise<ContainerEngine> {
   if (containers === null) {
     throw notSupported('Builds and computers need a container engine, and this service was started without one.');

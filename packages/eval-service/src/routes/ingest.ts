@@ -17,7 +17,7 @@ import { renderSummary } from './runs.ts';
 
 const base = '/projects/:projectId/eval-ingest';
 
-/** Runs that were executed elsewhere. Every request may be sent again; answers carry `ok`, as those of no other route. */
+/** Creates the routes for runs that were executed elsewhere. Every request may be repeated. Only these answers have the field `ok`. */
 export function createIngestRoutes({
   store,
   clock,
@@ -38,7 +38,7 @@ export function createIngestRoutes({
     const body = await readBody(c, ingestReportSchema);
     const ended = store.transact(() => {
       const { run, isReused } = openIngestedRun(body, scope);
-      // The verdict on a run that has ended is not to be had again.
+      // A run that has ended keeps its verdict.
       if (isReused && run.status !== 'running') return finalizeRun(run, scope);
       const results = body.results.map((result, index) => ({
         ...result,
@@ -88,7 +88,7 @@ function requireIngestedRun(store: Store, projectId: string, runId: string): Run
   return run;
 }
 
-/** Ingestion knows two statuses and always a result: what has no verdict has failed. */
+/** Renders a run that has ended. Ingestion has only two statuses and always a result, so a run without a verdict has failed. */
 function renderEnded(run: RunRecord) {
   const { id: runId, suiteId, projectId, status, result } = run;
   return {

@@ -9,7 +9,7 @@ import {
   type PluginVersion,
 } from '../plugins/inventory.ts';
 
-/** The plugins that the service was started with, the same for every project. */
+/** Serves the plugins with which the service was started, the same for every project. */
 export function servePlugins(serve: ServeOperation, plugins: readonly Plugin[]): void {
   serve(catalogOperations.listProjectPlugins, ({ ids }) => ({
     items: plugins.map((plugin) => renderPlugin(plugin, ids.projectId)),
@@ -56,7 +56,7 @@ function renderDeclared({ declaredVersion }: PluginVersion) {
   return declaredVersion === null ? {} : { declaredVersion };
 }
 
-/** What environments select is the component itself: the service makes no copy of it. */
+/** Renders a component. Environments select the component itself, because the service makes no copy of it. */
 function renderComponent(id: string, name: string, kind: 'server' | 'skill') {
   return { id, name, componentId: id, componentKey: `${kind}:${name}`, declaredName: name };
 }
@@ -65,7 +65,7 @@ function renderSkill({ id, name }: PluginSkill, pluginName: string) {
   return { ...renderComponent(id, name, 'skill'), modelRef: `${pluginName}/${name}`, materializedSkillId: id };
 }
 
-/** Query and user of a URL may be secrets. */
+/** Renders a server without the query and the user of its URL, which may be secrets. */
 function renderServer({ id, name, url }: PluginServer) {
   const { origin, pathname } = new URL(url);
   return {

@@ -12,7 +12,7 @@ import type { Store } from '../store/open.ts';
 const record = z.record(z.string(), z.unknown());
 const items = z.array(record);
 
-/** The lists of a server, and the name that each has in the server's answer. */
+/** The lists of a server, with their names in the server's answer. */
 const lists = {
   tools: { method: 'tools/list', answer: z.object({ tools: items }).transform(({ tools }) => tools) },
   prompts: { method: 'prompts/list', answer: z.object({ prompts: items }).transform(({ prompts }) => prompts) },
@@ -35,7 +35,7 @@ interface PrimitiveParts {
   reach: FullReach;
 }
 
-/** What servers offer, as they answer, one session for each request. */
+/** Serves the tools, prompts and resources of servers, unchanged. Each request has a separate session. */
 export function servePrimitives(serve: ServeOperation, parts: PrimitiveParts): void {
   const { store, clock } = parts;
   const ask = async <Answer>(
@@ -58,7 +58,7 @@ export function servePrimitives(serve: ServeOperation, parts: PrimitiveParts): v
     ask(call, async (session, signal) =>
       readResult.parse(await session.request({ method: 'resources/read', params: { uri: call.body.uri } }, { signal })),
     ).catch((error: unknown) => {
-      // Servers of 2026-07-28 refuse the parameter, which is the URI alone.
+      // Servers of 2026-07-28 refuse an unknown URI as an invalid parameter, and the URI is the only parameter.
       const isRefused = error instanceof ApiError && error.details['mcpCode'] === invalidParameters;
       throw isRefused ? notFound('Resource') : error;
     }),

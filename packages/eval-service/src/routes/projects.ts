@@ -7,7 +7,7 @@ import type { Runner } from '../../../../src/runner/runner.ts';
 import type { Store } from '../store/open.ts';
 import { renderProject } from './account.ts';
 
-/** Changes of projects. */
+/** Serves changes of projects. */
 export function serveProjects(
   serve: ServeOperation,
   {

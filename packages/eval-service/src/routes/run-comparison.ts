@@ -7,11 +7,11 @@ import type { IterationRecord } from '../store/iterations.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
 
-/** Of an error, unless the request says otherwise, and at most. */
+/** The length of an error's preview: the default, and the maximum that a request may set. */
 const standardPreview = 2000;
 const longestPreview = 20_000;
 
-/** The comparison of two runs of a suite. */
+/** Serves the comparison of two runs of a suite. */
 export function serveRunComparison(serve: ServeOperation, { store }: { store: Store }): void {
   serve(runComparisonOperations.compareEvalRun, ({ ids, request }): RunComparison => {
     const run = requireRun(store, ids.projectId, ids.runId);
@@ -27,7 +27,7 @@ export function serveRunComparison(serve: ServeOperation, { store }: { store: St
   });
 }
 
-/** A completed run of the same suite; undefined for any other. */
+/** Finds a completed run of the same suite; undefined for any other run. */
 function findBaseline(store: Store, run: RunRecord, baseRunId: string): RunRecord | undefined {
   const base = store.runs.get(baseRunId);
   return base?.suiteId === run.suiteId && base.status === 'completed' ? base : undefined;
@@ -67,7 +67,7 @@ function loadRun(store: Store, run: RunRecord): ComparedRun {
   return { run, iterations, cases: store.plannedCases.list(run.id) };
 }
 
-/** A run of an older version knows its cases by their ids alone. */
+/** Returns the key of an iteration's case. A run of an older version has only the ids of its cases. */
 function keyOf({ caseKey, caseId, title }: IterationRecord): string {
   return caseKey ?? caseId ?? title;
 }

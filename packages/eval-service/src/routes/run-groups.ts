@@ -31,8 +31,8 @@ interface TargetOrder {
 }
 
 /**
- * Groups of runs. All targets are checked before the first run starts; after that, a target that fails leaves the others as they are.
- * The group takes one of the slots that runs execute in, until its last run has ended.
+ * Serves groups of runs. All targets are checked before the first run starts. If a target fails after that, the others continue. The group
+ * takes one slot for runs until its last run has ended.
  */
 export function serveRunGroups(serve: ServeOperation, parts: GroupParts): void {
   const { creator } = parts;
@@ -82,9 +82,9 @@ async function createTargetRun(
 }
 
 /**
- * Each target once, in the order of the request.
+ * Lists each target once, in the order of the request.
  *
- * @throws {ApiError} VALIDATION_ERROR where not all are environments, or all hosts.
+ * @throws {ApiError} VALIDATION_ERROR unless all targets are environments, or all are hosts.
  */
 function listTargets({ targets }: RunGroupBody): RunGroupTarget[] {
   const unnamed = targets.findIndex(({ environmentId, namedHostId }) => (environmentId ?? namedHostId) === undefined);
@@ -98,7 +98,7 @@ function listTargets({ targets }: RunGroupBody): RunGroupTarget[] {
   return [...byId.values()];
 }
 
-/** A run of the group is one of its own: the same in each repeat of the request. */
+/** Describes the run of one target. Its key is the same in each repeat of the request. */
 function describeOrder(
   target: RunGroupTarget,
   { body, runGroupId, isKeyed }: { body: RunGroupBody; runGroupId: string; isKeyed: boolean },
@@ -112,7 +112,7 @@ function digest(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }
 
-/** The id where a repeat comes after the record is gone. */
+/** Finds the name of a target. If a repeat arrives after the record was deleted, the id is used. */
 function findName({ environments, hosts }: GroupParts, projectId: string, target: RunGroupTarget): string {
   const { environmentId, namedHostId = '' } = target;
   if (environmentId === undefined) return hosts.get(projectId, namedHostId)?.content.name ?? namedHostId;

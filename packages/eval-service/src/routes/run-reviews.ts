@@ -13,14 +13,14 @@ import type { Reviews } from '../review/reviews.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
 
-/** The score from which a case passes, unless the request or the suite says otherwise. */
+/** The minimum score of a passed case, if neither the request nor the suite sets one. */
 const standardThreshold = 0.7;
 
 type JudgeRequest = z.output<typeof runReviewOperations.judgeEvalRun.body>;
 
 /**
- * Judges and insights of runs that have ended. Each request asks a model, so that a repeat needs `force`. A suite may have its completed
- * runs judged without a request.
+ * Serves judges and insights of runs that have ended. Each request asks a model, so a repeat needs `force`. A suite may request that its
+ * completed runs are judged automatically.
  */
 export function serveRunReviews(
   serve: ServeOperation,
@@ -30,7 +30,7 @@ export function serveRunReviews(
 
   const findJudgeSettings = (run: RunRecord) => store.suites.get(run.projectId, run.suiteId)?.content.judge ?? {};
 
-  /** By the request, else by the settings of the suite. */
+  /** Starts the judges with the settings of the request, else of the suite. */
   const startJudges = (run: RunRecord, body: JudgeRequest): void => {
     const settings = findJudgeSettings(run);
     const model = body.model ?? settings.model ?? null;

@@ -12,8 +12,8 @@ import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
 
 /**
- * Runs and what is below them; mounted once below a project and once at the top, where the project is the one that the
- * body names or the only one, and a run is found by its id alone.
+ * Creates the routes for runs and their iterations. They are mounted below a project, and at the top. At the top, the body may name the
+ * project, the default is the only project, and a run is found by its id.
  */
 export function createRunRoutes(
   {
@@ -27,14 +27,14 @@ export function createRunRoutes(
     runner: Pick<Runner, 'cancel'>;
     bodies: BodySchemas;
     readBody: BodyReader;
-    /** Adds to a single run; lists stay short. */
+    /** Adds fields to the answer for a single run, but not to lists. */
     describeRun: (run: RunRecord) => object;
   },
   creator: RunCreator,
 ): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  // Below a project, the caller is one of its members.
+  // Below a project, the caller is already known to be a member.
   const findRun = (c: Context<ApiEnv>): RunRecord => {
     const { projectId, runId = '' } = c.req.param();
     return projectId === undefined ? requireMemberRun(store, runId, c.var.caller) : requireRun(store, projectId, runId);
@@ -42,7 +42,7 @@ export function createRunRoutes(
 
   routes.post('/', async (c) => {
     const projectId = c.req.param('projectId');
-    // Before the body, so that a wrong project is reported first, as everywhere.
+    // The project is checked before the body, so that a wrong project is reported first, as in all routes.
     const named = projectId === undefined ? undefined : requireProject(store, projectId);
     const body = await readBody(c, bodies.run);
     const project = named ?? requireMeantProject(store, body.projectId, c.var.caller);
@@ -96,7 +96,7 @@ export function createRunRoutes(
   return routes;
 }
 
-/** A run as it is read; `notes` end with why a run has no result, since the API has no other field for that. */
+/** Renders a run. `notes` end with the reason why a run has no result, because the API has no other field for it. */
 export function renderRun(run: RunRecord) {
   const { id, suiteId, runNumber, status, result, source, environment, createdAt, completedAt } = run;
   const notes = [run.notes, run.failure].filter((note) => note !== null).join('\n');
@@ -106,7 +106,7 @@ export function renderRun(run: RunRecord) {
     runNumber,
     status,
     result,
-    // What a run holds that others still fill is counted when they close it.
+    // A run that its sender still fills has no summary until the sender closes it.
     summary: source === 'sdk' && status === 'running' ? null : renderSummary(run),
     source,
     notes: notes === '' ? null : notes,
@@ -118,12 +118,12 @@ export function renderRun(run: RunRecord) {
   };
 }
 
-/** `total` counts what was planned, so that a run that was cut short shows it. */
+/** Renders the counts. `total` is the planned number, so that it shows if a run was cut short. */
 export function renderSummary({ total, passed, failed }: RunRecord) {
   return { total, passed, failed, passRate: total === 0 ? 0 : passed / total };
 }
 
-/** An iteration as it is read. */
+/** Renders an iteration for its readers. */
 function renderIteration(iteration: IterationRecord) {
   const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
   const { model, provider, tokensUsed, usage, judges } = iteration;

@@ -15,7 +15,7 @@ const list = '/projects/:projectId/servers';
 const one = `${list}/:serverId`;
 const idPattern = /^[\w-]{1,128}$/;
 
-/** Server records. They keep what they are given; connecting is the business of runs. */
+/** Creates the routes for server records. They only store the records; runs connect to the servers. */
 export function createServerRoutes({
   store,
   clock,
@@ -29,7 +29,7 @@ export function createServerRoutes({
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
-  /** @throws {ApiError} CONFLICT when another server of the project has the name. */
+  /** @throws {ApiError} CONFLICT if another server of the project has the name. */
   const requireFreeName = (projectId: string, name: string, ownId?: string): void => {
     const holder = store.servers.getByName(projectId, name);
     if (holder === undefined || holder.id === ownId) return;
@@ -53,7 +53,7 @@ export function createServerRoutes({
   routes.get(one, (c) => {
     const project = requireProject(store, c.req.param('projectId'));
     const serverId = c.req.param('serverId');
-    // The API lists this refusal for the read alone; elsewhere such an id names no server.
+    // The API lists this refusal only for reading a server; in other operations, such an id is not found.
     if (!idPattern.test(serverId)) throw invalid('serverId: Expected 1 to 128 of A-Z, a-z, 0-9, _ and -');
     return c.json(renderServer(requireServer(store, project.id, serverId)));
   });
@@ -84,7 +84,7 @@ export function createServerRoutes({
   return routes;
 }
 
-/** Headers, arguments, environment and the client secret are never read back. */
+/** Renders a server record without headers, arguments, environment and client secret. */
 function renderServer({ id, projectId, content, createdAt, updatedAt }: ServerRecord) {
   const { name, enabled, transportType, url, useOAuth, oauthScopes, clientSecret } = content;
   return {

@@ -24,10 +24,10 @@ interface SettingsParts extends ResolveParts {
   scheduler: Pick<Scheduler, 'change'>;
 }
 
-/** What a suite runs in, how, and when. */
+/** Serves the settings of suites: environments, execution and schedule. */
 export function serveSuiteSettings(serve: ServeOperation, parts: SettingsParts): void {
   const { store, clock, environments, scheduler } = parts;
-  /** Reads the suite in the change, since a clock that went back moves what is due. */
+  /** Reads the suite within the change, because a clock that went back moves due times. */
   const change = (ids: { projectId: string; suiteId: string }, plan: (suite: SuiteRecord) => SuiteContent) =>
     scheduler.change(() => {
       const suite = requireSuite(store, ids.projectId, ids.suiteId);
@@ -62,7 +62,7 @@ export function serveSuiteSettings(serve: ServeOperation, parts: SettingsParts):
   });
 }
 
-/** @throws {ApiError} for what the patch refers to and that does not exist or cannot be used */
+/** @throws {ApiError} if the patch refers to a record that does not exist or cannot be used */
 function patchSuite(
   { projectId, content: before }: SuiteRecord,
   patch: SuitePatch,
@@ -111,7 +111,7 @@ function readHosts(
   return read;
 }
 
-/** The environments of a suite, and its schedule as these allow it. */
+/** Sets the environments of a suite, and adapts its schedule to them. */
 function withEnvironments(before: SuiteContent, environmentIds: string[]): SuiteContent {
   const { schedule: _schedule, ...content } = before;
   const schedule = fitSchedule({ ...before, environmentIds });
@@ -125,7 +125,7 @@ function requireSelectable({ environments }: SettingsParts, projectId: string, e
   throw environmentConflict('ENV_ARCHIVED', message, { environmentId });
 }
 
-/** @throws {ApiError} CONFLICT for an environment that no run of the suite could take place in */
+/** @throws {ApiError} CONFLICT for an environment in which no run of the suite is possible */
 function requireRunnable(parts: SettingsParts, { id, projectId }: SuiteRecord, environmentId: string): void {
   const { model } = resolveEnvironment(parts.environments.require(projectId, environmentId), parts);
   const needing = parts.store.cases

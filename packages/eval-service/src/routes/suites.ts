@@ -17,7 +17,7 @@ import { renderRun, renderSummary } from './runs.ts';
 const list = '/projects/:projectId/eval-suites';
 const one = `${list}/:suiteId`;
 
-/** Suites, apart from their cases. */
+/** Creates the routes for suites, without their cases. */
 export function createSuiteRoutes({
   store,
   clock,
@@ -115,7 +115,7 @@ function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, u
   };
 }
 
-/** A suite as it is read, with all its settings. */
+/** Renders a suite with all its settings. */
 export function renderSuiteDetail(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
   const { name, description, serverIds, model, minimumAccuracy, minimumIterations, matchOptions, checks } = content;
   const { systemPrompt, temperature, hosts = [], environmentIds = [], judge = {}, schedule } = content;

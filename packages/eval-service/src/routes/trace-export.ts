@@ -14,10 +14,10 @@ import { readLimit } from '../request.ts';
 import type { EndedIteration, EndPosition } from '../store/ended-iterations.ts';
 import type { Store } from '../store/open.ts';
 
-/** Where traces come from, by the API. Only evals leave traces here. */
+/** The sources of traces that the API defines. Here, only evals write traces. */
 const knownSources: readonly string[] = ['eval', 'direct', 'scenario'];
 
-/** Traces of ended runs as OTLP/JSON, in the order in which the runs ended, so that a later page never belongs before an earlier one. */
+/** Serves traces of ended runs as OTLP/JSON, ordered by the end of the runs, so that a later page never belongs before an earlier one. */
 export function serveTraceExport(serve: ServeOperation, { store }: { store: Store }): void {
   serve(traceExportOperations.exportTracesOtlp, ({ request, caller }) => {
     const projectId = request.query('projectId') ?? '';
@@ -42,7 +42,7 @@ export function serveTraceExport(serve: ServeOperation, { store }: { store: Stor
   });
 }
 
-/** The spans that a gate writes of the same iteration. */
+/** Builds the same spans that a gate writes for the iteration. */
 function buildSpans(store: Store, ended: EndedIteration, withContent: boolean): SpanRecord[] {
   const { runId, suiteId, runEndedAt, id, caseId, caseKey, result, startedAt: startedAtMs, ...iteration } = ended;
   const trace = tryParseJson(store.iterations.getTrace(runId, id) ?? 'null');
@@ -79,7 +79,7 @@ function renderEndCursor(projectId: string, { runEndedAt, runId, position }: End
   return Buffer.from(JSON.stringify([projectId, runEndedAt, runId, position])).toString('base64url');
 }
 
-/** @throws {ApiError} VALIDATION_ERROR for a cursor that the export of this project never gave. */
+/** @throws {ApiError} VALIDATION_ERROR for a cursor that the export of this project never returned. */
 function readEndCursor(request: HonoRequest, projectId: string): EndPosition | null {
   const cursor = request.query('cursor') ?? '';
   if (cursor === '') return null;

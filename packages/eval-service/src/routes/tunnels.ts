@@ -13,7 +13,7 @@ import type { Store } from '../store/open.ts';
 
 const list = '/projects/:projectId/tunnels';
 
-/** Tunnels to servers of a project, by the name of the server's record. */
+/** Creates the routes for tunnels to servers of a project. The name of the server's record identifies a tunnel. */
 export function createTunnelRoutes({
   store,
   clock,
@@ -26,7 +26,7 @@ export function createTunnelRoutes({
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  /** How many grants each server has had; the grants themselves end with the process. */
+  /** The number of grants of each server so far. The grants themselves end with the process. */
   const counts = store.documents.open('tunnel', z.object({ secretVersion: z.number() }));
 
   routes.post(list, async (c) => {
@@ -48,7 +48,7 @@ export function createTunnelRoutes({
         else counts.update(count);
       });
     } catch (error) {
-      // A grant that no record leads to could never be closed.
+      // A grant without a record could never be closed.
       relay.revoke(serverId);
       throw error;
     }
@@ -78,7 +78,7 @@ export function createTunnelRoutes({
   return routes;
 }
 
-/** What the record said before. Another secret of the same tunnel is no other URL. */
+/** Describes the previous record. A new secret of the same tunnel does not count as a new URL. */
 function describeBefore({ transportType, url }: ServerContent, nextUrl: string) {
   const isOther = url !== undefined && dropQuery(url) !== dropQuery(nextUrl);
   return { ...(isOther ? { previousUrl: url } : {}), previousTransportType: transportType };

@@ -8,10 +8,10 @@ import { readBytes } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import { createUploads, maxArtifactBytes } from '../uploads.ts';
 
-/** Below the base URL; the rest of the path is the token, which stands for the key. */
+/** The path below the base URL; the rest of the path is the token, which replaces the key. */
 const uploadPath = '/eval-artifact-uploads';
 
-/** URLs for uploads, and the uploads themselves: a POST, as reporters send, or a PUT, of the bytes with their content type. */
+/** Serves URLs for uploads, and the uploads themselves: a POST, as reporters send, or a PUT, with the bytes and their content type. */
 export function serveUploads(
   serve: ServeOperation,
   { store, clock, open }: { store: Store; clock: Clock; open: Hono<ApiEnv> },

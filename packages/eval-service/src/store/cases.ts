@@ -18,7 +18,7 @@ const caseRow = z.object({
 export type CaseRecord = z.infer<typeof caseRow>;
 const caseRows = createRowReader(caseRow);
 
-/** Makes the record of a new case; an id that the client did not declare is minted. */
+/** Makes the record of a new case. Creates a declared id if the client gave none. */
 export function createCaseRecord(
   suiteId: string,
   content: CaseContent,
@@ -28,7 +28,7 @@ export function createCaseRecord(
   return { id: createId('case'), suiteId, declaredId, content, createdAt: now, updatedAt: now };
 }
 
-/** The cases of suites, listed in the order they were added; declared ids are unique in their suite. */
+/** Opens the cases of suites, listed in the order of creation. Declared ids are unique in their suite. */
 export function createCaseStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into cases values (

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 
-/** A record of some kind as it is kept. Times are in milliseconds of the epoch. */
+/** A stored record of any kind. Times are milliseconds since the epoch. */
 export interface DocumentRecord<Content> {
   id: string;
   projectId: string;
-  /** The record it belongs to, such as the image of a build; null where it belongs to the project alone. */
+  /** The record to which it belongs, such as the image of a build; null if it belongs only to the project. */
   parentId: string | null;
   content: Content;
   createdAt: number;
@@ -14,13 +14,13 @@ export interface DocumentRecord<Content> {
 
 /** The records of one kind. */
 export interface DocumentCollection<Content> {
-  /** Of a project, oldest first. */
+  /** Lists the records of a project, oldest first. */
   list(projectId: string): DocumentRecord<Content>[];
-  /** Of another record, oldest first. */
+  /** Lists the records that belong to another record, oldest first. */
   listOf(parentId: string): DocumentRecord<Content>[];
-  /** Of every project, oldest first. */
+  /** Lists the records of all projects, oldest first. */
   listAll(): DocumentRecord<Content>[];
-  /** Undefined where the project has none of that id. */
+  /** Undefined if the project has no record with this id. */
   get(projectId: string, id: string): DocumentRecord<Content> | undefined;
   insert(document: { id: string; projectId: string; parentId?: string | null; content: Content; now: number }): void;
   update(document: { id: string; content: Content; now: number }): void;
@@ -40,8 +40,8 @@ const documentRow = z.object({
 });
 
 /**
- * Keeps records that are only listed, read and replaced, as JSON: environments, hosts, images. `open` gives the collection of a
- * kind; `content` checks what is read back, so that a store of an older version cannot surprise a route.
+ * Stores records as JSON that are only listed, read and replaced: environments, hosts, images. `open` opens the collection of a kind;
+ * `content` checks every record that is read, because an older version may have written it.
  */
 export function createDocumentStore(database: DatabaseSync) {
   const order = 'order by created_at, rowid';
@@ -57,12 +57,12 @@ export function createDocumentStore(database: DatabaseSync) {
     delete: database.prepare('delete from documents where kind = ? and id = ?'),
     deleteOf: database.prepare('delete from documents where parent_id = ?'),
   });
-  // A service inside a gate keeps none of them.
+  // Prepared on first use, because a service inside a gate has no such records.
   let statements: ReturnType<typeof prepare> | undefined;
   const use = () => (statements ??= prepare());
 
   return {
-    /** Deletes the records of every kind that belong to another one. */
+    /** Deletes the records of all kinds that belong to another record. */
     deleteOf: (parentId: string): void => {
       use().deleteOf.run(parentId);
     },

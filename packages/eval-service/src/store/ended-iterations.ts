@@ -12,13 +12,13 @@ const endedRow = iterationRow.omit({ provider: true }).extend({
 
 const endedRows = createRowReader(endedRow);
 
-/** Where an iteration stands among those of all ended runs of a project. */
+/** The position of an iteration among the iterations of all ended runs of a project. */
 export type EndPosition = Pick<z.infer<typeof endedRow>, 'runEndedAt' | 'runId' | 'position'>;
 
 /** An iteration of a run that has ended. */
 export type EndedIteration = ReturnType<ReturnType<typeof createEndedIterationStore>['list']>[number];
 
-/** The iterations of all runs of a project that have ended, without those that were cut off. */
+/** Opens the iterations of all ended runs of a project, without those that were cut off. */
 export function createEndedIterationStore(database: DatabaseSync) {
   const prepare = () =>
     database.prepare(`
@@ -27,10 +27,10 @@ export function createEndedIterationStore(database: DatabaseSync) {
       where r.project_id = :projectId and r.completed_at is not null and i.status <> 'cancelled'
         and (r.completed_at, r.id, i.position) > (:runEndedAt, :runId, :position)
       order by r.completed_at, r.id, i.position limit :limit`);
-  // A service inside a gate never lists them.
+  // Prepared on first use, because a service inside a gate never lists them.
   let select: ReturnType<typeof prepare> | undefined;
   return {
-    /** Up to `limit` behind a position, in the order in which their runs ended; from the first where it is null. */
+    /** Lists up to `limit` iterations after a position, ordered by the end of their runs; from the first if the position is null. */
     list: (projectId: string, after: EndPosition | null, limit: number) => {
       const { runEndedAt, runId, position } = after ?? { runEndedAt: -1, runId: '', position: -1 };
       select ??= prepare();

@@ -15,7 +15,7 @@ export interface ToolCalls {
 export const iterationRow = z.object({
   position: z.number(),
   id: z.string(),
-  /** Null where an ingested one is of no case that the suite has. */
+  /** Null if an ingested iteration belongs to no case of the suite. */
   caseId: z.string().nullable(),
   title: z.string(),
   iterationNumber: z.number(),
@@ -30,7 +30,7 @@ export const iterationRow = z.object({
   tokensUsed: z.number().nullable(),
   usage: jsonColumn<ModelUsage>().nullable(),
   judges: jsonColumn<IterationJudge[]>().nullable(),
-  /** Which case it is of, in every run of a suite: its declared id, or else its title. Null in runs of older versions. */
+  /** Identifies the case in all runs of a suite: its declared id, or else its title. Null in runs of older versions. */
   caseKey: z.string().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
@@ -54,7 +54,7 @@ export const iterationColumns = Object.keys(iterationRow.shape)
 const progressRow = z.object({
   status: z.string(),
   caseKey: z.string().nullable(),
-  /** Null until it has ended, and where it was executed elsewhere. */
+  /** Null until it ends, and if it was executed elsewhere. */
   steps: jsonColumn<StepResult[]>().nullable(),
 });
 export type IterationProgress = z.infer<typeof progressRow>;
@@ -64,7 +64,7 @@ const traceRows = createRowReader(z.object({ document: z.string() }));
 
 export interface NewIteration {
   runId: string;
-  /** Place in the run, from 0: the order in which iterations are listed. */
+  /** The position in the run, from 0, by which iterations are listed. */
   position: number;
   id: string;
   caseId: string;
@@ -75,7 +75,7 @@ export interface NewIteration {
   model: ModelName | null;
 }
 
-/** One that was executed elsewhere: known by an id of the sender's, over already, and listed behind those before it. */
+/** An iteration that was executed elsewhere: it has the sender's id, has already ended, and is listed after the earlier ones. */
 export interface IngestedIteration {
   runId: string;
   id: string;
@@ -91,13 +91,13 @@ export interface IngestedIteration {
   model: string | null;
   provider: string | null;
   tokensUsed: number | null;
-  /** Null where no scorer was at work. */
+  /** Null if no scorer was used. */
   scores: IterationScores | null;
-  /** An open document; undefined where none was sent. */
+  /** An open document; undefined if none was sent. */
   trace: object | undefined;
 }
 
-/** Iterations of runs, planned as `pending` when the run is created. */
+/** Opens the iterations of runs. They are planned as `pending` when the run is created. */
 export function createIterationStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into iterations (run_id, position, id, case_id, case_key, title, iteration_number, status, model, provider)
@@ -133,21 +133,21 @@ export function createIterationStore(database: DatabaseSync) {
   const selectTrace = database.prepare(`
     select document from traces join iterations on id = iteration_id where run_id = ? and id = ?`);
   return {
-    /** Up to `limit` iterations behind a position (−1: from the start). */
+    /** Lists up to `limit` iterations after a position (−1: from the start). */
     list: (runId: string, afterPosition: number, limit: number): IterationRecord[] =>
       iterationRows.all(selectPage.all(runId, afterPosition, limit)),
-    /** Undefined where there is no such iteration. */
+    /** Undefined if there is no such iteration. */
     getProgress: (runId: string, id: string): IterationProgress | undefined =>
       progressRows.one(selectProgress.get(runId, id)),
-    /** What scorers said of the iterations of an ingested run, by their ids. */
+    /** Lists the scores of the iterations of an ingested run, by iteration id. */
     listScores: (runId: string): ReadonlyMap<string, IterationScores> =>
       new Map(scoresRows.all(selectScores.all(runId)).map(({ id, scores }) => [id, scores])),
-    /** The trace as JSON text; undefined where none is kept. */
+    /** Returns the trace as JSON text; undefined if there is none. */
     getTrace: (runId: string, id: string): string | undefined => traceRows.one(selectTrace.get(runId, id))?.document,
     insert: ({ model, ...columns }: NewIteration): void => {
       insert.run({ ...columns, model: model?.name ?? null, provider: model?.provider ?? null });
     },
-    /** Returns whether it is new: one that has its external id already stays as it is. */
+    /** Returns true if it is new. An existing iteration with the external id stays unchanged. */
     ingest: ({ trace, toolCalls, scores, ...columns }: IngestedIteration): boolean => {
       const texts = { toolCalls: JSON.stringify(toolCalls), scores: scores === null ? null : JSON.stringify(scores) };
       if (ingest.run({ ...columns, ...texts }).changes === 0) return false;
@@ -157,7 +157,7 @@ export function createIterationStore(database: DatabaseSync) {
     start: (id: string, now: number): void => {
       start.run(now, id);
     },
-    /** Returns whether this call ended it: one that was cancelled meanwhile stays so, and only keeps what its calls of models used. */
+    /** Returns true if this call ended it. An iteration that was cancelled earlier stays cancelled, and only its model usage is added. */
     end: (id: string, outcome: CaseOutcome): boolean => {
       const { status, result, error, startedAtMs, durationMs, trace, usage, judges } = outcome;
       const toolCalls = JSON.stringify({ actual: outcome.actualToolCalls, expected: outcome.expectedToolCalls });

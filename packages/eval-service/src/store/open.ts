@@ -17,21 +17,21 @@ import { createSuiteStore } from './suites.ts';
 /** Pages that SQLite keeps in memory; negative means KiB. */
 const cacheKib = 16 * 1024;
 
-/** Of a temporary database. At every commit SQLite walks over the changed pages in memory, so these should be few. */
+/** The page size of a temporary database. At every commit, SQLite walks over the changed pages in memory, so large pages keep their number low. */
 const temporaryPageBytes = 16 * 1024;
 
 /**
- * Opens the store: a file below `dataDir` that only its owner may read, or, without one, SQLite's own temporary
- * database. That one lives in memory until it outgrows the page cache and then spills into a file without a name, so
- * that a run with large traces costs disk and not memory; nothing is left of it however the process ends.
+ * Opens the store: a file below `dataDir` that only its owner may read, or, without a directory, SQLite's own temporary
+ * database. This stays in memory until it outgrows the page cache, and then moves to a file without a name, so that a run
+ * with large traces needs disk space instead of memory. The file disappears with the process, however it ends.
  *
- * @throws {ConfigurationError} when another process uses the data directory, or the store has another schema.
+ * @throws {ConfigurationError} if another process uses the data directory, or if the store has another schema.
  */
 export function openStore(dataDir: string | undefined) {
   const database = new DatabaseSync(dataDir === undefined ? '' : createStoreFile(dataDir));
   try {
-    // A store that is kept survives a crash of this process, and belongs to one process at a time: opening it ends the
-    // runs that no process executes any more. A temporary one has nothing to survive.
+    // A stored database survives a crash of this process and belongs to one process at a time: opening it ends the runs
+    // that no process executes any more. A temporary database need not survive a crash.
     const durability =
       dataDir === undefined
         ? `pragma page_size = ${temporaryPageBytes}; pragma journal_mode = memory; pragma synchronous = off;`
@@ -57,7 +57,7 @@ export function openStore(dataDir: string | undefined) {
     plannedCases: createPlannedCaseStore(database),
     idempotency: createIdempotencyStore(database),
     documents: createDocumentStore(database),
-    /** Runs `write` so that either all it wrote is kept or nothing. Not nestable. */
+    /** Runs `write` in a transaction: either all its writes are kept or none. Not nestable. */
     transact: <Result>(write: () => Result): Result => {
       begin.run();
       try {
@@ -65,7 +65,7 @@ export function openStore(dataDir: string | undefined) {
         commit.run();
         return result;
       } catch (error) {
-        // SQLite rolls back by itself where the disk is full, and then there is nothing to roll back.
+        // If the disk is full, SQLite rolls back by itself, and a second rollback would fail.
         if (database.isTransaction) database.exec('rollback');
         throw error;
       }
@@ -76,7 +76,7 @@ export function openStore(dataDir: string | undefined) {
 
 export type Store = ReturnType<typeof openStore>;
 
-/** Server records may hold credentials, so the file is readable by its owner alone before anything is in it. */
+/** Creates the store's file. It is readable only by its owner before it has content, because server records may contain credentials. */
 function createStoreFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'embedded.db');
@@ -91,7 +91,7 @@ function isLocked(error: unknown): boolean {
 
 const answerRows = createRowReader(z.object({ fingerprint: z.string(), answer: z.string() }));
 
-/** What was answered to requests that carried an idempotency key. */
+/** Opens the answers to requests that had an idempotency key. */
 function createIdempotencyStore(database: DatabaseSync) {
   const insert = database.prepare('insert into idempotency_keys values (:scope, :key, :fingerprint, :answer)');
   const select = database.prepare('select fingerprint, answer from idempotency_keys where scope = ? and key = ?');

@@ -10,7 +10,7 @@ const plannedRow = z.object({
 });
 const plannedRows = createRowReader(plannedRow);
 
-/** What each run planned for each of its cases; a case that runs with several models is there once. */
+/** Opens the planned cases of runs. A case that runs with several models is stored once. */
 export function createPlannedCaseStore(database: DatabaseSync) {
   const insert = database.prepare('insert into planned_cases values (?, ?, ?) on conflict do nothing');
   const selectOne = database.prepare(`
@@ -19,7 +19,7 @@ export function createPlannedCaseStore(database: DatabaseSync) {
     'select case_key as caseKey, record as content from planned_cases where run_id = ?',
   );
   return {
-    /** The first one of a key is kept. */
+    /** Keeps the first record of a key. */
     insert: (runId: string, caseKey: string, content: PlannedCaseRecord): void => {
       insert.run(runId, caseKey, JSON.stringify(content));
     },

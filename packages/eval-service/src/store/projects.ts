@@ -21,7 +21,7 @@ const projectRow = z.object({
 export type ProjectRecord = z.infer<typeof projectRow>;
 const projectRows = createRowReader(projectRow);
 
-/** In the order of their references. Keys of requests name the project or one of its suites in their scope. */
+/** Ordered by the references between tables. Idempotency keys contain the id of the project or of one of its suites in their scope. */
 const deletions = [
   `delete from idempotency_keys where instr(scope, :id) > 0
     or exists (select 1 from suites where project_id = :id and instr(scope, suites.id) > 0)`,
@@ -34,7 +34,7 @@ const deletions = [
   'delete from projects where id = :id',
 ];
 
-/** Projects; a new store always has one, and the oldest is the one that short paths mean. */
+/** Opens the projects. A new store always has one; short paths mean the oldest. */
 export function createProjectStore(database: DatabaseSync) {
   const insert = database.prepare('insert into projects values (:id, :name, :record, :now, :now)');
   const update = database.prepare(
@@ -53,7 +53,7 @@ export function createProjectStore(database: DatabaseSync) {
       const { id, name, content, now } = project;
       update.run({ id, name, record: JSON.stringify(content), now });
     },
-    /** With everything in it, for good; to be called in a transaction. */
+    /** Deletes a project with all its records. Call it in a transaction. */
     delete: (id: string): void => {
       for (const deletion of deletions) database.prepare(deletion).run({ id });
     },

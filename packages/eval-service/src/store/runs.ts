@@ -9,7 +9,7 @@ const select = `
     completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash,
     group_id as groupId, score_integrity as scoreIntegrity, environment`;
 
-/** The environment of a run, as it was then. */
+/** The environment of a run at its start. */
 export interface RunEnvironment {
   id: string;
   name: string;
@@ -32,14 +32,14 @@ const runRow = z.object({
   failed: z.number(),
   createdAt: z.number(),
   completedAt: z.number().nullable(),
-  /** `sdk`: executed elsewhere, and ingested. */
+  /** `sdk` runs were executed elsewhere and ingested. */
   source: z.enum(['api', 'sdk', 'schedule']),
-  /** What the sender of an ingested run calls it; unique in the project. */
+  /** The sender's id of an ingested run; unique in the project. */
   externalId: z.string().nullable(),
-  /** Of what iterations are judged by. */
+  /** The hash of the evaluation settings. */
   evaluationConfigHash: z.string().nullable(),
   groupId: z.string().nullable(),
-  /** Of an ingested run that has ended: whether all its scores could be read. Null where there are none. */
+  /** The integrity of the scores of an ingested run that has ended. Null if there are no scores. */
   scoreIntegrity: z.enum(['valid', 'invalid']).nullable(),
   environment: jsonColumn<RunEnvironment>().nullable(),
 });
@@ -53,15 +53,15 @@ export interface NewRun {
   /** Percent. */
   minimumPassRate: number;
   notes: string | null;
-  /** Planned iterations, all of them. */
+  /** The number of all planned iterations. */
   total: number;
   now: number;
   evaluationConfigHash: string | null;
   groupId?: string | undefined;
-  /** Who asked for it; `api` unless given. */
+  /** The requester of the run; `api` by default. */
   source?: 'api' | 'schedule';
   environment?: RunEnvironment | null;
-  /** Of a run that was executed elsewhere: what its sender calls it. */
+  /** The sender's id of a run that was executed elsewhere. */
   externalId?: string;
 }
 
@@ -69,7 +69,7 @@ export interface RunEnd {
   status: TerminalStatus;
   /** Null for every status but `completed`. */
   result: 'passed' | 'failed' | null;
-  /** Why there is no result, one sentence; null where there is one, or where the client asked to stop. */
+  /** The reason why there is no result, in one sentence; null if there is a result, or if the client cancelled the run. */
   failure: string | null;
   now: number;
 }
@@ -84,10 +84,10 @@ const totalsRow = z.object({ passed: z.number(), failed: z.number(), runs: z.num
 const passRates = createRowReader(z.object({ pass_rate: z.number() }).transform((row) => row.pass_rate));
 const runIds = createRowReader(z.object({ id: z.string() }).transform(({ id }) => id));
 
-/** How many completed runs a suite's trend shows the pass rates of. */
+/** The number of completed runs in a suite's trend. */
 const trendLength = 12;
 
-/** Runs; they start as `running`, are counted up as iterations end, and end once. */
+/** Opens the runs. They start as `running`, count iterations as these end, and end once. */
 export function createRunStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into runs (
@@ -124,12 +124,12 @@ export function createRunStore(database: DatabaseSync) {
     get: (id: string) => runRows.one(selectOne.get(id)),
     getExternal: (projectId: string, externalId: string) => runRows.one(selectExternal.get(projectId, externalId)),
     listOfSuite: (suiteId: string, limit: number): RunRecord[] => runRows.all(selectOfSuite.all(suiteId, limit)),
-    /** Ids of those that have not ended. */
+    /** Lists the ids of runs that have not ended. */
     listActive: (projectId: string): string[] => runIds.all(selectActive.all(projectId)),
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
-    /** Fractions, oldest first. */
+    /** Lists pass rates as fractions, oldest first. */
     listPassRates: (suiteId: string): number[] => passRates.all(selectTrend.all(suiteId)).toReversed(),
-    /** The latest completed one before a run, of the same suite. */
+    /** Finds the latest completed run before a run of the same suite. */
     getPrevious: ({ suiteId, runNumber }: Pick<RunRecord, 'suiteId' | 'runNumber'>) =>
       runRows.one(selectPrevious.get(suiteId, runNumber)),
     insert: ({ externalId, groupId, source = 'api', environment = null, ...run }: NewRun): void => {
@@ -150,16 +150,16 @@ export function createRunStore(database: DatabaseSync) {
     setTotal: (id: string, total: number): void => {
       setTotal.run(total, id);
     },
-    /** Returns whether this call ended it; a run that has ended stays as it ended. */
+    /** Returns true if this call ended the run. A run that has already ended stays unchanged. */
     end: (id: string, runEnd: RunEnd): boolean => {
       const hasEnded = end.run({ id, ...runEnd }).changes > 0;
-      // Once the transaction is over.
+      // The microtask runs after the transaction.
       if (hasEnded) for (const listener of listeners) queueMicrotask(() => listener(id));
       return hasEnded;
     },
     /** Calls the listener, which must not throw, for each run that this process ends. */
     onEnd: (listener: (runId: string) => void): void => void listeners.push(listener),
-    /** Of the runs that are executed here; for those that are ingested, others say when they end. */
+    /** Ends the runs that this service executes. The senders of ingested runs end those themselves. */
     endAll: (failure: string, now: number): void => {
       endAll.run({ failure, now });
     },

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 
-/** Raise it with every change of the tables. */
+/** The version of the schema. Raise it with every change of the tables. */
 const schemaVersion = 1;
 
 const tables = `
@@ -69,7 +69,7 @@ const versionRow = z.object({ user_version: z.int() });
 /**
  * Creates the tables of an empty store, in one transaction.
  *
- * @throws {ConfigurationError} when the store has another schema.
+ * @throws {ConfigurationError} if the store has another schema.
  */
 export function createTables(database: DatabaseSync): void {
   const version = versionRow.parse(database.prepare('pragma user_version').get()).user_version;
@@ -86,13 +86,13 @@ export function createRowReader<Row>(row: z.ZodType<Row>) {
   const optional = row.optional();
   const array = z.array(row);
   return {
-    /** Undefined where there is no such row. */
+    /** Undefined if there is no such row. */
     one: (found: unknown): Row | undefined => optional.parse(found),
     all: (found: unknown): Row[] => array.parse(found),
   };
 }
 
-/** A text column of JSON that was checked before this store wrote it; what comes out is trusted to be what went in. */
+/** Reads a text column of JSON. The value is not checked again, because it was checked before this store wrote it. */
 export function jsonColumn<Value>() {
   return z
     .string()

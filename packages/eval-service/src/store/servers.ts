@@ -17,8 +17,8 @@ export type ServerRecord = z.infer<typeof serverRow>;
 const serverRows = createRowReader(serverRow);
 
 /**
- * Records of MCP servers; names are unique in their project. A deleted one keeps its row, which no read finds, so that what refers to
- * it can be explained; its name is free, and its credentials are erased.
+ * Opens the records of MCP servers. Names are unique in their project. The row of a deleted server is kept but never read, so that references
+ * to it can be explained; its name becomes free, and its credentials are erased.
  */
 export function createServerStore(database: DatabaseSync) {
   const insert = database.prepare('insert into servers values (:id, :projectId, :name, :record, :now, :now, null)');

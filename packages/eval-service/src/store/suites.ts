@@ -16,7 +16,7 @@ const suiteRow = z.object({
 export type SuiteRecord = z.infer<typeof suiteRow>;
 const suiteRows = createRowReader(suiteRow);
 
-/** Suites. Deleting one deletes its cases and keeps its runs. */
+/** Opens the suites. Deleting a suite deletes its cases and keeps its runs. */
 export function createSuiteStore(database: DatabaseSync) {
   const insert = database.prepare('insert into suites values (:id, :projectId, :record, :now, :now)');
   const update = database.prepare('update suites set record = :record, updated_at = :now where id = :id');
@@ -28,7 +28,7 @@ export function createSuiteStore(database: DatabaseSync) {
   const selectAll = database.prepare(`${select} from suites where project_id = ? order by created_at, rowid`);
   return {
     list: (projectId: string): SuiteRecord[] => suiteRows.all(selectAll.all(projectId)),
-    /** Of every project: those that run by themselves. */
+    /** Lists the suites of all projects that run by themselves. */
     listScheduled: (): SuiteRecord[] => suiteRows.all(selectScheduled.all()),
     get: (projectId: string, id: string): SuiteRecord | undefined => suiteRows.one(selectOne.get(projectId, id)),
     insert: (suite: { id: string; projectId: string; content: SuiteContent; now: number }): void => {

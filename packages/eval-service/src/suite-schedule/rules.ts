@@ -19,10 +19,10 @@ interface ScheduleWrite {
 }
 
 /**
- * Applies a write to the schedule of a suite. The first run is due after one whole interval; a write that changes nothing leaves it at
- * that. Disabling keeps the interval and the environment.
+ * Applies a write to the schedule of a suite. The first run is due after one whole interval; a write without changes does not move it.
+ * Disabling keeps the interval and the environment.
  *
- * @throws {ApiError} VALIDATION_ERROR where the interval or the environment is missing, or is not one of the suite's
+ * @throws {ApiError} VALIDATION_ERROR if the interval or the environment is missing, or if the environment is not one of the suite's
  */
 export function planSchedule(
   suite: SuiteContent,
@@ -69,9 +69,9 @@ function choosePin(
 }
 
 /**
- * Fits the schedule of a suite to its environments after these have changed: an enabled one keeps its environment, and takes the only one.
+ * Adapts the schedule of a suite after its environments changed. An enabled schedule keeps its environment, or takes the only one.
  *
- * @throws {ApiError} VALIDATION_ERROR where that is not possible
+ * @throws {ApiError} VALIDATION_ERROR if neither is possible
  */
 export function fitSchedule({ schedule, environmentIds = [] }: SuiteContent): SuiteSchedule | undefined {
   if (schedule === undefined) return undefined;
@@ -94,39 +94,39 @@ export function fitSchedule({ schedule, environmentIds = [] }: SuiteContent): Su
   return { ...schedule, environmentId: first };
 }
 
-/** A schedule that is enabled. */
+/** An enabled schedule. */
 export interface DueSchedule extends SuiteSchedule {
   intervalMinutes: number;
   dueAt: number;
 }
 
-/** Undefined where the suite does not run by itself. */
+/** Undefined if the suite does not run by itself. */
 export function getDueSchedule({ schedule }: SuiteContent): DueSchedule | undefined {
   if (schedule?.enabled !== true || schedule.intervalMinutes === null || schedule.dueAt === null) return undefined;
   return { ...schedule, intervalMinutes: schedule.intervalMinutes, dueAt: schedule.dueAt };
 }
 
-/** The latest due time that has come; of several that were missed, only this one counts. */
+/** Finds the latest due time in the past. If several were missed, only this one is used. */
 export function findDueTime({ dueAt, intervalMinutes }: DueSchedule, now: number): number {
   const intervalMs = intervalMinutes * minuteMs;
   return dueAt + Math.floor((now - dueAt) / intervalMs) * intervalMs;
 }
 
 /**
- * Moves a schedule on from a due time that was served. `served` is the schedule as it was then: a write of the interval meanwhile has
- * set a new time, and a clock that went back meanwhile has moved the old one.
+ * Advances a schedule after a due time was served. `served` is the schedule at that time: meanwhile, a write of the interval may have set a
+ * new time, and a clock that went back may have moved the old one.
  */
 export function passDueTime(current: DueSchedule, served: DueSchedule, dueTime: number): DueSchedule {
   if (current.intervalMinutes !== served.intervalMinutes || current.dueAt > served.dueAt) return current;
   return { ...current, dueAt: current.dueAt + (dueTime - served.dueAt) + served.intervalMinutes * minuteMs };
 }
 
-/** Moves a schedule with a clock that went back, so that the next run comes neither early nor late. */
+/** Moves a schedule back with the clock, so that the next run is neither early nor late. */
 export function rewindSchedule(schedule: DueSchedule, byMs: number): DueSchedule {
   return { ...schedule, dueAt: schedule.dueAt - byMs, rewinds: schedule.rewinds + 1 };
 }
 
-/** Brings a due time that is further away than an interval back: the clock went back while nothing watched it. */
+/** Moves a due time that is more than an interval away: the clock went back while no scheduler was running. */
 export function limitWait(schedule: DueSchedule, now: number): DueSchedule {
   const excessMs = schedule.dueAt - now - schedule.intervalMinutes * minuteMs;
   return excessMs > 0 ? rewindSchedule(schedule, excessMs) : schedule;

@@ -8,15 +8,15 @@ import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
 import { type DueSchedule, findDueTime, getDueSchedule, limitWait, passDueTime, rewindSchedule } from './rules.ts';
 
-/** How long the wall clock may jump unnoticed; also how long a run waits for a slot before it tries again. */
+/** The longest wait, after which a jump of the wall clock is noticed, and a run that waits for a slot tries again. */
 const longestWaitMs = 15_000;
 
-/** Clocks are corrected by fractions of a second all the time. */
+/** A smaller lag is ignored, because clocks are constantly corrected by fractions of a second. */
 const toleratedLagMs = 1000;
 
 /** Starts the runs of suites that are due. */
 export interface Scheduler extends AsyncDisposable {
-  /** Has the scheduler take in what `write` changes in a schedule. */
+  /** Runs `write`, and applies the schedules that it changes. */
   change<Result>(write: () => Result): Result;
 }
 
@@ -28,10 +28,10 @@ interface SchedulerParts {
 }
 
 /**
- * Starts runs by the schedules of the suites, until it is disposed: of each due time one. The next due time is kept in the store. Times that
- * passed while no service ran, or in a jump of the clock, count once. A clock that goes back moves the due times with it. A suite that
- * cannot run is logged, and tried again an interval later; where all slots for runs are taken, it waits for one. A run is made for the user
- * who set the schedule last.
+ * Starts runs by the schedules of the suites until it is disposed, one run per due time. The next due time is kept in the store. Due times that
+ * passed while no service ran, or in a jump of the clock, count once. If the clock goes back, the due times move with it. If a suite cannot
+ * run, the reason is logged, and it is tried again an interval later; while all slots for runs are taken, it waits for one. A run is made for
+ * the user who set the schedule last.
  */
 export function startScheduler({ store, clock, logger, creator }: SchedulerParts): Scheduler {
   const stop = new AbortController();
@@ -39,7 +39,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
   let seen = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
   /** Suites whose run is being created. */
   const starting = new Set<string>();
-  /** Until when a suite waits for a slot, on the monotonic clock. */
+  /** The end of each suite's wait for a slot, on the monotonic clock. */
   const waiting = new Map<string, number>();
 
   const keep = ({ id, projectId }: SuiteRecord, change: (schedule: DueSchedule) => DueSchedule): void => {
@@ -48,7 +48,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
     if (suite === undefined || before === undefined) return;
     const schedule = change(before);
     if (schedule === before) return;
-    // Not a change that a client made.
+    // The time of the update is unchanged, because no client made this change.
     store.suites.update({ id, content: { ...suite.content, schedule }, now: suite.updatedAt });
   };
 
@@ -65,7 +65,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
     const name = JSON.stringify(content.name);
     try {
       const body = { suiteId, ...(schedule.environmentId !== null && { environmentId: schedule.environmentId }) };
-      // The servers of the run get the tokens of who set the schedule.
+      // The servers of the run get the tokens of the user who set the schedule.
       const create = () => creator.createDueRun(projectId, body, `${dueTime}:${schedule.rewinds}`);
       const { caller } = schedule;
       const { runId } = await (caller === undefined ? create() : currentCaller.run(caller, create));
@@ -84,7 +84,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
     keep(suite, (current) => passDueTime(current, schedule, dueTime));
   };
 
-  /** Starts what is due; returns in how many milliseconds something else is, or null where nothing will be. */
+  /** Starts the runs that are due. Returns the milliseconds until the next due time, or null if there is none. */
   const serveDue = (): number | null => {
     observeClock();
     const now = clock.now();
@@ -120,7 +120,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
   };
 
   const run = async (): Promise<void> => {
-    // The service is still being put together.
+    // Waits until the service is complete.
     await Promise.resolve();
     if (stop.signal.aborted) return;
     for (const suite of store.suites.listScheduled()) keep(suite, (schedule) => limitWait(schedule, clock.now()));
@@ -132,7 +132,7 @@ export function startScheduler({ store, clock, logger, creator }: SchedulerParts
 
   return {
     change: (write) => {
-      // What is written is a time of the clock as it is now.
+      // The due times in a write refer to the current clock.
       observeClock();
       const result = write();
       alarm.abort();

@@ -16,10 +16,10 @@ interface ApplyTarget {
 }
 
 /**
- * Carries out a plan, and nothing else. The ledger is written before the cases that it lists, so that a sync that is stopped still
- * knows its own. Resolves to the id of the suite.
+ * Carries out exactly the given plan. The ledger is written before its cases, so that an interrupted sync still recognizes the cases that it
+ * created. Resolves to the id of the suite.
  *
- * @throws {ProtocolError} naming the cases that the service did not take
+ * @throws {ProtocolError} with the cases that the service did not store
  */
 export async function applySuiteSync(
   client: ServiceClient,
@@ -54,12 +54,12 @@ export async function applySuiteSync(
   const gone = [...plan.replace, ...plan.delete].map(({ caseId }) => caseId);
   for (const caseId of gone) await deleteIfThere(client, { projectId, suiteId, caseId, ...options });
   await createAll(client, plan, { projectId, suiteId, ...options });
-  // Last, since a suite that never had a case may be none to the service.
+  // Deleted last, because the service may not accept a suite without a case.
   if (created !== null) await deleteIfThere(client, { projectId, ...created, ...options });
   return suiteId;
 }
 
-/** The API creates no suite without a case, and only cases that are created apart can be given their ids. */
+/** Creates a suite with a placeholder case: the API creates no suite without a case, and only cases that are added later can have their own ids. */
 async function createEmptySuite(
   client: ServiceClient,
   { suite, servers, ledger }: SuiteSyncPlan,
@@ -103,7 +103,7 @@ async function createAll(
       projectId,
       suiteId,
       cases: cases.slice(start, start + limits.testsPerRequest),
-      // What others have put there is no reason to leave a case out.
+      // A duplicate of a case that another client created does not block the creation.
       duplicatePolicy: 'warn',
       idempotencyKey: randomUUID(),
       ...options,

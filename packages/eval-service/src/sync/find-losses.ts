@@ -10,7 +10,7 @@ import { isSent } from '../../../../src/suite/dialect.ts';
 import { findCasesWithoutModel } from '../../../../src/suite/model-settings.ts';
 import type { SourceDocument } from '../../../../src/suite/source-document.ts';
 
-/** What a service keeps of a suite and of a case. Rows and several models become cases of their own. */
+/** The fields of a suite and of a case that a service keeps. Rows and several models become separate cases. */
 const keptOfSuite: ReadonlySet<string> = new Set([
   '$schema',
   'suite',
@@ -41,7 +41,7 @@ const keptOfCase: ReadonlySet<string> = new Set([
 ]);
 const keptOfPolicy: ReadonlySet<string> = new Set(['minimumPassRate']);
 
-/** Finds everything in an evals file that the service could not give back: `sync` refuses the file instead of losing it. */
+/** Finds all content of an evals file that the service could not return: `sync` refuses the file instead of losing it. */
 export function findLosses(
   suite: Suite,
   document: SourceDocument,
@@ -57,7 +57,7 @@ export function findLosses(
     ...suite.cases.flatMap((item) => findLostParts(item, suite, profile)),
     ...findNamesakes(suite),
   ];
-  // A mistake of a case is one of each of its rows.
+  // A mistake of a case occurs in each of its rows, and is reported once.
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }
 
@@ -110,7 +110,7 @@ function findLostParts(
   ];
 }
 
-/** A service may take two cases of one title and the same steps for one. */
+/** Finds cases of the same title, because a service may treat two cases with the same title and steps as one. */
 function findNamesakes(suite: Suite): ConfigurationIssue[] {
   const seen = new Map<string, SuiteCase>();
   return suite.cases.flatMap((item) => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What `sync` has made of a suite. The API has no field for it, so it is the last line of the suite's description, behind what people have
- * written there.
+ * The record of the suite and the cases that `sync` created. The API has no field for it, so it is the last line of the suite's description,
+ * after the text that people wrote.
  */
 export interface Ledger {
-  /** The id that the evals file gives the suite. */
+  /** The id of the suite in the evals file. */
   suiteId: string;
   /** Marks of the cases that `sync` created, by `markCase`. */
   marks: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export interface Ledger {
 const line =
   /(?:^|\n)\[mcp-eval-ci sync 1: suite ([A-Za-z0-9_-]{1,128}); cases((?: [A-Za-z0-9_-]{10})*); do not edit\]$/;
 
-/** Splits a description into what people wrote and the ledger; null where `sync` has written none. */
+/** Splits a description into the text that people wrote and the ledger; null if there is no ledger. */
 export function readLedger(description: string | null): { text: string; ledger: Ledger | null } {
   const match = line.exec(description ?? '');
   if (match === null) return { text: description ?? '', ledger: null };
@@ -31,7 +31,7 @@ export function writeLedger(text: string, { suiteId, marks }: Ledger): string {
   return text === '' ? written : `${text}\n${written}`;
 }
 
-/** Ten characters for an id, which may have 128: a description has to hold them all. */
+/** Shortens an id, which may have 128 characters, to ten, because a description must have room for all ids. */
 export function markCase(declaredId: string): string {
   return createHash('sha256').update(declaredId).digest('base64url').slice(0, 10);
 }

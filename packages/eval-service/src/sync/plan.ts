@@ -7,33 +7,33 @@ import { type CaseUpdate, compareWithStored } from '../../../../src/suite/sync.t
 import { type Ledger, markCase } from './ledger.ts';
 import type { DeclaredCase, StoredSettings, StoredSuite } from './stored-suite.ts';
 
-/** The title of the case that a suite needs to be created with. A sync that was stopped then leaves it behind, and the next one deletes it. */
+/** The title of the case with which a suite is created. An interrupted sync leaves it in the suite, and the next sync deletes it. */
 export const placeholderTitle = 'mcp-eval-ci sync is creating this suite';
 
-/** A stored case that is to go. */
+/** A stored case to delete. */
 export interface CaseDeletion {
   caseId: string;
   title: string;
 }
 
-/** What makes a stored suite the same as the file's. */
+/** The changes that make a stored suite equal to the file's. */
 export interface SuiteSyncPlan {
   suite: Suite;
-  /** Null where the service has no suite of that name. */
+  /** Null if the service has no suite of that name. */
   stored: StoredSuite | null;
-  /** The servers that it calls, the one under test first. */
+  /** The servers that the suite calls, the one under test first. */
   servers: readonly [WireServer, ...WireServer[]];
   settings: SettingChange[];
   create: SuiteCase[];
   update: CaseUpdate[];
-  /** Deleted and created again, since the API keeps a case the kind that it is. */
+  /** Cases that are deleted and created again, because the API does not change the kind of a case. */
   replace: Array<CaseDeletion & { testCase: SuiteCase }>;
   delete: CaseDeletion[];
-  /** What `sync` made and the file no longer has, where nothing is to be deleted. */
+  /** Cases that `sync` created and the file no longer has, if they must not be deleted. */
   surplus: CaseDeletion[];
-  /** What `sync` did not make and the file does not have: it stays. */
+  /** Cases that `sync` did not create and the file does not have; they stay. */
   foreign: CaseDeletion[];
-  /** Differs in a way that only people may resolve. */
+  /** Differences that only people may resolve. */
   conflicts: string[];
   unchanged: number;
   ledger: Ledger;
@@ -45,15 +45,15 @@ export interface SettingChange {
   to: string;
 }
 
-/** The name by which calls of the server under test are stored. */
+/** The servers of a suite, the first being the one under test, and the options of the sync. */
 interface SyncTarget {
   servers: readonly [WireServer, ...WireServer[]];
   dialect: Dialect;
-  /** Whether what `sync` made and the file no longer has is deleted. */
+  /** True if cases that `sync` created and the file no longer has are deleted. */
   prune: boolean;
 }
 
-/** Plans the changes, which are none where the suite says the same already. Cases are found by their ids alone. */
+/** Plans the changes; there are none if the stored suite already equals the file's. Cases are matched only by their ids. */
 export function planSuiteSync(suite: Suite, stored: StoredSuite | null, target: SyncTarget): SuiteSyncPlan {
   const { servers, dialect, prune } = target;
   const options = { serverName: servers[0].name, dialect };
@@ -121,10 +121,10 @@ export function planSuiteSync(suite: Suite, stored: StoredSuite | null, target: 
   return plan;
 }
 
-/** What the file says of the suite, in the words of the API. */
+/** Returns the settings of the file's suite in the terms of the API. */
 export function wantedSettings(suite: Suite): StoredSettings {
   const { policy, model, cases } = suite;
-  // They are the same in all of them: a case's own are refused.
+  // All cases have the same settings, because a case with its own is refused.
   const { modelSettings } = cases[0] ?? {};
   return {
     minimumAccuracy: toPercent(policy.minimumPassRate?.value ?? 1),
@@ -156,13 +156,13 @@ function listSettingChanges({ suite, servers, ledger }: SuiteSyncPlan, stored: S
   ];
 }
 
-/** Whether there is nothing to do. */
+/** True if there is nothing to change. */
 export function isInStep({ stored, settings, create, update, replace, delete: deleted }: SuiteSyncPlan): boolean {
   const isSame = [create, update, replace, deleted].every((list) => list.length === 0);
   return stored !== null && isSame && settings.every(({ name }) => name === 'ledger');
 }
 
-/** Describes a plan: a heading, then a line for each thing that it touches or leaves. Names are as they came. */
+/** Describes a plan: a heading, then a line for each item that it changes or leaves. Names are not escaped. */
 export function describeSuiteSync(plan: SuiteSyncPlan): string[] {
   const { suite, stored, settings, create, update, replace, surplus, foreign, unchanged } = plan;
   const kept = formatCount(unchanged, 'case');

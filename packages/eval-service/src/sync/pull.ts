@@ -9,16 +9,16 @@ import { placeholderTitle, wantedSettings } from './plan.ts';
 import type { DeclaredCase, StoredSuite } from './stored-suite.ts';
 
 /**
- * Writes a stored suite as an evals file. The file is read again and compared with the suite, so that it says exactly what the
- * service keeps.
+ * Writes a stored suite as an evals file. The file is read again and compared with the suite, so that it contains exactly what the service
+ * stores.
  *
- * @throws {ConfigurationError} naming the cases that an evals file cannot say
+ * @throws {ConfigurationError} with the cases that an evals file cannot represent
  */
 export function pullSuite(stored: StoredSuite, dialect: Dialect): string {
   const { name, settings, ledger } = stored;
   const cases = stored.cases.filter(({ title }) => title !== placeholderTitle);
   const [server, ...others] = stored.servers;
-  // Of several, each call names its own.
+  // If there are several servers, each call names its own.
   const serverName = others.length === 0 ? (server?.name ?? '') : '';
   const runsAtLeast = settings.minimumIterations;
   const text = writeSuite({
@@ -74,7 +74,7 @@ function toWritable(
     title: title ?? '',
     isNegative,
     runs: Math.max(iterations ?? 1, runsAtLeast),
-    // Of a case that asks no model, a service keeps whatever stood in for one.
+    // The service may store a placeholder as the model of a case that asks none.
     models: steps.some(({ kind }) => kind === 'prompt') ? (models ?? []).map(nameModel) : [],
     expectedOutput,
     scenario,

@@ -8,21 +8,21 @@ import { operations } from '../../../../src/service/operations/table.ts';
 import type { WireServer } from '../../../../src/service/wire.ts';
 import { type Ledger, readLedger } from './ledger.ts';
 
-/** Stands for "none" where the API requires a model of a suite that asks none. */
+/** Means "none" if the API requires a model and the suite asks none. */
 export const noModel = 'none/none';
 
-/** A case under the id that it was given when it was created; null where the service shows none. */
+/** A case with the id that it got at its creation; null if the service does not return it. */
 export interface DeclaredCase extends StoredCase {
   declaredId: string | null;
 }
 
-/** A suite as a service keeps it. */
+/** A suite as a service stores it. */
 export interface StoredSuite {
   id: string;
   name: string;
-  /** What people wrote of its description. */
+  /** The part of its description that people wrote. */
   text: string;
-  /** Null where `sync` did not make it. */
+  /** Null if `sync` did not create it. */
   ledger: Ledger | null;
   settings: StoredSettings;
   servers: WireServer[];
@@ -30,18 +30,18 @@ export interface StoredSuite {
   cases: DeclaredCase[];
 }
 
-/** What `sync` keeps of a suite in addition to its cases. */
+/** The settings of a suite that `sync` compares, in addition to its cases. */
 export interface StoredSettings {
   /** Percent, 0..100. */
   minimumAccuracy: number;
-  /** Every case runs at least this often. */
+  /** Every case runs at least so many times. */
   minimumIterations: number;
   model: string | null;
   systemPrompt: string | null;
   temperature: number | null;
 }
 
-/** Reads a suite with its cases. Calls name their server, also where the service has its id. */
+/** Reads a suite with its cases. Calls name their server even if the service stores its id. */
 export async function readStoredSuite(
   client: ServiceClient,
   {
@@ -71,7 +71,7 @@ export async function readStoredSuite(
     servers: own,
     cases: cases.map(({ declaredId, ...item }) => ({
       ...item,
-      // A case of its own settings; a case without inherits those of the suite.
+      // Settings of the case take precedence over the inherited settings of the suite.
       matchOptions: { ...settings?.matchOptions, ...item.matchOptions },
       checks: resolveStoredChecks(item.checks ?? null, settings?.checks ?? []),
       steps: (item.steps ?? []).map((step) => nameServer(step, { servers, own })),
@@ -80,7 +80,7 @@ export async function readStoredSuite(
   };
 }
 
-/** The checks that a stored case ends with, as its own. An envelope that says something else stays as it is, and then differs. */
+/** Resolves the checks of a stored case, including inherited ones. An unknown envelope stays unchanged and therefore differs from the file. */
 function resolveStoredChecks(
   envelope: Readonly<Record<string, unknown>> | null,
   ofSuite: readonly unknown[],

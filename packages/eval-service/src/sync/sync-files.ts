@@ -19,7 +19,7 @@ import { isInStep, planSuiteSync, type SuiteSyncPlan } from './plan.ts';
 import { pullSuite } from './pull.ts';
 import { readStoredSuite, type StoredSuite } from './stored-suite.ts';
 
-/** A project of a service. */
+/** A project of a service, with the client that reaches it. */
 export interface SyncPlace {
   client: ServiceClient;
   projectId: string;
@@ -27,7 +27,7 @@ export interface SyncPlace {
 }
 
 /**
- * Reads the evals files of these patterns below `cwd`, and refuses all that the service could not give back.
+ * Reads the evals files that match the patterns below `cwd`, and refuses all content that the service could not return.
  *
  * @throws {ConfigurationError} with every finding and its line
  */
@@ -53,9 +53,9 @@ export async function readSyncFiles(
 }
 
 /**
- * Compares the suites of files with those of the project. Reads only.
+ * Compares the suites of files with those of the project. Writes nothing.
  *
- * @throws {ConfigurationError} when a server that is called is not in the project, or people have to resolve a conflict first
+ * @throws {ConfigurationError} if a called server is not in the project, or if people must first resolve a conflict
  */
 export async function planSync(
   suites: readonly Suite[],
@@ -85,7 +85,7 @@ export async function planSync(
 /**
  * Carries out plans of `planSync`, and then reads each suite again.
  *
- * @throws {ProtocolError} when the service did not keep what it was sent
+ * @throws {ProtocolError} if the service did not store exactly what was sent
  */
 export async function applySync(plans: readonly SuiteSyncPlan[], place: SyncPlace): Promise<void> {
   const { client, ...at } = place;
@@ -118,7 +118,7 @@ export async function pullFile(suite: string, place: SyncPlace): Promise<string>
   return pullSuite(stored, client.profile.dialect);
 }
 
-/** The server under test: the named one, or the only one of the project. */
+/** Chooses the server under test: the named one, or the only one of the project. */
 function chooseServer(servers: readonly WireServer[], name: string | null): WireServer {
   const matches = name === null ? servers : findNamed(servers, name);
   const [match, ...others] = matches;
@@ -134,7 +134,7 @@ function chooseServer(servers: readonly WireServer[], name: string | null): Wire
   );
 }
 
-/** The servers that calls of a suite name. Those that the project does not have go to `issues`. */
+/** Lists the servers that calls of a suite name. Servers that the project lacks are reported in `issues`. */
 function listServerNames(suite: Suite, known: readonly WireServer[], issues: ConfigurationIssue[]): WireServer[] {
   const found = new Map<string, WireServer>();
   for (const { step, location } of suite.cases.flatMap(({ steps }) => steps)) {
