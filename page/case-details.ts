@@ -11,7 +11,7 @@ import { createTraceView } from './trace-view.ts';
 const signs: Record<DiffLine['side'], string> = { both: ' ', expected: '−', called: '+' };
 const spoken: Record<DiffLine['side'], string> = { both: '', expected: 'expected only: ', called: 'called only: ' };
 
-/** Shows what is known of a case: what it is, how long it took, what broke. */
+/** Shows the details of a case: its definition, its duration, its failures. */
 export function createCaseDetails(member: CaseReport, marks: readonly PageMark[], data: PageData): Child[] {
   const groups = [
     ...Map.groupBy(member.failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result])).values(),
@@ -100,9 +100,9 @@ function createFailure(
   );
 }
 
-/** Expected calls are those of a prompt; a case of direct calls has none, and what it called is listed. */
+/** Shows the calls of a failed iteration. Only prompts have expected calls; for a case of direct calls, the actual calls are listed. */
 function createCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): HTMLElement | null {
-  // Nothing is known of the calls that an iteration without a result did not come to.
+  // An iteration without a result may not have reached its calls.
   const hasExpected = expectedToolCalls.length > 0 && result !== 'unscored';
   if (!hasExpected && actualToolCalls.length === 0) return null;
   const lines: DiffLine[] = hasExpected

@@ -10,7 +10,7 @@ import { createFilterBar } from './filter-bar.ts';
 import { groupMarks } from './marks.ts';
 import { createStrip } from './strip.ts';
 
-/** Drawn at a time: a thousand rows cost what a hundred do, until the reader asks for more. */
+/** The number of rows that are drawn at a time, so that a thousand cases cost no more than a hundred until the reader asks for more. */
 const batchSize = 100;
 
 interface DrawnCase {
@@ -18,7 +18,7 @@ interface DrawnCase {
   open: () => void;
 }
 
-/** Lists the cases, worst first, with what narrows them down. `openWanted` opens the case that the address names. */
+/** Lists the cases, worst first, with filters. `openWanted` opens the case in the page's address. */
 export function createCaseSection(data: PageData): { section: HTMLElement; openWanted: () => void } {
   const items = listCases(data.report);
   const drawn = new Map<ListedCase, DrawnCase>();
@@ -121,7 +121,7 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
   return { row, open: () => toggle(true) };
 }
 
-/** For the address bar: the same case has the same one in every report. */
+/** Names a case in the address bar. The name of a case is the same in every report. */
 function nameAnchor({ member }: ListedCase): string {
   return `case:${encodeURIComponent(member.suiteId)}/${encodeURIComponent(member.id)}`;
 }

@@ -70,7 +70,7 @@ function createRow({ change, title, baseline, ...now }: CaseComparison): HTMLEle
   );
 }
 
-/** The difference and the range that it plausibly has, around no difference in the middle. */
+/** Draws the difference and its plausible range. No difference is in the middle. */
 function createRange({ difference, lower, upper }: RateChange): SVGElement {
   const reach = Math.max(0.1, Math.abs(lower), Math.abs(upper)) * 1.1;
   const x = (value: number) => 150 + (value / reach) * 140;

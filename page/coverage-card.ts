@@ -6,7 +6,7 @@ import { create, quote, quoteProse } from './dom.ts';
 
 const maxNamed = 200;
 
-/** Shows which part of the servers' surface the evals used and what the policy requires, by kind; null where it was not measured. */
+/** Shows the used part of the servers' surface and the required minimum, by kind; null if it was not measured. */
 export function createCoverageCard({ coverage }: PageReport, minima: readonly JudgedMinimum[]): HTMLElement | null {
   if (coverage === undefined) return null;
   const counts = countCoverage(coverage);

@@ -1,18 +1,18 @@
 import type { ToolCall } from '../src/model/run.ts';
 
-/** One line of a comparison: in both, or only in one of the two. */
+/** One line of a comparison: in both lists, or in only one of them. */
 export interface DiffLine {
   side: 'both' | 'expected' | 'called';
   text: string;
 }
 
-/** More lines than this are not compared but shown one list after the other; the comparison's cost is their product. */
+/** Longer lists are not compared but shown one after the other: the cost of a comparison is the product of the lengths. */
 const maxCompared = 1000;
 const maxDepth = 12;
 
 /**
- * Compares the calls that were expected with those that were made, line by line. Arguments are sorted by name, each on a line of
- * its own with the path that leads to it, so that neither their order nor their punctuation makes a difference.
+ * Compares the expected calls with the actual ones, line by line. Each argument is on a separate line with its path, sorted by name, so that
+ * neither order nor punctuation makes a difference.
  */
 export function compareCalls(expected: readonly ToolCall[], called: readonly ToolCall[]): DiffLine[] {
   return compareLines(expected.flatMap(listCallLines), called.flatMap(listCallLines));
@@ -43,7 +43,7 @@ function joinPath(path: string, name: string): string {
   return path === '' ? shown : `${path}.${shown}`;
 }
 
-/** Compares two lists of lines by their longest common subsequence; of lines that differ, the expected ones come first. */
+/** Compares two lists of lines by their longest common subsequence. Of differing lines, the expected ones come first. */
 export function compareLines(expected: readonly string[], called: readonly string[]): DiffLine[] {
   const all = (side: DiffLine['side'], lines: readonly string[]) => lines.map((text): DiffLine => ({ side, text }));
   if (expected.length > maxCompared || called.length > maxCompared) {
@@ -73,7 +73,7 @@ export function compareLines(expected: readonly string[], called: readonly strin
   return lines;
 }
 
-/** How many lines are common from each pair of places on. */
+/** Computes the number of common lines from each pair of positions to the end. */
 function measureCommon(expected: readonly string[], called: readonly string[]): Uint16Array[] {
   const lengths = Array.from({ length: expected.length + 1 }, () => new Uint16Array(called.length + 1));
   for (let row = expected.length - 1; row >= 0; row -= 1) {

@@ -1,9 +1,9 @@
 import { splitCode } from '../src/report/escape/plain.ts';
 
-/** What an element may hold: text is always text. */
+/** The content of an element. Text is never parsed as HTML. */
 export type Child = Node | string | null;
 
-/** Creates an element. Attributes are set as they are, so that only the page's own words go into those that mean more than text. */
+/** Creates an element. Attributes are not escaped, so attributes with a meaning beyond text get only constants of the page. */
 export function create<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>>,
@@ -14,7 +14,7 @@ export function create<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The same for SVG. */
+/** Creates an SVG element in the same way. */
 export function createSvg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string | number>>,
@@ -36,7 +36,7 @@ export function createButton(
   return button;
 }
 
-/** Creates the body of a table with its first rows, and a button that adds the others; null where there are none. */
+/** Creates the body of a table with its first rows, and a button that adds the others; null if there are no others. */
 export function createRows(
   rows: readonly HTMLElement[],
   maxRows: number,
@@ -54,22 +54,22 @@ export function createRows(
   return { body, more };
 }
 
-/** Foreign text, which must not reorder what stands around it. */
+/** Isolates untrusted text, so that it cannot reorder the text around it. */
 export function quote(text: string, name = ''): HTMLElement {
   return create('bdi', name === '' ? {} : { class: name }, text);
 }
 
-/** The same for sentences: what stands between backticks is code. */
+/** Isolates untrusted sentences; text between backticks is code. */
 export function quoteProse(text: string): HTMLElement {
   return create('bdi', {}, ...splitCode(text).map((part) => (part.isCode ? create('code', {}, part.text) : part.text)));
 }
 
-/** What screen readers say and the page does not show. */
+/** Creates text for screen readers that the page does not show. */
 export function say(text: string): HTMLElement {
   return create('span', { class: 'said' }, text);
 }
 
-/** Makes `button` show and hide what `build` returns, which is built when it is first shown. */
+/** Makes `button` show and hide the result of `build`, which is called when it is first shown. */
 export function createDisclosure(
   button: HTMLButtonElement,
   id: string,

@@ -3,10 +3,10 @@ import { create, createButton } from './dom.ts';
 import { type CaseFilter, caseGroups, type ListedCase } from './filter.ts';
 import { groupMarks } from './marks.ts';
 
-/** Typing stops for a moment before the list follows. */
+/** The list is updated after typing has paused for this time. */
 const typingMs = 120;
 
-/** Offers what narrows the list down, and applies it at once. */
+/** Creates the filters of the list, which apply at once. */
 export function createFilterBar(
   items: readonly ListedCase[],
   { suites }: PageReport,

@@ -2,12 +2,12 @@ import type { Disposition } from '../src/model/disposition.ts';
 import type { CaseReport } from '../src/model/case-report.ts';
 import type { Report } from '../src/model/report.ts';
 
-/** How the list groups cases: by how they count for the verdict. */
+/** The groups of the list: how cases count for the verdict. */
 export type CaseGroup = 'failed' | 'inconclusive' | 'set-aside' | 'passed';
 
 export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'set-aside', 'passed'];
 
-/** What the reader wants to see; null and the empty text want everything. */
+/** The filter of the reader; null and the empty text match everything. */
 export interface CaseFilter {
   group: CaseGroup | null;
   tag: string | null;
@@ -15,10 +15,10 @@ export interface CaseFilter {
   text: string;
 }
 
-/** A case of the list, with everything that a search looks at. */
+/** A case of the list, with all text that a search covers. */
 export interface ListedCase {
   member: CaseReport;
-  /** Where it stands in the report. */
+  /** The position in the report. */
   index: number;
   group: CaseGroup;
   haystack: string;
@@ -45,7 +45,7 @@ const groups: Record<Disposition, CaseGroup> = {
   unscored: 'inconclusive',
 };
 
-/** Whether a case is what the reader wants to see: every word of the text occurs in it, whatever its case. */
+/** True if a case matches the filter: every word of the text occurs in it, in upper or lower case. */
 export function matchesFilter(item: ListedCase, { group, tag, suiteId, text }: CaseFilter): boolean {
   if (group !== null && item.group !== group) return false;
   if (tag !== null && !item.member.tags.includes(tag)) return false;

@@ -13,7 +13,7 @@ import { createTrendCard } from './trend-card.ts';
 const [app, theme, source] = ['app', 'theme', 'data'].map((id) => document.getElementById(id));
 if (theme != null) startTheme(theme);
 if (app != null && source != null) {
-  // Written by the same version of the same program.
+  // The same version of the gate wrote the data.
   const data = JSON.parse(source.textContent) as PageData; // oxlint-disable-line typescript/no-unsafe-type-assertion
   draw(app, data);
   document.documentElement.dataset['ready'] = '';

@@ -1,7 +1,7 @@
 import type { VerdictOutcome } from '../src/model/verdict.ts';
 import type { CaseGroup } from './filter.ts';
 
-/** Signs that tell outcomes apart without their colours. */
+/** Symbols that distinguish outcomes without their colours. */
 export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '?' };
 
 export const groupMarks: Record<CaseGroup, string> = { ...outcomeMarks, 'set-aside': '‖' };

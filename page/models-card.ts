@@ -14,7 +14,7 @@ import { type Child, create, quote, createRows } from './dom.ts';
 
 const maxRows = 12;
 
-/** Shows how each model fared, case by case where cases run with several, and what was spent; null where no model took part. */
+/** Shows the results of each model, by case if cases run with several models, and the cost; null if no model took part. */
 export function createModelsCard(report: PageReport): HTMLElement | null {
   const { models } = report;
   if (models === null) return null;

@@ -7,7 +7,7 @@ import { create, createSvg, quote } from './dom.ts';
 const width = 600;
 const height = 170;
 const frame = { left: 58, right: 16, top: 14, bottom: 24 };
-/** More lines than these look alike. */
+/** More lines could not be distinguished. */
 const maxLines = 6;
 
 const stateWords: Record<RoundsRequirement['state'], string> = {
@@ -17,7 +17,7 @@ const stateWords: Record<RoundsRequirement['state'], string> = {
   counted: 'counted',
 };
 
-/** Draws how far each requirement of a suite was decided after each round; null where its number of iterations was fixed. */
+/** Draws how far each requirement of a suite was decided after each round; null if the number of iterations was fixed. */
 export function createRoundsChart(suite: SuiteReport, currency: string): HTMLElement | null {
   const { rounds } = suite;
   const sentence = describeRoundsDecision(suite, currency);
@@ -68,7 +68,7 @@ function createChart({ ran }: RoundsReport, requirements: readonly RoundsRequire
   );
 }
 
-/** A dot that passed, a diamond that failed, a ring that is open. */
+/** Creates the end of a line: a dot if passed, a diamond if failed, a ring if undecided. */
 function createEnd(
   requirement: RoundsRequirement,
   { passed, failed }: RoundPoint,

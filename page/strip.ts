@@ -6,7 +6,7 @@ type Standing = PageMark[1] | 'missing';
 
 const maxMarks = 24;
 
-/** A mark per iteration, or their shares where they are many. Failed ones stand out by their height, too. */
+/** Draws a mark per iteration, or the shares of the results if there are many iterations. Failed ones are also higher. */
 export function createStrip(member: CaseReport, marks: readonly PageMark[]): HTMLElement {
   const counts = countStandings(member);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);

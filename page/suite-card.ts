@@ -12,10 +12,10 @@ const stateWords: Record<RequirementReport['state'], string> = {
 };
 const stateMarks: Record<RequirementReport['state'], string> = { met: '✓', 'not-met': '✗', unknown: '?' };
 
-/** Shows how a suite fared against its minimum, and against its other requirements. */
+/** Shows the result of a suite against its minimum, and against its other requirements. */
 export function createSuiteCard(suite: SuiteReport, currency: string): HTMLElement {
   const { name, verdict, totals, run, concurrency } = suite;
-  // A rate over part of the iterations looks like a result and is none.
+  // A rate over only a part of the iterations would look like a result.
   const rate = verdict.outcome === 'inconclusive' ? null : totals.passRate;
   return create(
     'section',
@@ -43,7 +43,7 @@ export function createSuiteCard(suite: SuiteReport, currency: string): HTMLEleme
   );
 }
 
-/** With the interval of the rate where a confidence is required. */
+/** Describes the pass rate, with its interval if a confidence is required. */
 function describeFinding(suite: SuiteReport): string {
   const { requirements, verdict, minimumPassRateSource } = suite;
   const own = requirements.find(({ kind, scope }) => kind === 'minimum-pass-rate' && scope === 'suite');

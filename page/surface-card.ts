@@ -7,7 +7,7 @@ const maxRows = 6;
 const maxGates = 30;
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** Shows what changed of the tools, prompts and resources, and what each tool takes of the context of a model; null where nothing is compared. */
+/** Shows changes of tools, prompts and resources, and the size of each tool in a model's context; null if there is no comparison. */
 export function createSurfaceCard({ surface, trend }: PageReport): HTMLElement | null {
   if (surface === undefined) return null;
   const { configurations, unread } = surface;
@@ -76,7 +76,7 @@ function createChange({ severity, id, message, reason }: SurfaceChange): HTMLEle
   );
 }
 
-/** The size of a tool in gate after gate, oldest first; a dot where the tool was missing. */
+/** Draws the size of a tool over successive gates, oldest first; a dot if the tool was missing. */
 function createCourse(course: ReadonlyArray<number | null>): HTMLElement {
   const known = course.filter((bytes) => bytes !== null);
   const [lowest, highest] = [Math.min(...known), Math.max(...known)];

@@ -5,7 +5,7 @@ import { create } from './dom.ts';
 
 const maxBars = 300;
 
-/** Draws how long each iteration took; null where no duration is known. */
+/** Draws how long each iteration took; null if no duration is known. */
 export function createTimeline({ total, planned }: CaseReport, marks: readonly PageMark[]): HTMLElement | null {
   const timed = marks.flatMap(([number, standing, durationMs, isReplayed]) =>
     durationMs === null
@@ -49,7 +49,7 @@ export function createTimeline({ total, planned }: CaseReport, marks: readonly P
   );
 }
 
-/** Where the answers of the model came from; null without a model. */
+/** Names the source of the model's answers; null without a model. */
 function nameAnswers(isReplayed: boolean | null): string | null {
   if (isReplayed === null) return null;
   return isReplayed ? 'recorded' : 'live';

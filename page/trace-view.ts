@@ -3,7 +3,7 @@ import { formatDuration } from '../src/base/time.ts';
 import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../src/model/evidence.ts';
 import { type Child, create, createButton, quote } from './dom.ts';
 
-/** Longer texts fold, so that a large result does not hide the next message. */
+/** Longer texts are folded, so that a large result does not hide the next message. */
 const maxShownLength = 1500;
 
 const captions: Record<TracedPart['kind'], string> = {
@@ -13,7 +13,7 @@ const captions: Record<TracedPart['kind'], string> = {
   error: 'answers with an error',
 };
 
-/** Shows what an iteration did: where the time went, then every message. */
+/** Shows the trace of an iteration: its durations, then all messages. */
 export function createTraceView({ messages, spans, spansLeftOut }: IterationTrace): Child[] {
   return [
     ...(spans.length === 0

@@ -8,7 +8,7 @@ const width = 600;
 const height = 190;
 const frame = { left: 44, right: 16, top: 14, bottom: 22 };
 
-/** Draws the pass rates of the gates before this one; null where there are none. */
+/** Draws the pass rates of the gates before this one; null if there are none. */
 export function createTrendCard(report: PageReport): HTMLElement | null {
   const runs = listTrendRuns(report);
   if (runs === null || report.trend === null) return null;
@@ -78,7 +78,7 @@ function createChart(runs: readonly TrendRun[], minimum: number | null): SVGElem
   );
 }
 
-/** A dot that passed, a diamond that did not, a ring that established nothing. */
+/** Creates the point of a run: a dot if it passed, a diamond if it failed, a ring if it was inconclusive. */
 function createPoint(run: TrendRun, x: number, y: number, isLast: boolean): SVGElement {
   const { outcome, passed, total, startedAt } = run;
   const size = isLast ? 7 : 5;

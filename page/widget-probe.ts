@@ -1,7 +1,7 @@
-// The program that the gate runs in a rendered widget to find elements, in a world of its own: it shares the document with the
-// widget's scripts and none of their values. src/browser/elements.ts calls its functions.
+// The program that the gate runs in a rendered widget to find elements. It runs in an isolated world: it shares the document with the
+// widget's scripts, but none of their values. src/browser/elements.ts calls its functions.
 
-/** How elements are found in addition to a role, which the browser itself resolves. */
+/** The parts of a query in addition to a role, which the browser itself resolves. */
 interface Query {
   css?: string;
   text?: string;
@@ -10,7 +10,7 @@ interface Query {
 
 type Aim = { x: number; y: number } | { problem: string };
 
-/** The document and all open shadow roots in it. */
+/** Lists the document and all open shadow roots in it. */
 function listRoots(): Array<Document | ShadowRoot> {
   const roots: Array<Document | ShadowRoot> = [document];
   for (const root of roots) {
@@ -23,7 +23,7 @@ const normalize = (text: string) => text.replaceAll(/\s+/g, ' ').trim().toLowerC
 
 const ownTextTypes = new Set(['button', 'submit', 'reset']);
 
-/** What an element shows as text. */
+/** Returns the text that an element shows. */
 function readText(element: Element): string {
   if (element instanceof HTMLInputElement) return ownTextTypes.has(element.type) ? element.value : '';
   return element instanceof HTMLElement ? element.innerText : (element.textContent ?? '');
@@ -31,7 +31,7 @@ function readText(element: Element): string {
 
 const silent = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'NOSCRIPT', 'HEAD', 'TITLE']);
 
-/** The innermost elements with a text. */
+/** Finds the innermost elements that contain a text. */
 function findByText(text: string): Element[] {
   const needle = normalize(text);
   const has = (element: Element) => !silent.has(element.tagName) && normalize(readText(element)).includes(needle);
@@ -42,7 +42,7 @@ function findByText(text: string): Element[] {
   return listRoots().flatMap((root) => [...root.children].filter(has).flatMap(descend));
 }
 
-/** Finds the elements that every part of a query selects, among those with a role where one is asked for. */
+/** Finds the elements that match every part of a query, among those with a role if the query has one. */
 function find({ css, text, testId }: Query, withRole: readonly Element[] | null): Element[] {
   const select = (selector: string) => listRoots().flatMap((root) => [...root.querySelectorAll(selector)]);
   const lists = [
@@ -70,7 +70,7 @@ function isEditable(element: Element): element is Editable {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 }
 
-/** What a field holds; null where the element is none. */
+/** Returns the content of a field; null if the element is not a field. */
 function readValue(element: Element): string | null {
   if (isEditable(element) || element instanceof HTMLSelectElement) return element.value;
   return element instanceof HTMLElement && element.isContentEditable ? element.innerText : null;
@@ -109,7 +109,7 @@ function findAt(x: number, y: number): Element | null {
   }
 }
 
-/** Scrolls an element into view and says where a click meets it. */
+/** Scrolls an element into view and returns the point of a click on it. */
 function aim(element: Element): Aim {
   if (isDisabled(element)) return { problem: 'is disabled' };
   element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
@@ -121,7 +121,7 @@ function aim(element: Element): Aim {
   return holds(element, hit) || isLabel ? { x, y } : { problem: `is covered by ${nameElement(hit)}` };
 }
 
-/** Puts the focus into a field and selects what it holds; returns why that is not possible, or null. */
+/** Focuses a field and selects its content. Returns the reason if that is not possible, or null. */
 function focus(element: Element): string | null {
   if (!(element instanceof HTMLElement) || readValue(element) === null) return 'takes no text';
   if (isDisabled(element)) return 'is disabled';
@@ -138,7 +138,7 @@ addEventListener('message', ({ data }) => {
   if (typeof data === 'object' && data !== null && typeof data.method === 'string') received.add(data.method);
 });
 
-/** Waits until the widget has drawn what its scripts have changed so far. */
+/** Waits until the widget has drawn the changes of its scripts. */
 async function settle(): Promise<void> {
   await new Promise<void>((resolve) => {
     // A page that draws nothing has no frames.
