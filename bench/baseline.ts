@@ -1,5 +1,5 @@
-// How often a gate with a baseline fails for a server that did not change, and how often it finds a case that did, by simulation with the
-// product's own functions. `once` judges by the planned iterations alone, as `judge` does with a report that has no further ones.
+// Simulates how often a gate with a baseline fails for an unchanged server, and how often it finds a changed case, with the product's own
+// functions. `once` judges only by the planned iterations, as `judge` does with a report without further iterations.
 import type { Baseline } from '../lib/model/comparison.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import { selectAffordable } from '../lib/verdict/compare-base.js';
@@ -12,9 +12,9 @@ const limits = { maximumRegressions: 0, maximumRateDrop: null };
 
 interface Design {
   title: string;
-  /** How often an iteration fails then and now. */
+  /** The failure rate of an iteration, before and now. */
   flake: number;
-  /** How often the first case fails now; as the others unless given. */
+  /** The current failure rate of the first case; by default, that of the others. */
   broken?: number;
   runs: number;
 }
@@ -27,7 +27,7 @@ const designs: readonly Design[] = [
   { title: 'flake 1%, one case fails by half', flake: 0.01, broken: 0.5, runs: 1 },
 ];
 
-/** Prints the shares of gates that fail, and throws where too many do for nothing, or too few for a broken case. */
+/** Prints the shares of gates that fail. Throws if too many fail for an unchanged server, or too few for a broken case. */
 export function measureBaseline(): void {
   console.log(`\nGates of ${cases} cases with a baseline, ${gates} a row: how many fail`);
   console.log('| Cases | Server | Planned iterations alone | With further iterations | Further iterations |');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Runs a script of this folder in a process of its own and returns the JSON line it prints. */
+/** Runs a script of this folder in a separate process and returns the JSON line that it prints. */
 export async function measureInChild<T>(script: string, args: readonly string[]): Promise<T> {
   const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,7 +9,7 @@ import { findMedian } from './child.ts';
 const rounds = 9;
 const dist = new URL('../dist/', import.meta.url);
 
-/** From the start of the process to its first request, for the action's bundle and for two yardsticks, in turn. */
+/** Measures the time from the start of the process to its first request, for the action's bundle and for two yardsticks, in turn. */
 export async function measureColdStart(): Promise<void> {
   console.log(`\nCold start: from the start of the process to its first request, median of ${rounds} rounds`);
   const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-bench-'));

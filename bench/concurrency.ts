@@ -1,2 +1,2 @@
-/** Calls at the same time, by the gate and by the SDK that it is measured against. */
+/** The number of simultaneous calls, for the gate and for the SDK as its yardstick. */
 export const concurrency = 4;

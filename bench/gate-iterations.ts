@@ -1,4 +1,4 @@
-// Child of the benchmarks: takes `iterations` tool calls through the gate and prints what they cost.
+// Child of the benchmarks: makes `iterations` tool calls through the gate and prints their cost.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { createRedactor } from '../lib/base/redaction.js';
@@ -8,7 +8,7 @@ import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { concurrency } from './concurrency.ts';
 
-// As the action and the command do.
+// The action and the command do the same.
 limitHeapGrowth();
 
 const [url = '', iterations = ''] = process.argv.slice(2);
@@ -39,7 +39,7 @@ const { report } = await gate(plan, {
 console.log(
   JSON.stringify({
     durationMs: performance.now() - startedMs,
-    // Kilobytes on every platform, says libuv.
+    // libuv reports kilobytes on every platform.
     peakBytes: process.resourceUsage().maxRSS * 1024,
     passed: report.totals.passed,
   }),

@@ -1,4 +1,4 @@
-/** The part that the benchmark uses; the package brings no types. */
+/** The types that the benchmark uses; the package has none. */
 declare module 'http-proxy' {
   import type { Agent, IncomingMessage, ServerResponse } from 'node:http';
   interface ProxyServer {

@@ -24,7 +24,7 @@ const shapes: readonly Shape[] = [
   { title: '1000 cases × 100, all failed', cases: 1000, runs: 100, failing: 1, traces: maxTraces },
 ];
 
-/** How large the report's page is, how long it takes to render, and how long until a reader can use it. */
+/** Measures the size of the report's page, the time to render it, and the time until a reader can use it. */
 export async function measurePage(): Promise<void> {
   console.log('\nreport.html: size, time to render, and in Chromium the time from opening it');
   await using browser = missingBrowser === null ? await launchBrowser() : undefined;

@@ -1,4 +1,4 @@
-// Child of the benchmarks: takes the iterations of one evals file through the gate and prints what they cost, plan included.
+// Child of the benchmarks: runs the iterations of one evals file through the gate and prints their cost, including the plan.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { createRedactor } from '../lib/base/redaction.js';
@@ -8,7 +8,7 @@ import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { concurrency } from './concurrency.ts';
 
-// As the action and the command do.
+// The action and the command do the same.
 limitHeapGrowth();
 
 const [url = '', cwd = '', evals = ''] = process.argv.slice(2);

@@ -26,7 +26,7 @@ const rounds = 3;
 
 const model = { provider: 'anthropic', name: 'claude-bench' };
 
-/** 1,000 iterations with a prompt that are replayed, against the same calls of tools pinned. */
+/** Measures 1,000 replayed iterations with a prompt against the same tool calls without a model. */
 export async function measureReplay(): Promise<void> {
   console.log(`\nReplay: ${cases * runs} iterations on server-everything over HTTP, ${rounds} rounds, plan included`);
   const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-bench-'));
@@ -64,7 +64,7 @@ function writeEvals(kind: 'pinned' | 'replayed'): string {
   return JSON.stringify({ suite: kind, id: kind, runs, model: `${model.provider}/${model.name}`, cases: list });
 }
 
-/** Asks for the tool, then repeats what it said. */
+/** Calls the tool, then repeats its result. */
 function answer({ prompt }: ModelCall): ModelAnswer {
   const said = JSON.stringify(prompt);
   const message = /hello \d+/.exec(said)?.[0] ?? '';
@@ -82,7 +82,7 @@ function answer({ prompt }: ModelCall): ModelAnswer {
   };
 }
 
-/** Records each case once; every other iteration has the same conversation. */
+/** Records each case once, because every other iteration has the same conversation. */
 async function recordCases(directory: string): Promise<void> {
   await using server = await startEverything();
   const redactor = createRedactor();
@@ -122,7 +122,7 @@ async function recordCases(directory: string): Promise<void> {
 }
 
 async function measureOnce(directory: string, evals: string): Promise<Cost> {
-  // A server of its own for each side: this one slows down with every session it has ever seen.
+  // Each side gets a separate server, because this server slows down with every session that it has ever had.
   await using server = await startEverything();
   const cost = await measureInChild<Cost>('./replay-iterations.ts', [server.url, directory, evals]);
   if (cost.passed !== cases * runs) throw new Error(`${evals}: ${cost.passed} passed. ${JSON.stringify(cost.verdict)}`);

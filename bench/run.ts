@@ -1,6 +1,6 @@
-// Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
-// `npm run bench` runs everything; `npm run bench -- throughput` one part. `npm run bench -- gates` takes days for all cells, and runs only
-// where it is named; the arguments after it choose cells.
+// Prints ratios to yardsticks that are measured in the same run, because absolute times depend more on the machine.
+// `npm run bench` runs everything; `npm run bench -- throughput` runs one part. `npm run bench -- gates` takes days for all cells, and runs only
+// if it is named; further arguments select cells.
 import { measureBaseline } from './baseline.ts';
 import { measureColdStart } from './cold-start.ts';
 import { runGates } from './gates/main.ts';

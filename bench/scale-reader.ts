@@ -1,4 +1,4 @@
-// Child of the scale benchmark: reads a run to its end and reports on it, as the gate does after its run.
+// Child of the scale benchmark: reads a run to its end and reports it, as the gate does after its run.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
@@ -19,7 +19,7 @@ import { getRun } from '../lib/service/runs.js';
 import { judgeGate } from '../src/verdict/judge-gate.ts';
 import { createTally } from '../lib/verdict/tally.js';
 
-// As the action and the command do.
+// The action and the command do the same.
 limitHeapGrowth();
 
 const [baseUrl = '', apiKey = '', projectId = '', runId = '', directory = '', cases = '', runs = ''] =

@@ -1,4 +1,4 @@
-// Child of the scale benchmark: the embedded service with one run that has ended, of so many iterations.
+// Child of the scale benchmark: the embedded service with one ended run that has the given number of iterations.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ process.on('disconnect', () => {
 const { baseUrl, apiKey, projectId } = service;
 process.send?.({ baseUrl, apiKey: apiKey.reveal(), projectId, runId: 'run_scale' });
 
-/** Every tenth iteration failed. */
+/** Fills the store with iterations; every tenth failed. */
 function fillStore(): void {
   const store = openStore(dataDir);
   const now = Date.now();

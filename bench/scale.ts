@@ -17,7 +17,7 @@ interface Reading {
   outcome: string;
 }
 
-/** A run of 100,000 iterations, a tenth of them failed, from a service in another process to the last file. */
+/** Measures a run of 100,000 iterations, a tenth of them failed, from a service in another process to the last file. */
 export async function measureScale(): Promise<void> {
   console.log(`\nScale: ${cases * runs} iterations read, judged and reported, every one of them written to disk`);
   const service = fork(new URL('scale-service.ts', import.meta.url), [String(cases), String(runs)]);

@@ -1,5 +1,5 @@
-// Child of the benchmarks: the same calls through the bare SDK, with the same session policy (a fresh session each, ended
-// with DELETE) and the same number at once. Its cost is the lower bound; the gate is measured against it.
+// Child of the benchmarks: makes the same calls through the bare SDK, with the same sessions (a new session each, ended with DELETE) and the
+// same concurrency. Its cost is the lower bound against which the gate is measured.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import pMap from 'p-map';
 import { concurrency } from './concurrency.ts';

@@ -1,15 +1,15 @@
-// How often a comparison with the base is wrong, and how many pairs it takes, by simulation with the product's own functions.
+// Simulates how often a comparison with the base is wrong, and how many pairs it needs, with the product's own functions.
 import { isWorse, isWorseByRounds } from '../lib/verdict/statistics/sequential.js';
 import { countPairs, limitConfirmingPairs, listSuspects, selectAffordable } from '../lib/verdict/compare-base.js';
 import { createRandom } from '../lib/base/random.js';
 
 const confidence = 0.95;
 
-/** A half of the chance of a false alarm is for the cases, and the other for the suites and all cases together. */
+/** Half of the chance of a false alarm is for the cases, and half for the suites and all cases together. */
 const ofCases = { tests: 20, error: (1 - confidence) / 2 };
 const ofSuites = { tests: 2, error: (1 - confidence) / 2 };
 
-/** Prints how often an unchanged and a worse server is called worse, and throws where that is more or less often than promised. */
+/** Prints how often an unchanged and a worse server are called worse. Throws if a rate differs from the promise. */
 export function measureSequential(): void {
   const random = createRandom(20_261_122);
   const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
@@ -41,7 +41,7 @@ export function measureSequential(): void {
   if (allWorse.pairs > 250) throw new Error('A head that is 10 points worse is found too late.');
 }
 
-/** `found`: the share of runs in which the suite is called worse; `pairs`: after how many on average; `named`: in which a case is. */
+/** `found`: the share of runs in which the suite is called worse, after `pairs` pairs on average; `named`: the share in which a case is. */
 function compareSides(
   { base, head, rounds, runs }: { base: number; head: (index: number) => number; rounds: number; runs: number },
   random: () => number,
@@ -72,15 +72,15 @@ function compareSides(
 }
 
 interface GateDesign {
-  /** How often an iteration fails in the base; null for a rate of its own for each case. */
+  /** The failure rate of an iteration in the base; null for a separate rate for each case. */
   base: number | null;
-  /** How often the first case fails in the change; as in the base unless given. */
+  /** The failure rate of the first case in the change; by default, as in the base. */
   broken?: number;
-  /** The chance that a process fails every iteration of its round. */
+  /** The chance that a process fails all iterations of its round. */
   brokenStarts?: number;
 }
 
-/** Runs gates of 20 cases × 5 as a gate runs and judges them: their own rounds, and further ones of cases that seem worse. */
+/** Simulates gates of 20 cases × 5 in the product's way: their own rounds, and further rounds for cases that seem worse. */
 function runGates({ base, broken, brokenStarts = 0 }: GateDesign, random: () => number) {
   const gates = 10_000;
   let [worse, further] = [0, 0];

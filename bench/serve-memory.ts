@@ -16,8 +16,8 @@ interface Service {
 }
 
 /**
- * The memory of `serve --data` at its peak and after a load, relative to that of the idle service: first small reports of runs, then reports
- * of 5 MB, sixteen at the same time.
+ * Measures the memory of `serve --data` at its peak and after a load, relative to the idle service: first with small reports of runs, then
+ * with reports of 5 MB, sixteen at the same time.
  */
 export async function measureServeMemory(): Promise<void> {
   console.log('\nServe: resident memory under load, relative to the idle service');
@@ -47,7 +47,7 @@ export async function measureServeMemory(): Promise<void> {
   }
 }
 
-/** JSON of a trace of so many messages of a kilobyte. */
+/** Makes the JSON of a trace with the given number of messages of a kilobyte. */
 function makeTrace(messages: number): string {
   return JSON.stringify({
     messages: Array.from({ length: messages }, (_, index) => ({
@@ -84,7 +84,7 @@ async function printMemory(service: Service, { label, idle }: { label: string; i
   );
 }
 
-/** In bytes, as the kernel counts. */
+/** Reads the kernel's counts, in bytes. */
 async function readMemory({ pid }: Service): Promise<{ rss: number; peak: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;

@@ -1,5 +1,5 @@
-// How often the decisions about a pass rate are wrong, and how many iterations they take, by simulation with the product's own functions.
-// The same seed gives the same figures. They go into bench/statistics.json, of which `npm run docs` makes the tables of docs/policy.md.
+// Simulates how often the decisions about a pass rate are wrong, and how many iterations they need, with the product's own functions. The same
+// seed gives the same figures. They go into bench/statistics.json, from which `npm run docs` makes the tables of docs/policy.md.
 import { writeFile } from 'node:fs/promises';
 import { computeClusteredInterval } from '../lib/verdict/statistics/clustered.js';
 import { type ErrorRates, splitConfidence } from '../lib/verdict/statistics/errors.js';
@@ -19,7 +19,7 @@ const suitesPerCell = 10_000;
 const confidence = 0.95;
 const cases = 20;
 const maxRounds = 50;
-/** Begun anew for each part, so that the figures of one do not depend on those before. */
+/** Each part starts a new sequence, so that its figures do not depend on the parts before. */
 let random = createRandom(0);
 
 /** Simulates every cell and writes the figures. */
@@ -37,8 +37,8 @@ export async function measureStatistics(): Promise<void> {
 }
 
 /**
- * Finds, for any number of iterations, how many passes the product needs to pass a suite, and with how many it fails it: at one number of
- * iterations, more passes never speak against the suite.
+ * Finds for each number of iterations how many passes the product needs to pass a suite, and with how many it fails the suite. For a fixed
+ * number of iterations, more passes never count against the suite.
  */
 function openBounds(minimum: number, errors: ErrorRates) {
   const known: Array<{ least: number; most: number } | undefined> = [];
@@ -64,7 +64,7 @@ function openBounds(minimum: number, errors: ErrorRates) {
   };
 }
 
-/** Suites exactly at their minimum, with a fixed number of iterations: how often either bound is on its wrong side. */
+/** Simulates suites exactly at their minimum, with a fixed number of iterations, and counts how often either bound is on the wrong side. */
 function simulateFixed(): Statistics['fixed'] {
   random = createRandom(1);
   const errors = splitConfidence(confidence);
@@ -100,7 +100,7 @@ function simulateFixed(): Statistics['fixed'] {
   );
 }
 
-/** Suites whose rate is so far from the minimum, next to the exact test that finds this distance nine times in ten. */
+/** Simulates suites at a distance from the minimum, next to the exact test that detects this distance nine times in ten. */
 function simulateDistances(): Statistics['distances'] {
   random = createRandom(2);
   const errors = splitConfidence(confidence);
@@ -140,7 +140,7 @@ function simulateDistances(): Statistics['distances'] {
   });
 }
 
-/** Suites two points below, at and five points above a minimum of 90%, where iterations share a state in part. */
+/** Simulates suites two points below, at and five points above a minimum of 90%, whose iterations partly share a state. */
 function simulateShared(): Statistics['shared'] {
   const kinds: ReadonlyArray<{ state: Shared; correlation: number }> = [
     { state: 'none', correlation: 0 },
@@ -202,8 +202,8 @@ const gains = [0.9, 0.1].map((least, side) =>
 );
 
 /**
- * Follows the greatest logarithm of the evidence of any bet. The evidence of all is their mean and no greater, so that the product need not
- * be asked while even the greatest is too small.
+ * Tracks the greatest logarithm of the evidence of any bet. The evidence of all bets is their mean and never greater, so the product is asked
+ * only once the greatest is large enough.
  */
 function openWealth() {
   const logs = gains.map(() => new Float64Array(wealthBets.length));
@@ -214,7 +214,7 @@ function openWealth() {
         for (let index = 0; index < own.length; index += 1) own[index] = (own[index] ?? 0) + (added[index] ?? 0);
       }
     },
-    // Between two bets the evidence may be a little greater.
+    // Between two bets, the evidence may be slightly greater.
     isNearDecision: (error: number): boolean => logs.some((own) => Math.max(...own) > -Math.log(error) - 0.1),
   };
 }
@@ -223,7 +223,7 @@ function listTally(tally: ReadonlyMap<number, number>): RoundTally[] {
   return [...tally].map(([passed, rounds]) => ({ passed, failed: cases - passed, rounds }));
 }
 
-/** Gates of 20 suites that are exactly at their minimum of 90%: how often one of them fails. */
+/** Simulates gates of 20 suites exactly at their minimum of 90%, and counts how often one of the suites fails. */
 function simulateFamilies(): Statistics['families'] {
   random = createRandom(3);
   const suites = 20;
@@ -248,7 +248,7 @@ function simulateFamilies(): Statistics['families'] {
   });
 }
 
-/** A server next to itself, 20 rounds of 20 cases at 95%, where each side has a state of its own in every round or in the whole gate. */
+/** Simulates a server next to itself: 20 rounds of 20 cases at 95%. Each side has its own state in every round or in the whole gate. */
 function simulateSides(): Statistics['sides'] {
   random = createRandom(4);
   const kinds: ReadonlyArray<{ state: Shared; correlation: number }> = [
@@ -283,7 +283,7 @@ function simulateSides(): Statistics['sides'] {
   });
 }
 
-/** Draws from the beta distribution with this mean, in which two iterations of one state correlate so. */
+/** Draws from the beta distribution with this mean, in which two iterations of one state have this correlation. */
 function drawRate(mean: number, correlation: number): number {
   if (correlation === 0) return mean;
   const size = (1 - correlation) / correlation;

@@ -10,14 +10,14 @@ interface Cost {
 const iterations = 1000;
 const rounds = 3;
 
-/** 1,000 tool calls on server-everything through the gate, against the bare SDK, in turn. */
+/** Measures 1,000 tool calls on server-everything through the gate, against the bare SDK, in turn. */
 export async function measureThroughput(): Promise<void> {
   console.log(
     `\nThroughput: ${iterations} iterations on server-everything over HTTP, a session each, ${rounds} rounds`,
   );
   const ratios: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    // A server of its own for each side: this one slows down with every session it has ever seen.
+    // Each side gets a separate server, because this server slows down with every session that it has ever had.
     const sdk = await measureOnce('./sdk-iterations.ts', iterations);
     const gate = await measureOnce('./gate-iterations.ts', iterations);
     ratios.push(gate.durationMs / sdk.durationMs);
@@ -28,7 +28,7 @@ export async function measureThroughput(): Promise<void> {
   console.log(`  median ratio ${findMedian(ratios).toFixed(2)} (goal: at most 1.15)`);
 }
 
-/** How time and memory of the gate grow with the number of iterations. */
+/** Measures how the gate's time and memory grow with the number of iterations. */
 export async function measureGrowth(): Promise<void> {
   console.log('\nGrowth: the gate at 100, 1,000 and 10,000 iterations; per iteration against the step before');
   let before: number | null = null;

@@ -6,7 +6,7 @@ import { addTask } from './tunnel-rig.ts';
 import type { TunnelRig } from './tunnel-rig.ts';
 import { printRow } from './tunnel-table.ts';
 
-/** A tunnel of its own, on a network that can be broken. */
+/** Opens a separate tunnel on a network that can be broken. */
 async function openBreakable({ edge, openHost }: TunnelRig): Promise<{ network: TcpProxy; url: string }> {
   const network = await startTcpProxy(edge.port);
   const grant = await edge.grant('breakable');

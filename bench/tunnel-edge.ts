@@ -1,4 +1,4 @@
-// Child of the tunnel's benchmark: the embedded service with its relay. Grants a tunnel for every name it is sent.
+// Child of the tunnel's benchmark: the embedded service with its relay. Grants a tunnel for every name that it receives.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { openEmbeddedService } from '../lib/eval-service/open.js';
@@ -7,7 +7,7 @@ import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
 import { createTunnel } from '../lib/service/tunnels.js';
 
-// As the action and the command do.
+// The action and the command do the same.
 limitHeapGrowth();
 
 const maxReqBody = 2 ** 30;

@@ -59,7 +59,7 @@ async function fuzz(name: string, part: Part, socket: WebSocket): Promise<void> 
   const random = createRandom(20_261);
   let closed = 0;
   socket.on('error', () => {}).on('close', () => (closed += 1));
-  // Warms it up, so that what it needs for any frames at all does not count.
+  // Warms up, so that the memory for any frames at all does not count.
   await sendNoise(socket, random, frameCount / 10);
   const [growth = 0] = await watchGrowth([part], async () => sendNoise(socket, random, frameCount));
   const { uncaught } = (await part.ask({})) as { uncaught: number };
@@ -74,7 +74,7 @@ async function sendNoise(socket: WebSocket, random: (below: number) => number, c
     else socket.send(Buffer.from(Array.from({ length: random(24) }, () => random(random(2) === 0 ? 3 : 256))));
     if (socket.bufferedAmount > 65_536) await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  // A ping is answered when all that came before it was read.
+  // The ping is answered after all earlier frames were read.
   socket.ping();
   await once(socket, 'pong');
 }
@@ -84,7 +84,7 @@ function shapeFrame(random: (below: number) => number): object {
   return { ...Object.fromEntries(fields), t: kinds[random(kinds.length)] };
 }
 
-/** A small generator, so that every run sends the same (Park and Miller, "Random number generators", CACM 1988). */
+/** A small generator with a fixed sequence, so that every run sends the same (Park and Miller, "Random number generators", CACM 1988). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,11 +1,11 @@
-// Child of the tunnel's benchmark: a tunnel host. Answers `stop` with how long stopping took.
+// Child of the tunnel's benchmark: a tunnel host. Answers `stop` with the duration of the stop.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { Secret } from '../lib/base/redaction.js';
 import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openTunnelHost } from '../lib/tunnel/host.js';
 
-// As the action and the command do.
+// The action and the command do the same.
 limitHeapGrowth();
 
 const [relayWsUrl = '', connectToken = '', serverId = '', url = ''] = process.argv.slice(2);

@@ -10,7 +10,7 @@ const call = JSON.stringify({
 });
 const block = Buffer.alloc(65_536, 'x');
 
-/** Makes small calls, so many at once, for a while. */
+/** Makes small calls at the given concurrency for the given time. */
 export async function measureCalls(
   url: string,
   { concurrency, durationMs }: { concurrency: number; durationMs: number },
@@ -33,7 +33,7 @@ export async function measureCalls(
   return { perSecond: (timesMs.length / elapsedMs) * 1000, p50Ms: findMedianOf(timesMs) };
 }
 
-/** Makes one small call. @throws unless it is answered with 200 within the time */
+/** Makes one small call. @throws unless the answer is 200 within the time limit */
 export async function makeCall(pool: Pool, path: string, timeoutMs = 0): Promise<void> {
   const { statusCode, body } = await pool.request({
     path,
@@ -47,7 +47,7 @@ export async function makeCall(pool: Pool, path: string, timeoutMs = 0): Promise
   if (statusCode !== 200) throw new Error(`A call was answered with ${statusCode}: ${text}`);
 }
 
-/** Bytes per millisecond of one download. */
+/** Measures one download in bytes per millisecond. */
 export async function measureDownload(url: string, bytes: number): Promise<number> {
   const { origin, pathname, search } = new URL(url);
   const pool = new Pool(origin);
@@ -64,7 +64,7 @@ export async function measureDownload(url: string, bytes: number): Promise<numbe
   return bytes / elapsedMs;
 }
 
-/** Bytes per millisecond of one upload. */
+/** Measures one upload in bytes per millisecond. */
 export async function measureUpload(url: string, bytes: number): Promise<number> {
   const { origin, pathname, search } = new URL(url);
   const pool = new Pool(origin);

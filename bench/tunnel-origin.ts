@@ -1,4 +1,4 @@
-// Child of the tunnel's benchmark: the server that everything leads to. What it does is in the path.
+// Child of the tunnel's benchmark: the server at the end of all routes. The path selects its behaviour.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -33,7 +33,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, task: 
   response.end(smallAnswer);
 }
 
-/** Sends so many bytes in blocks of 64 KiB, as fast as they are read. */
+/** Sends the given number of bytes in blocks of 64 KiB, as fast as the client reads. */
 function sendBlocks(response: ServerResponse, bytes: number): void {
   let left = bytes;
   response.writeHead(200, { 'content-length': bytes });
@@ -48,7 +48,7 @@ function sendBlocks(response: ServerResponse, bytes: number): void {
   sendMore();
 }
 
-/** Sends numbered events, the first at once and the others one every 2 ms. */
+/** Sends numbered events: the first at once, and then one every 2 ms. */
 async function sendEvents(response: ServerResponse, count: number): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let number = 1; number <= count && !response.destroyed; number += 1) {

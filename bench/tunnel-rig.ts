@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 
-/** One part of the path, in a process of its own. */
+/** One part of the path, in a separate process. */
 export interface Part extends AsyncDisposable {
-  /** Sends a message and gives the next one that comes back. */
+  /** Sends a message and returns the next message of the part. */
   ask(message: object): Promise<unknown>;
-  /** Resident memory at this moment. */
+  /** The current resident memory. */
   readRssBytes(): Promise<number>;
 }
 
@@ -18,14 +18,14 @@ export interface Grant {
   url: string;
 }
 
-/** The three ways to the same server: at once, through the tunnel, and through two hops of `http-proxy`. */
+/** The three routes to the same server: direct, through the tunnel, and through two hops of `http-proxy`. */
 export interface TunnelRig extends AsyncDisposable {
   origin: { part: Part; url: string };
   edge: { part: Part; port: number; grant: (name: string) => Promise<Grant> };
-  /** The host of the tunnel that `routes.tunnel` leads through. */
+  /** The host of the tunnel in `routes.tunnel`. */
   host: Part;
   routes: { direct: string; tunnel: string; hops: string };
-  /** Opens another host, for as long as the rig. */
+  /** Opens another host, which is disposed with the rig. */
   openHost: (grant: Grant) => Promise<Part>;
 }
 
@@ -62,16 +62,16 @@ export async function openTunnelRig(): Promise<TunnelRig> {
   };
 }
 
-/** Puts a task for the server into a route's path, before the secret. */
+/** Adds a task for the server to a route's path, before the secret. */
 export function addTask(route: string, verb: string, count = 0): string {
   const url = new URL(route);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${verb}/${count}`;
   return url.href;
 }
 
-/** Every part but the host says where it listens as soon as it does. */
+/** Starts a part. Every part except the host reports its port as soon as it listens. */
 async function startPart(script: string, args: string[]): Promise<{ part: Part; ready: { port: number } }> {
-  // The deprecation is of http-proxy's.
+  // The deprecated API is used by http-proxy.
   const child = fork(new URL(script, import.meta.url), args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: ['--disable-warning=DEP0060'],

@@ -10,7 +10,7 @@ const routeNames = ['direct', 'tunnel', 'hops'] as const;
 type RouteName = (typeof routeNames)[number];
 const transferBytes = 64 * 2 ** 20;
 
-/** Measures all routes in turn, several times over after one round to warm up, and gives the median of each. */
+/** Measures all routes in turn, several times after one warm-up round, and returns the median of each. */
 async function measureInTurn<K extends string>(
   { routes }: TunnelRig,
   rounds: number,

@@ -7,7 +7,7 @@ import { formatMiB, printRow } from './tunnel-table.ts';
 
 const callTimeoutMs = 2000;
 
-/** Runs `work` and gives by how much each part's memory was above what it is now, at the most. */
+/** Runs `work` and returns the maximum growth of each part's memory. */
 export async function watchGrowth(parts: readonly Part[], work: () => Promise<void>): Promise<number[]> {
   const before = await Promise.all(parts.map(async (part) => part.readRssBytes()));
   const most = [...before];
@@ -22,7 +22,7 @@ export async function watchGrowth(parts: readonly Part[], work: () => Promise<vo
   return most.map((bytes, index) => bytes - (before[index] ?? 0));
 }
 
-/** 1 GiB on its way to a client that reads none of it, while others make calls. */
+/** Measures 1 GiB on its way to a client that reads nothing, while others make calls. */
 export async function measureStalledReader({ routes, edge, host }: TunnelRig): Promise<void> {
   const task = addTask(routes.tunnel, 'call');
   await measureCalls(task, { concurrency: 16, durationMs: 3000 });
@@ -51,7 +51,7 @@ export async function measureStalledReader({ routes, edge, host }: TunnelRig): P
   printRow('  other calls that took over 2 s', `${timeouts} of ${calls}`, null, '0');
 }
 
-/** 512 MiB on their way to a server that reads none of them. */
+/** Measures 512 MiB on their way to a server that reads nothing. */
 export async function measureStalledServer({ routes, host, edge }: TunnelRig): Promise<void> {
   const [hostGrowth = 0, edgeGrowth = 0] = await watchGrowth([host, edge.part], async () => {
     const leave = new AbortController();

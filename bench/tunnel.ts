@@ -4,7 +4,7 @@ import { openTunnelRig } from './tunnel-rig.ts';
 import { measureEvents, measureSmallCalls, measureTransfers } from './tunnel-speed.ts';
 import { measureStalledReader, measureStalledServer } from './tunnel-stalls.ts';
 
-/** The tunnel through the embedded service's relay, against the direct way and a chain of two `http-proxy` hops. */
+/** Measures the tunnel through the embedded service's relay, against the direct route and a chain of two `http-proxy` hops. */
 export async function measureTunnel(): Promise<void> {
   console.log('\nTunnel: client, relay, host, server; every part a process, all routes in turn, medians');
   await using rig = await openTunnelRig();

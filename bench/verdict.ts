@@ -4,7 +4,7 @@ import type { VerdictOutcome } from '../lib/model/verdict.js';
 import { judgeSuite } from '../lib/verdict/judge.js';
 import { createRandom } from '../lib/base/random.js';
 
-// How often each way to judge is wrong, on suites whose true rate is known. The same seed gives the same table.
+// Simulates how often each judging method is wrong, on suites with a known true rate. The same seed gives the same table.
 
 const minimum = 0.9;
 const suitesPerCell = 10_000;
@@ -15,7 +15,7 @@ interface Shape {
   title: string;
   cases: number;
   runs: number;
-  /** Share of the cases that always pass or always fail, which is the correlation of the repeats of a case. */
+  /** The share of the cases that always pass or always fail, which is the correlation of the repeats of a case. */
   stuck: number;
 }
 
@@ -30,7 +30,7 @@ const shapes: readonly Shape[] = [
 interface Method {
   title: string;
   confidence: number | null;
-  /** How often a failed iteration is tried again, of which one pass is enough. */
+  /** The maximum number of retries of a failed iteration, of which one must pass. */
   retries: number;
 }
 
@@ -42,7 +42,7 @@ const methods: readonly Method[] = [
   { title: 'confidence 95%', confidence: 0.95, retries: 0 },
 ];
 
-/** Prints which share of the suites is judged wrongly, and which is left open, by true rate. */
+/** Prints the shares of suites that are judged wrongly and that stay undecided, by true rate. */
 export function measureVerdict(): void {
   console.log(`\nverdict: minimum ${formatShare(minimum)}, ${suitesPerCell} simulated suites per cell`);
   console.log('passed although the true rate is below, or failed although it is above; in brackets: inconclusive\n');
