@@ -3,8 +3,8 @@ import { operations } from '../src/service/operations/table.ts';
 import { inventory } from './api-inventory.ts';
 
 /**
- * The table of the page of the API: every operation of the inventory, then the others that the client has. The embedded service serves
- * those that are described, which the test of its OpenAPI description holds.
+ * Lists the rows of the API's page: all operations of the inventory, then the other operations of the client. The embedded service serves the
+ * described ones; the test of its OpenAPI description checks that.
  */
 export function listApiRows(): string[][] {
   const described = Object.entries(operations).flatMap(([area, each]) =>

@@ -1,7 +1,7 @@
 /**
- * Builds `lib/` with tsc and bundles the action from it into `dist/`, which is committed because the runner executes it as
- * it stands. With `--check`, compares a bundle of `lib/` as it is with the committed one and lists what differs; `npm run
- * check` compiles before. Run it through `npm run build`, which puts the project's own tools on the path.
+ * Builds `lib/` with tsc and bundles the action from it into `dist/`, which is committed because the runner executes it directly. With
+ * `--check`, bundles the existing `lib/` and lists the differences to the committed bundle; `npm run check` compiles first. Run it through
+ * `npm run build`, which puts the project's own tools on the path.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { bundleSchemaWorker } from './schema-worker.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 
-/** Everything that a gate loads at its start. */
+/** The chunk with everything that a gate loads at its start. */
 const gateName = 'gate.js';
 
-/** What several parts need: each takes its modules and what they import. */
+/** Chunks that several parts share. Each contains its modules and their imports. */
 const sharedChunks = [
   { name: 'gate', test: /\/lib\/action\/stages\.js$/, priority: 4 },
   { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats|jose)\//, priority: 3 },
@@ -27,13 +27,13 @@ const sharedChunks = [
     priority: 2,
   },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
-  // What a report goes to once the verdict is there: GitHub, a hosted project, a page.
+  // The destinations of a report after the verdict: GitHub, a hosted project, a page.
   {
     name: 'sinks',
     test: /\/lib\/(?:github\/client|report\/html\/page|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
     priority: 1,
   },
-  // What is compared with the base of a pull request: policy, results, tool surface with its coverage.
+  // The parts that compare with the base of a pull request: policy, results, tool surface with its coverage.
   {
     name: 'base',
     test: /\/lib\/surface\/|\/lib\/gate\/(?:plan\/(?:base-policy|base-tree|weakenings|protect-past|changed-recordings|plan-base|surface-part)|run\/(?:base-side|base-cache|base-checkout|pair-log|run-with-base|base-partner|coverage-log))\.js$/,
@@ -46,7 +46,7 @@ const sharedChunks = [
   },
 ];
 
-/** Parts of undici that its index loads and that nothing here uses: its test doubles, WebSocket (the tunnel has `ws`) and EventSource. */
+/** Parts of undici that its index loads and that this project does not use: mocks, WebSocket (the tunnel uses `ws`) and EventSource. */
 const unusedParts = /\/node_modules\/undici\/lib\/(?:mock|web\/websocket|web\/eventsource)\//;
 
 const dropUnusedParts: Plugin = {
@@ -57,7 +57,7 @@ const dropUnusedParts: Plugin = {
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
 try {
-  // A check leaves lib/ as it is, since a run of the tests may be using it.
+  // A check leaves lib/ unchanged, because a run of the tests may be using it.
   if (!isCheck) compile();
   await bundle(outDir);
   const problems = isCheck ? compare(outDir, dist) : [];
@@ -94,15 +94,15 @@ async function bundle(target: string): Promise<void> {
     chunkFileNames: nameChunk,
     codeSplitting: { groups: sharedChunks },
   });
-  // The gate's chunk holds the entry, and this file only exports it again.
+  // The gate's chunk contains the entry, and this file would only export it again.
   rmSync(path.join(target, 'stages.js'));
   writeFileSync(path.join(target, 'package.json'), `${JSON.stringify({ type: 'module' }, null, 2)}\n`);
   const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
-  // The program of the thread for schemas is a text in the bundle.
+  // The program of the schema worker is a text in the bundle.
   const worker = await bundleSchemaWorker(root);
   writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, [...modules, ...worker.modules]));
 
-  // Small, because it is started twice: as the supervisor, which does not wait for the stages, and as the gate.
+  // The entry is small, because it is started twice: as the supervisor, which does not wait for the stages, and as the gate.
   const entry = await rolldown({
     input: path.join(root, 'lib/action/entry.js'),
     cwd: root,
@@ -116,13 +116,13 @@ async function bundle(target: string): Promise<void> {
     codeSplitting: false,
     paths: (name) => (name.endsWith('/stages.js') ? `./${gateName}` : name),
   });
-  // The runner starts the same code under names that say which action it is, and which step. Each loads the rest only where the
-  // runner's Node can.
+  // The runner starts the same code under several names, which select the action and the step. Each file loads the rest only if the runner's
+  // Node supports it.
   const start = readFileSync(path.join(root, 'lib/action/start.js'), 'utf8');
   for (const name of ['index.js', 'merge.js', 'publish.js', 'post.js']) writeFileSync(path.join(target, name), start);
 }
 
-/** A lazy part is named after its room and its file: `run-local-backend.js`. */
+/** Names a lazy part after its room and its file: `run-local-backend.js`. */
 function nameChunk({ name, facadeModuleId }: Pick<PreRenderedChunk, 'name' | 'facadeModuleId'>): string {
   const part = /\/([^/]+)\/([^/]+)\.js$/.exec(facadeModuleId ?? '');
   return part === null ? `${name}.js` : `${part[1]}-${part[2]}.js`;
@@ -151,7 +151,7 @@ function listFiles(directory: string): string[] {
       .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)))
       .toSorted();
   } catch {
-    // Before the first build there is no dist.
+    // Before the first build, dist does not exist.
     return [];
   }
 }

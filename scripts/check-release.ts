@@ -1,6 +1,6 @@
 /**
- * Checks that the tag of a release fits what is released, and prints its section of the changelog, in Markdown.
- * Usage: check-release.ts <tag> <owner/repository>. Exits with 1 and every problem where the release must not be made.
+ * Checks that the tag of a release matches its content, and prints the release's section of the changelog in Markdown.
+ * Usage: check-release.ts <tag> <owner/repository>. Exits with 1 and lists every problem if the release must not be made.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,19 +16,19 @@ const packageSchema = z.object({
 export interface Release {
   /** `v1.2.3` or `v1.2.3-rc.1`. */
   tag: string;
-  /** `owner/name`, where the workflow runs. */
+  /** `owner/name` of the repository in which the workflow runs. */
   repository: string;
   /** The parsed package.json. */
   manifest: unknown;
   changelog: string;
 }
 
-/** What is released, or why nothing may be. */
+/** The notes of the release, or the problems that prevent it. */
 export type ReleaseCheck = { notes: string; problems: [] } | { notes: null; problems: [string, ...string[]] };
 
 /**
- * Checks a release. Provenance on npm is only accepted where `repository` of package.json is the repository that the workflow runs in,
- * and nothing can be published twice, so all of it is checked before the first step that publishes.
+ * Checks a release. npm accepts provenance only if `repository` in package.json is the repository of the workflow, and nothing can be
+ * published twice, so everything is checked before the first publishing step.
  */
 export function checkRelease({ tag, repository, manifest, changelog }: Release): ReleaseCheck {
   const { version, repository: written } = packageSchema.parse(manifest);
@@ -51,7 +51,7 @@ export function checkRelease({ tag, repository, manifest, changelog }: Release):
   return { notes: notes ?? '', problems: [] };
 }
 
-/** The text under the heading of a version, to the next one; null where there is none. */
+/** Returns the text under the heading of a version, up to the next heading; null if there is none. */
 function findSection(changelog: string, version: string): string | null {
   const lines = changelog.split('\n');
   const start = lines.indexOf(`## ${version}`);

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const documents = ['*.md', '{docs,packages}/**/*.md', 'examples/**/*.{md,yml,yaml}', '{.,merge,publish}/action.yml'];
 const sources = ['src/**/*.ts', 'packages/**/*.ts', 'page/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts', 'test/**/*.ts'];
 
-/** Bundled code, which has comments and strings of other packages; and the list of words itself with its test. */
+/** The files that are not checked: bundled code with comments and strings of other packages, and the list of words with its test. */
 const skipped = new Set([
   'src/report/html/page-assets.ts',
   'src/engine/schema-worker-source.ts',

@@ -1,12 +1,12 @@
 /**
- * Everything that must hold before a change may land, the tests apart. Run it through `npm run check`. With `--beside-tests` it
- * leaves out what `npm ci` has done before and what `npm test` does at the same time.
+ * Runs all checks of a change except the tests. Run it through `npm run check`. `--beside-tests` leaves out the steps that `npm ci` has
+ * already done and that `npm test` does at the same time.
  */
 import { runSteps } from './run-steps.ts';
 
 const isBesideTests = process.argv.includes('--beside-tests');
 
-// The action is bundled from lib/, and the benchmarks measure it, so that their types are its.
+// The action is bundled from lib/, and the benchmarks measure it, so their types come from it.
 const library = { title: 'library (tsc)', command: 'npm', args: ['run', '--silent', 'prepare'] };
 const architecture = { title: 'architecture', command: 'vitest', args: ['run', 'test/architecture.test.ts'] };
 
@@ -14,7 +14,7 @@ const architecture = { title: 'architecture', command: 'vitest', args: ['run', '
 const steps = [
   { title: 'dist is fresh', command: 'node', args: ['scripts/build.ts', '--check'] },
   { title: 'lint (oxlint)', command: 'oxlint', args: ['--deny-warnings'] },
-  // More checkers would check what they share more than once, while other steps need the processor.
+  // More checkers would check shared files several times, while other steps need the processor.
   { title: 'types (tsc)', command: 'tsc', args: ['-p', '.', '--checkers', '1'] },
   { title: 'types of the report’s page (tsc)', command: 'tsc', args: ['-p', 'page'] },
   { title: 'unused code and packages (knip)', command: 'knip', args: [] },

@@ -19,7 +19,7 @@ export interface ImpossibleCell extends Cell {
   reason: string;
 }
 
-/** A cell with what is known about it. */
+/** A cell with its state. */
 export type JudgedCell = Cell &
   (
     | { state: 'tested'; when: string; file: string; ways: string }
@@ -27,16 +27,16 @@ export type JudgedCell = Cell &
     | { state: 'missing' }
   );
 
-/** The table of the contract, and what is wrong with its exceptions; no problems: the table is sound. */
+/** The table of the contract, and the mistakes in its exceptions. Without problems, the table is sound. */
 export interface JudgedContract {
   cells: JudgedCell[];
   problems: string[];
 }
 
-/** The most that the list of impossible cells may excuse, of all cells. */
+/** The maximum share of impossible cells. */
 const mostImpossible = 0.1;
 
-/** Reads the title of a test; undefined if it is not one of the contract. */
+/** Reads the title of a test; undefined if it is not a test of the contract. */
 export function readContractTest(title: string, file: string): ContractTest | undefined {
   const found = /^(?<operation>\w+) answers (?<status>\d{3}): (?<when>.*) \((?<way>client|http)\)$/s.exec(
     title,
@@ -47,8 +47,8 @@ export function readContractTest(title: string, file: string): ContractTest | un
 }
 
 /**
- * Judges every cell: tested if one test, by its title, asks through the client and over HTTP. A refusal in `httpOnly` needs HTTP
- * alone. Reports every cell without a test that no list has, and every entry of the lists that excuses nothing.
+ * Judges every cell: it is tested if one test, by its title, asks through the client and over HTTP. A refusal in `httpOnly` needs only HTTP.
+ * Reports every cell that has neither a test nor an exception, and every exception that has no effect.
  */
 export function judgeContract(
   operations: ReadonlyArray<Pick<Operation, 'name' | 'status' | 'errors'>>,
@@ -94,7 +94,7 @@ export function judgeContract(
   };
 }
 
-/** The first title that asks both ways, or over HTTP where the client cannot ask. */
+/** Finds the first title with both ways, or with HTTP if the client cannot ask. */
 function findProof(tests: readonly ContractTest[], httpOnly: readonly string[]) {
   const titles = [...Map.groupBy(tests, ({ when, file }) => `${file} ${when}`).values()].map((same) => ({
     when: same[0]?.when ?? '',
@@ -111,7 +111,7 @@ function nameCell({ operation, status }: Cell): string {
   return `${operation} ${status}`;
 }
 
-/** The rows of the table: operation, status, test or reason, file and ways. */
+/** Renders the rows of the table: operation, status, test or reason, file and ways. */
 export function renderCells(cells: readonly JudgedCell[]): string[][] {
   return cells.map((cell) => [
     `\`${cell.operation}\``,
@@ -124,7 +124,7 @@ export function renderCells(cells: readonly JudgedCell[]): string[][] {
   ]);
 }
 
-/** How many cells are in each state, as one sentence. */
+/** Counts the cells in each state, as one sentence. */
 export function summarizeCells(cells: readonly JudgedCell[]): string {
   const print = (wanted: JudgedCell['state']) => {
     const count = cells.filter(({ state }) => state === wanted).length;

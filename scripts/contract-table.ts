@@ -1,6 +1,6 @@
-// Says how many of the answers that the API lists have a test, from the titles of the tests in packages/eval-service/test/contract/. Each answer is
-// asked for twice: through the typed client and as a bare HTTP request. With --table it prints which test shows which answer. Fails if an answer has
-// neither a test nor an excuse.
+// Counts the answers listed by the API that have a test, from the titles of the tests in packages/eval-service/test/contract/. Each test asks
+// twice: through the typed client and as a bare HTTP request. With --table, it also prints the test of each answer. Fails if an answer has
+// neither a test nor an exception.
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
@@ -24,7 +24,7 @@ if (problems.length > 0) {
   process.exitCode = 1;
 }
 
-/** Loads the tests of the contract without running them, so that titles with a placeholder are complete. */
+/** Loads the tests of the contract without running them, so that placeholders in titles are replaced. */
 async function collectTests(): Promise<ContractTest[]> {
   const include = ['packages/eval-service/test/contract/*.test.ts'];
   const root = fileURLToPath(new URL('../', import.meta.url));

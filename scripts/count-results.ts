@@ -1,5 +1,5 @@
 /**
- * Prints `N passed, N failed` from vitest's JSON report and exits with 1 where anything failed.
+ * Prints `N passed, N failed` from vitest's JSON report, and exits with 1 if anything failed.
  * Usage: count-results.ts <report> <exit code of the tests> <failed checks>
  */
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function readReport(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // Vitest stopped before it wrote one.
+    // Vitest stopped before it wrote a report.
     return null;
   }
 }
@@ -30,11 +30,11 @@ function countResults(report: unknown, exitCode: number): { passed: number; fail
   const parsed = reportSchema.safeParse(report);
   if (!parsed.success) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, testResults } = parsed.data;
-  // A file that could not be loaded holds no tests that could fail.
+  // A file that could not be loaded has no tests that could fail.
   const brokenFiles = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
   );
   const failed = numFailedTests + brokenFiles.length;
-  // Errors outside of any test fail the run without failing a test.
+  // Errors outside of tests fail the run without a failed test.
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }

@@ -1,6 +1,6 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and packages/eval-service/docs/api.md, the JSON Schemas,
-// what the report's page runs and looks like, the program of the thread that judges by schemas, and the one that finds elements of widgets.
-// With --check it writes nothing and fails when something is stale.
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and
+// packages/eval-service/docs/api.md, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
+// program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -69,7 +69,7 @@ if (!process.argv.includes('--check')) {
   process.exitCode = 1;
 }
 
-/** An action for each folder that has an action.yml; all of them start the same code under different names. */
+/** Renders the action of each folder with an action.yml. All actions start the same code under different names. */
 function renderActionMetadata(action: Surface): string {
   const about = {
     run: {
@@ -111,14 +111,14 @@ function renderActionMetadata(action: Surface): string {
     Scalar: (_, node) => {
       // Long prose folds into a readable block; the rest stays on its line.
       if (typeof node.value === 'string' && node.value.length > 80) node.type = Scalar.BLOCK_FOLDED;
-      // Text here, and a boolean to readers of YAML 1.1.
+      // Without quotes, YAML 1.1 reads this text as a boolean.
       if (node.value === 'off') node.type = Scalar.QUOTE_DOUBLE;
     },
   });
   return document.toString({ lineWidth: 110 });
 }
 
-/** The inputs of an action; the reports that it reads come first. */
+/** Lists the inputs of an action; the reports that it reads come first. */
 function listInputs(action: Surface): Array<OptionDescription & { isRequired: boolean }> {
   const reports = action === 'run' ? [] : options.filter(({ name }) => name === action);
   const input = action === 'run' ? '' : reportInputs[action];
@@ -128,7 +128,7 @@ function listInputs(action: Surface): Array<OptionDescription & { isRequired: bo
   ];
 }
 
-/** The page's program and style, as the report's renderer can import them from sources, lib/ and dist/ alike. */
+/** Renders the page's program and style as a module that sources, lib/ and dist/ can import. */
 async function renderPageAssets(): Promise<string> {
   const read = await bundlePage(['page/main.ts', 'page/style.css']);
   return [
@@ -141,7 +141,7 @@ async function renderPageAssets(): Promise<string> {
   ].join('\n');
 }
 
-/** The program that runs in a rendered widget, for a browser that gets it as text. */
+/** Renders the program for rendered widgets as text, which a browser gets. */
 async function renderWidgetProbe(): Promise<string> {
   const read = await bundlePage(['page/widget-probe.ts']);
   return [
@@ -152,7 +152,7 @@ async function renderWidgetProbe(): Promise<string> {
   ].join('\n');
 }
 
-/** Bundles what runs in a browser; the function that it returns gives the bundle with an extension as a literal. */
+/** Bundles code for a browser. The returned function gives the bundle with an extension as a literal. */
 async function bundlePage(entryPoints: string[]): Promise<(extension: string) => string> {
   const { outputFiles } = await build({
     entryPoints,
@@ -161,7 +161,7 @@ async function bundlePage(entryPoints: string[]): Promise<(extension: string) =>
     bundle: true,
     minify: true,
     write: false,
-    // The oldest that have what the style needs.
+    // The oldest browsers that support the style.
     target: ['chrome123', 'firefox120', 'safari17.5'],
     charset: 'utf8',
     legalComments: 'none',
@@ -169,7 +169,7 @@ async function bundlePage(entryPoints: string[]): Promise<(extension: string) =>
   return (extension) => JSON.stringify(outputFiles.find(({ path }) => path.endsWith(extension))?.text.trim() ?? '');
 }
 
-/** The program of the thread for schemas, as text that the server under test cannot overwrite. */
+/** Renders the program of the schema worker as text, so that the server under test cannot overwrite it. */
 async function renderSchemaWorker(): Promise<string> {
   const { text } = await bundleSchemaWorker(fileURLToPath(root));
   return [

@@ -11,7 +11,7 @@ export function renderLicences(root: string, modules: readonly string[]): string
   return `${sections.join('\n\n')}\n`;
 }
 
-/** The innermost `node_modules/<package>` in a module's name; none for this project's sources and built-in modules. */
+/** Finds the innermost `node_modules/<package>` in a module's name; empty for this project's sources and built-in modules. */
 function findPackageDirectory(moduleName: string): string[] {
   const match = /^.*\bnode_modules\/(?:@[^/\s]+\/)?[^/\s|]+/.exec(moduleName);
   const found = match?.[0].replace(/^.*?(?=\bnode_modules\/)/, '');
@@ -29,7 +29,7 @@ function renderPackage(directory: string): string {
   return [`## ${name} ${version} (${license})`, ...texts].join('\n\n');
 }
 
-/** Blanks at the ends of lines would be reported by git, and CRLF would not survive a checkout. */
+/** Removes blanks at the ends of lines, which git reports, and CRLF, which a checkout changes. */
 function tidy(text: string): string {
   return text.replaceAll(/[ \t\r]+$/gm, '').trim();
 }

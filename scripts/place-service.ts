@@ -1,6 +1,6 @@
 /**
- * Moves what tsc has compiled from `node_modules/.cache/lib` to `lib/`: the gate as it is, and the eval service to `lib/eval-service/`, so
- * that one tarball holds both. `npm run prepare` runs it after tsc.
+ * Moves the output of tsc from `node_modules/.cache/lib` to `lib/`: the gate directly, and the eval service to `lib/eval-service/`, so that one
+ * tarball contains both. `npm run prepare` runs it after tsc.
  */
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import pMap from 'p-map';
 
-/** A command, and the name under which its output is shown. */
+/** A command, with the title of its output. */
 export interface Step {
   title: string;
   command: string;
@@ -10,8 +10,8 @@ export interface Step {
 }
 
 /**
- * Runs every step, also after one has failed, so that a single run shows all there is to mend. As many run at the same time
- * as there are processors, the first ones first; what a step prints is shown in one piece once it is over.
+ * Runs every step, even after a failed one, so that one run shows all problems. It runs as many steps at the same time as there are
+ * processors, in order. The output of a step is printed in one piece when it ends.
  *
  * @returns the titles of the steps that failed.
  */
@@ -28,7 +28,7 @@ function runStep({ title, command, args }: Step): Promise<boolean> {
   child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => printed.push(chunk));
   return new Promise((resolve) => {
-    // A command that could not be started is closed, too.
+    // `close` also follows if a command could not be started.
     child.once('error', ({ message }) => printed.push(Buffer.from(`${command} could not be started: ${message}\n`)));
     child.once('close', (exitCode) => {
       process.stdout.write(`\n== ${title}\n${Buffer.concat(printed).toString()}`);

@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 
-/** Bundles the program of the thread that judges by JSON Schemas; `modules` are the names of what is in it. */
+/** Bundles the program of the schema worker; `modules` are the names of its modules. */
 export async function bundleSchemaWorker(root: string): Promise<{ text: string; modules: string[] }> {
   const { outputFiles, metafile } = await build({
     entryPoints: ['src/engine/schema-worker.ts'],

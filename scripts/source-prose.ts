@@ -7,8 +7,8 @@ interface Span {
 }
 
 /**
- * Lists the parts of TypeScript that are prose: comments, and strings of two words or more. A string of one word is a name or
- * a path. Of a template, the parts around its expressions are listed.
+ * Lists the parts of TypeScript that are prose: comments, and strings of two words or more. A string of one word is a name or a path. Of a
+ * template, it lists the parts around the expressions.
  */
 export function findProse(source: string): Span[] {
   const { program, comments } = parseSync('source.ts', source, { lang: 'ts', sourceType: 'module' });
@@ -22,7 +22,7 @@ export function findProse(source: string): Span[] {
     TemplateLiteral({ quasis }) {
       if (!quasis.some(({ value }) => value.raw.includes(' '))) return;
       for (const { value, end, start } of quasis) {
-        // The parser counts the delimiters before and after a part to it.
+        // The parser includes the delimiters before and after a part in its range.
         const from = source.indexOf(value.raw, start);
         prose.push({ start: from, end: Math.min(from + value.raw.length, end) });
       }

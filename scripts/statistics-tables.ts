@@ -8,7 +8,7 @@ interface Table {
 
 const states = { none: 'nothing', round: 'a state for each round', gate: 'a state for the whole gate' };
 
-/** Makes the tables of docs/policy.md of what `npm run bench -- statistics` has written, by the names of their blocks. */
+/** Makes the tables of docs/policy.md from the figures of `npm run bench -- statistics`, by the names of their blocks. */
 export async function renderStatisticsTables(): Promise<Map<string, string>> {
   const figures: Statistics = JSON.parse(await readFile(new URL('../bench/statistics.json', import.meta.url), 'utf8'));
   const tables: Record<string, Table> = {
@@ -57,7 +57,7 @@ export async function renderStatisticsTables(): Promise<Map<string, string>> {
   return new Map(Object.entries(tables).map(([name, table]) => [name, renderAligned(table)]));
 }
 
-/** Pads every cell, as the formatter of the page does. */
+/** Pads every cell as the formatter of the page does. */
 function renderAligned({ head, rows }: Table): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[], filler: string) =>

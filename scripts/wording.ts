@@ -1,13 +1,13 @@
 import { findProse } from './source-prose.ts';
 
-/** A word that this project avoids, and where it stands. `line` counts from 1. */
+/** A word that this project avoids, with its line. `line` counts from 1. */
 export interface WordingIssue {
   line: number;
   word: string;
   instead: string;
 }
 
-/** Words that are wrong in every sense that this project has for them, each with its replacement. */
+/** Words that this project avoids in all their meanings, each with its replacement. */
 const rules: readonly { pattern: string; instead: string }[] = [
   { pattern: 'whoever|whomever|nobody|somebody|anybody', instead: 'name the actor' },
   { pattern: 'ours|theirs', instead: 'name the owner: the gate, the service, the user' },
@@ -24,7 +24,7 @@ const rules: readonly { pattern: string; instead: string }[] = [
   { pattern: 'unsteady', instead: 'flaky' },
 ];
 
-/** Checks Markdown outside its code, and YAML outside code in backticks. */
+/** Checks Markdown outside its code, and YAML outside of backticks. */
 export function checkText(text: string): WordingIssue[] {
   const prose = text
     .replaceAll(/^( *)(```+|~~~+)[^]*?^\1\2/gm, blank)
@@ -33,7 +33,7 @@ export function checkText(text: string): WordingIssue[] {
   return findIssues(prose);
 }
 
-/** Checks the comments and strings of TypeScript. Names in backticks are code there too. */
+/** Checks the comments and strings of TypeScript. Names in backticks count as code. */
 export function checkTypeScript(source: string): WordingIssue[] {
   let prose = '';
   let at = 0;
