@@ -8,8 +8,8 @@ export interface Violation {
 }
 
 /**
- * Rooms by their place in the one-way order. A room may import those with a lower number; rooms with the same number are
- * siblings and know nothing of each other.
+ * The ranks of rooms in the one-way order. A room may import rooms with a lower rank; rooms of the same rank are siblings and must not import
+ * each other.
  */
 const roomRanks: ReadonlyMap<string, number> = new Map([
   ['base', 0],
@@ -35,11 +35,11 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['gate', 9],
   ['cli', 10],
   ['action', 10],
-  // A package of its own, which builds on the gate.
+  // A separate package, which builds on the gate.
   ['eval-service', 11],
 ]);
 
-/** The same within a room that has many files, by its folders; files in none of them have the room's own rank, or one of their own. */
+/** The ranks of folders within large rooms. Files outside of these folders have the room's rank, or one of their own. */
 const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
   [
     'gate',
@@ -58,7 +58,7 @@ const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
 /** The public surface: above every room, imported by none. */
 const publicSurface = 'index.ts';
 
-/** Rooms in which each third-party package may be imported; `null` means any. A package that is not listed may not be. */
+/** The rooms that may import each third-party package; `null` means any room. A package that is not listed must not be imported. */
 export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['@actions/core', ['action']],
   ['@ai-sdk/anthropic', ['models']],
@@ -83,16 +83,16 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['zod', null],
 ]);
 
-/** The only rooms that know the process they run in: its arguments, environment, signals and streams. */
+/** The only rooms that may use the process: its arguments, environment, signals and streams. */
 const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server', 'supervisor', 'eval-service/cli']);
 
-/** The one file of the gate that knows the eval service. */
+/** The only file of the gate that imports the eval service. */
 const serviceLoader = 'cli/eval-service.ts';
 
-/** Functions of Node that read a whole file, or match patterns: a named pipe or a few braces stop them for ever, and no limit holds. */
+/** Functions of Node that read a whole file or match patterns. A named pipe or a few braces stop them forever, and no limit applies. */
 const fileReaders: ReadonlySet<string> = new Set(['readFile', 'readFileSync', 'createReadStream', 'glob', 'globSync']);
 
-/** The one reader of files, the one glob, and what reads only `/proc` and the code of the gate itself, before its event loop runs or next to it. */
+/** The only file reader, the only glob, and files that read only `/proc` and the gate's own code, before or outside of its event loop. */
 const readerFiles: ReadonlySet<string> = new Set([
   'base/files.ts',
   'base/glob.ts',
@@ -106,7 +106,7 @@ const readerFiles: ReadonlySet<string> = new Set([
 
 const drawerNames: ReadonlySet<string> = new Set(['types.ts', 'utils.ts', 'helpers.ts', 'constants.ts', 'index.ts']);
 
-/** Finds everything in which a source file breaks the architecture. */
+/** Finds all violations of the architecture in a source file. */
 export function findViolations(file: SourceFile): Violation[] {
   const module = parseModule(file);
   const found: Violation[] = [];

@@ -7,16 +7,16 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { FoundChromium } from '../../src/browser/find-chromium.ts';
 import { buildChildEnvironment } from '../../src/server/environment.ts';
 
-/** A page opened from a file, as people open it. */
+/** A page that is opened from a file. */
 export interface OpenPage extends AsyncDisposable {
   page: Page;
-  /** What the page complained about: errors, refusals of its own policy, and requests for anything but itself. */
+  /** Errors, violations of the page's own policy, and requests for anything except the page itself. */
   complaints: string[];
 }
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
-/** Finds a Chromium on this machine, `CHROME_PATH` first; undefined where there is none. */
+/** Finds a Chromium on this machine, `CHROME_PATH` first; undefined if there is none. */
 function findChromium(): string | undefined {
   const named = process.env['CHROME_PATH'];
   const directories = (process.env['PATH'] ?? '').split(delimiter);
@@ -24,13 +24,13 @@ function findChromium(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...found].find((file) => existsSync(file));
 }
 
-/** The same for the gate. Without the sandbox of its own, which containers and root do not have. */
+/** Finds a Chromium for the gate. Turns its own sandbox off, which containers and root do not have. */
 export function findChromiumForGate(): FoundChromium {
   const environment = buildChildEnvironment(process.env, {});
   return { executable: findChromium() ?? '', isSandboxed: false, environment };
 }
 
-/** The reason for which tests of pages are skipped here; null where a browser is at hand. */
+/** The reason why tests of pages are skipped; null if there is a browser. */
 export const missingBrowser: string | null =
   findChromium() === undefined ? 'no Chromium in PATH or CHROME_PATH; install one to test the page in it' : null;
 
@@ -38,12 +38,12 @@ export const missingBrowser: string | null =
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(missingBrowser ?? '');
-  // Containers have no user namespaces, little shared memory, and no graphics card, which the processor would have to stand in for.
+  // Containers have no user namespaces, little shared memory, and no graphics card, which the processor would have to emulate.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
   return await chromium.launch({ executablePath, args });
 }
 
-/** Opens the text as a file in a context of its own and waits until the page can be used. */
+/** Opens the text as a file in a separate context and waits until the page is usable. */
 export async function openFilePage(
   browser: Browser,
   html: string,

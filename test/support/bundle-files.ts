@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /**
- * Bundles a program with the packages that it imports into `file` and, for what it imports lazily, files next to it. A run of the tests
- * that uses them meanwhile never finds half a file.
+ * Bundles a program with its packages into `file`, and lazy imports into files next to it. A simultaneous run of the tests never reads an
+ * incomplete file.
  */
 export async function bundleFiles(input: string, file: string, { minify = false } = {}): Promise<void> {
   const target = dirname(file);

@@ -7,14 +7,14 @@ export interface SourceFile {
   text: string;
 }
 
-/** What a module says about others and about itself, read by a parser of TypeScript: types count as much as values. */
+/** The syntax of a module, from a TypeScript parser. Types count like values. */
 export interface ModuleSyntax {
   /** Specifiers of static, type-only, side-effect and dynamic imports, of `import('…')` types, and of re-exports. */
   imports: string[];
   reExports: { specifier: string; isEverything: boolean }[];
   exportedNames: string[];
   hasDefaultExport: boolean;
-  /** What is imported by its name from Node's modules for files. */
+  /** The names that are imported from Node's modules for files. */
   fileFunctions: string[];
   readsProcess: boolean;
 }
@@ -22,9 +22,9 @@ export interface ModuleSyntax {
 const parsed = new WeakMap<SourceFile, ModuleSyntax>();
 
 /**
- * Parses a file once, however often it is asked for.
+ * Parses a file. Each file is parsed only once.
  *
- * @throws {SyntaxError} For text that is no TypeScript: a rule that saw no syntax would find nothing wrong.
+ * @throws {SyntaxError} for text that is not TypeScript: a rule without syntax would find no violations.
  */
 export function parseModule(file: SourceFile): ModuleSyntax {
   const module = parsed.get(file) ?? parse(file);
@@ -60,7 +60,7 @@ function parse(file: SourceFile): ModuleSyntax {
       imports.push(source.value);
     },
     ExportNamedDeclaration({ source, specifiers }) {
-      // An empty list names nothing and still loads the module.
+      // An empty list imports no names but still loads the module.
       if (source !== null && specifiers.length === 0) imports.push(source.value);
     },
     MemberExpression({ object }) {
@@ -83,7 +83,7 @@ function parse(file: SourceFile): ModuleSyntax {
   };
 }
 
-/** The files that each file imports, type-only and lazy imports included. Packages and files outside the list are left out. */
+/** The imports of each file, including type-only and lazy imports. Packages and files outside the list are left out. */
 export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function buildImportGraph(files: readonly SourceFile[]): ImportGraph {
@@ -99,8 +99,8 @@ export function buildImportGraph(files: readonly SourceFile[]): ImportGraph {
 }
 
 /**
- * Finds import cycles: for each file that reaches itself the shortest way back, each cycle once, from its first file in
- * alphabetical order. A graph without cycles gives an empty list; one with cycles gives at least one of each knot.
+ * Finds import cycles: for each file that reaches itself, the shortest way back. Each cycle is listed once, from its first file in alphabetical
+ * order. A graph without cycles gives an empty list; a graph with cycles gives at least one of each connected group.
  */
 export function findImportCycles(graph: ImportGraph): string[][] {
   const cycles = new Map<string, string[]>();
@@ -114,10 +114,10 @@ export function findImportCycles(graph: ImportGraph): string[][] {
   return [...cycles.values()];
 }
 
-/** The files from `start` to the one that imports it again; breadth first, so that no shorter way exists. */
+/** Finds the files from `start` to the one that imports it again; breadth first, so that no shorter way exists. */
 function findShortestCycle(graph: ImportGraph, start: string): string[] | null {
   const cameFrom = new Map<string, string | null>([[start, null]]);
-  // The loop below reaches what it adds while it runs: the map is its queue.
+  // The loop also visits the entries that it adds: the map is its queue.
   for (const file of cameFrom.keys()) {
     for (const target of graph.get(file) ?? []) {
       if (target === start) return walkBack(cameFrom, file);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Writes files below a directory: their contents by their paths. What is no text is written as JSON. */
+/** Writes files below a directory, by path. Content other than text is written as JSON. */
 export async function writeFolder(directory: string, files: Readonly<Record<string, unknown>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const file = join(directory, path);
@@ -10,7 +10,7 @@ export async function writeFolder(directory: string, files: Readonly<Record<stri
   }
 }
 
-/** The files of a plugin `weather` with one version, whose server is at a URL. */
+/** Returns the files of a plugin `weather` with one version, whose server has the given URL. */
 export function describeWeatherPlugin(url: string, version = '1.0.0'): Record<string, unknown> {
   const folder = `weather/versions/${version}`;
   return {

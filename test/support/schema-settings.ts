@@ -1,2 +1,2 @@
-// As src/supervisor/enter.ts has it in the command and the action. The tests make many schemas for a few values each.
+// The same setting as in src/supervisor/enter.ts. The tests build many schemas and use each for only a few values.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });

@@ -1,8 +1,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 
 /**
- * Writes a program that answers as a Chromium does to the question that its start waits for, and that ends when it is asked anything else.
- * It adds a line to a file when it starts.
+ * Writes a program that answers the first question of its start like a Chromium, and ends at any other question. It appends a line to a file
+ * when it starts.
  */
 export async function writeScriptedBrowser(file: string, { log, line }: { log: string; line: string }): Promise<void> {
   await writeFile(

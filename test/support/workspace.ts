@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { everythingHttpServerPath, everythingServerPath } from './servers/bundled-servers.ts';
 
-/** A directory of its own with some files in it, as a checkout of a user's would be; removed when it is disposed. */
+/** A separate directory with some files, like a user's checkout. Disposing removes it. */
 export interface Workspace extends AsyncDisposable {
   path: string;
   read(file: string): Promise<string>;
-  /** Into a directory that exists. */
+  /** Writes a file into an existing directory. */
   write(file: string, text: string): Promise<void>;
 }
 
@@ -29,10 +29,10 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
 const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const node = `env NODE_COMPILE_CACHE=${packages}/.cache/node node`;
 
-/** adding-server.mjs, which needs no packages and no cache of compiled modules. */
+/** The path of adding-server.mjs, which needs no packages and no compile cache. */
 export const addingServerPath = fileURLToPath(new URL('servers/adding-server.mjs', import.meta.url));
 
-/** Inputs of jobs that do not examine how their server is run: one process for all iterations, without a sandbox. */
+/** Inputs of jobs that do not examine their server's process: one process for all iterations, without a sandbox. */
 export const plainServer = { isolation: 'run', sandbox: 'off' };
 
 /** Starts server-everything over stdio from any working directory. */
@@ -66,5 +66,5 @@ cases:
       - assert: { toolResultIsError: true }
 `;
 
-/** The same with a case on line 4 that fails. */
+/** The same cases, but the one on line 4 fails. */
 export const redEvals = greenEvals.replace('Echo: hello', 'Echo: goodbye');

@@ -5,14 +5,14 @@ interface ShortenedSleeps {
   fromMs: number;
   toMs: number;
   instead: number;
-  /** Sleeps of exactly these lengths are limits of time, which stay as they are. */
+  /** Sleeps of exactly these lengths are time limits and stay unchanged. */
   limitsMs?: readonly number[];
 }
 
 const isShortened = (delayMs: number, { fromMs, toMs, limitsMs = [] }: ShortenedSleeps) =>
   delayMs > fromMs && delayMs < toMs && !limitsMs.includes(delayMs);
 
-/** Real time, but for sleeps of this length, which take a moment: such as the wait for room in a queue. */
+/** Real time, except that sleeps of these lengths are short, such as the wait for room in a queue. */
 export function createHurriedClock(shortened: ShortenedSleeps): Clock {
   return {
     ...systemClock,
@@ -22,8 +22,8 @@ export function createHurriedClock(shortened: ShortenedSleeps): Clock {
 }
 
 /**
- * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, which
- * take a moment; else it goes at its usual pace.
+ * A clock that can jump forward, as after a machine has slept. It jumps over sleeps within these bounds, which take a moment; otherwise it runs
+ * at its usual pace.
  */
 export function createJumpingClock(shortened: ShortenedSleeps): Clock & { jump(byMs: number): void } {
   let aheadMs = 0;
@@ -42,7 +42,7 @@ export function createJumpingClock(shortened: ShortenedSleeps): Clock & { jump(b
   };
 }
 
-/** A clock on which time passes only in sleeps within these bounds, however long the machine takes for the rest. */
+/** A clock on which time passes only in sleeps within these bounds, however slow the machine is. */
 export function createSteppedClock(shortened: ShortenedSleeps): Clock {
   let nowMs = 0;
   return {
@@ -57,8 +57,8 @@ export function createSteppedClock(shortened: ShortenedSleeps): Clock {
 }
 
 /**
- * Real time, but for the sleeps for which `findEvent` returns an event: these end when it happens, however fast the machine is. It gets
- * their length in milliseconds.
+ * Real time, except for sleeps for which `findEvent` returns an event: these end when it happens, however fast the machine is. `findEvent`
+ * gets their length in milliseconds.
  */
 export function createEventClock(findEvent: (delayMs: number) => Promise<unknown> | undefined): Clock {
   return {

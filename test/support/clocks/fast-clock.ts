@@ -1,11 +1,11 @@
 import type { Clock } from '../../../src/base/time.ts';
 
-/** The longest sleep of what waits for a time of the day; longer ones are limits of time, which stay as they are. */
+/** The longest sleep that waits for a time of day. Longer sleeps are time limits and stay unchanged. */
 const longestShortenedMs = 15_000;
 
 /**
- * A clock on which a day passes `factor` times as fast, from `originMs` on (milliseconds of the epoch), in every process alike. Only the
- * time of day is fast: a server has as much time to answer as ever.
+ * A clock on which a day passes `factor` times as fast, starting at `originMs` (epoch milliseconds), equally in every process. Only the time
+ * of day is fast: a server has the usual time to answer.
  */
 export function createFastClock(clock: Clock, { originMs, factor }: { originMs: number; factor: number }): Clock {
   return {

@@ -5,7 +5,7 @@ interface Sleeper {
   wake: () => void;
 }
 
-/** A clock that stands still until it is advanced; sleepers wake in the order of their times. */
+/** A clock that stops until it is advanced; sleepers wake in the order of their times. */
 export class ManualClock implements Clock {
   #nowMs = 0;
   #sleepers: Sleeper[] = [];
@@ -30,7 +30,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** How many sleep at the moment: 0 shows that nothing was left waiting. */
+  /** The number of current sleepers; 0 shows that nothing waits. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -38,7 +38,7 @@ export class ManualClock implements Clock {
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;
     for (;;) {
-      // What is about to go to sleep, or was just woken, does so before time goes on.
+      // Code that is about to sleep, or was just woken, does so before the time advances.
       await new Promise((resolve) => setImmediate(resolve));
       const next = this.#sleepers.toSorted((a, b) => a.wakesAtMs - b.wakesAtMs)[0];
       if (next === undefined || next.wakesAtMs > endMs) break;

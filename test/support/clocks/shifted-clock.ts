@@ -1,6 +1,6 @@
 import { ManualClock } from './manual-clock.ts';
 
-/** A clock that stands still until it is advanced, and whose wall time can be set like that of a machine. */
+/** A clock that stops until it is advanced, and whose wall time can be set like that of a machine. */
 export class ShiftedClock extends ManualClock {
   #shiftMs = 0;
 
@@ -8,7 +8,7 @@ export class ShiftedClock extends ManualClock {
     return super.now() + this.#shiftMs;
   }
 
-  /** Puts the wall time forward, or back by a negative number; what sleeps notices nothing. */
+  /** Moves the wall time forward, or back by a negative number. Sleepers are not affected. */
   shift(byMs: number): void {
     this.#shiftMs += byMs;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/base/time.ts';
 
-/** A clock on which a sleep ends at once and time has passed nevertheless. Records every sleep in order. */
+/** A clock on which every sleep ends at once, although time passes. Records every sleep in order. */
 export class VirtualClock implements Clock {
   readonly sleepsMs: number[] = [];
   #elapsedMs = 0;
@@ -20,7 +20,7 @@ export class VirtualClock implements Clock {
     const wakesAtMs = this.#elapsedMs + delayMs;
     await new Promise((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
-    // Sleepers that lay down together wake at their own times, not one after the other.
+    // Sleepers that started together wake at their own times, not one after the other.
     this.#elapsedMs = Math.max(this.#elapsedMs, wakesAtMs);
   }
 

@@ -1,6 +1,6 @@
 /**
- * What the conformance suite starts as the client under test: hands its scenario to the process at the first argument, which runs the
- * product's client, and ends as that says. So the sources are loaded once for all scenarios.
+ * The client under test for the conformance suite: it passes its scenario to the process at the first argument, which runs the product's client,
+ * and exits with that result. So the sources are loaded only once for all scenarios.
  */
 const [driver = '', serverUrl = ''] = process.argv.slice(2);
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';

@@ -22,7 +22,7 @@ export const scenarioSchema = z.object({
   serverUrl: z.string(),
 });
 
-/** What a scenario gives the client, as far as it differs from one to the next. */
+/** The context of a scenario, with the fields that differ between scenarios. */
 const contextSchema = z
   .object({
     client_id: z.string(),
@@ -40,7 +40,7 @@ type RequestToken = (challenge: Challenge) => Promise<AccessToken>;
 
 const fetchFn = createAuthFetch(systemClock);
 
-/** Accepts every form as it is, so that the defaults of its fields are what the server gets. */
+/** Accepts every form unchanged, so that the server gets the defaults of its fields. */
 const abilities: ClientAbilities = { elicitation: async () => ({ action: 'accept', content: {} }) };
 
 /** Runs one scenario with the product's session: its handshake, the list of tools, and a call of each tool. */
@@ -55,7 +55,7 @@ export async function runScenario({ scenario, context, serverUrl }: z.infer<type
   for (const name of tools?.keys() ?? []) await session.callTool(name, { a: 5, b: 3 }, { signal });
 }
 
-/** Client credentials are the product's own; all other grants stand in for what a job cannot do, such as to log in. */
+/** Uses the product's own client credentials. Other grants replace steps that a job cannot do, such as logging in. */
 async function chooseGrant(scenario: string, context: Context, serverUrl: string): Promise<RequestToken> {
   if (scenario.startsWith('auth/client-credentials-')) return await useClientCredentials(context, serverUrl);
   if (scenario.startsWith('auth/cross-app-access')) return await useCrossAppAccess(context, serverUrl);
@@ -97,7 +97,7 @@ async function readIssuer(serverUrl: string): Promise<string> {
   return issuer;
 }
 
-/** Logs in as a browser would that is sent back at once. */
+/** Logs in like a browser that is redirected back at once. */
 function useAuthorizationCode(scenario: string, context: Context, serverUrl: string): RequestToken {
   const provider = createCodeProvider(context);
   provider.acceptsAnyIssuer = scenario === 'auth/2025-03-26-oauth-metadata-backcompat';
@@ -114,7 +114,7 @@ async function authorize(
     fetchFn,
     ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
     ...(scope !== undefined && { scope }),
-    // The suite's own server of this scenario breaks RFC 8414 §3.3, which the SDK holds it to.
+    // The server of this scenario violates RFC 8414 §3.3, which the SDK would enforce.
     skipIssuerMetadataValidation: provider.acceptsAnyIssuer ?? false,
   };
   if ((await auth(provider, { ...options, forceReauthorization: true })) === 'REDIRECT') {

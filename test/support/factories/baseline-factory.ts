@@ -1,7 +1,7 @@
 import type { Baseline, BaselineCase } from '../../../src/model/comparison.ts';
 import type { SuiteResults } from '../../../src/model/results.ts';
 
-/** A case of three iterations in the suite `math`, all passed, defined as `createCaseResults` has it. */
+/** A case of three passed iterations in the suite `math`, with the definition of `createCaseResults`. */
 export function createBaselineCase(overrides: Partial<BaselineCase> = {}): BaselineCase {
   return {
     suiteId: 'math',
@@ -25,7 +25,7 @@ export function createBaseline(cases: BaselineCase[] = [createBaselineCase()]): 
   };
 }
 
-/** The baseline that a gate with these results leaves behind. */
+/** The baseline that a gate with these results writes. */
 export function toBaseline(suites: readonly SuiteResults[]): Baseline {
   return createBaseline(
     suites.flatMap(({ suiteId, cases }) =>

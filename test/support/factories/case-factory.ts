@@ -2,7 +2,7 @@ import type { Assertion, JsonObject } from '../../../src/model/assertion.ts';
 import type { TestCase } from '../../../src/model/case.ts';
 import type { Step } from '../../../src/model/step.ts';
 
-/** A case of these steps, run once. */
+/** A case with these steps, run once. */
 export function createCase(steps: Step[], overrides: Partial<TestCase> = {}): TestCase {
   return { title: 'A case', runs: 1, steps, ...overrides };
 }

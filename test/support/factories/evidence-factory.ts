@@ -1,6 +1,6 @@
 import type { Evidence, ToolResult } from '../../../src/engine/evidence.ts';
 
-/** An iteration in which nothing has happened, unless said otherwise. */
+/** An iteration in which nothing happened, by default. */
 export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
   return {
     toolCalls: [],
@@ -20,7 +20,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
   };
 }
 
-/** A good answer of `get-sum`, unless said otherwise. */
+/** A valid result of `get-sum`, by default. */
 export function createToolResult(overrides: Partial<ToolResult> = {}): ToolResult {
   return {
     toolName: 'get-sum',

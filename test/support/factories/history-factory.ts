@@ -1,6 +1,6 @@
 import type { HistoryRecord } from '../../../src/model/history.ts';
 
-/** A gate of `main` that passed, with a case that passed and one of which half did. */
+/** A passed gate of `main`, with a passed case and a case of which half passed. */
 export function createHistoryRecord(overrides: Partial<HistoryRecord> = {}): HistoryRecord {
   const base = { suiteId: 'math', total: 2, replayed: 0, definitionHash: '5f2c1b0a9d8e7f60', durationMs: 100 };
   return {

@@ -4,14 +4,14 @@ import { compareSchemas } from '../../../src/surface/schema/compare.ts';
 import { type Certainty, joinEffects } from '../../../src/surface/schema/effect.ts';
 import { createRandom, createRoot, mutate, sampleValue } from './schema-pairs.ts';
 
-/** What ajv and the comparison say about one random pair of schemas. */
+/** The judgements of ajv and of the comparison about one random pair of schemas. */
 export interface JudgedPair {
   seed: number;
   before: unknown;
   after: unknown;
   narrows: Certainty;
   widens: Certainty;
-  /** Values that were found to have become invalid, and valid. */
+  /** Values that became invalid, and values that became valid. */
   lost: unknown[];
   gained: unknown[];
 }
@@ -21,7 +21,7 @@ const samples = 50;
 const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, meta: false, inlineRefs: false });
 addFormats.default(ajv);
 
-/** Makes a random pair of schemas and values near both, and judges them with ajv and by comparison. */
+/** Makes a random pair of schemas with values near both, and judges the values with ajv and the schemas by comparison. */
 export function judgePair(seed: number): JudgedPair {
   const random = createRandom(seed);
   const before = createRoot(random);
@@ -41,7 +41,7 @@ export function judgePair(seed: number): JudgedPair {
   return { seed, before, after, narrows, widens, lost, gained };
 }
 
-/** Where a change that refuses values, or one that allows more, is taken for none. */
+/** Lists changes that the comparison missed: it refuses values, or allows more, without being reported. */
 export function findMissed({ narrows, widens, lost, gained }: JudgedPair): string[] {
   return [
     ...(lost.length > 0 && narrows === 'no' ? [`refuses ${JSON.stringify(lost[0])}`] : []),

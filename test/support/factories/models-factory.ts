@@ -9,7 +9,7 @@ import { createCaseResults, createFailure, createSuiteResults } from './results-
 
 export const [smallModel, largeModel] = ['anthropic/claude-haiku-4.5', 'openai/gpt-5.2'] as const;
 
-/** Of both models. */
+/** The prices of both models. */
 const modelPrices: Pricing['prices'] = [
   { name: smallModel, ...ofPolicy({ input: 1, cachedInput: 0.1, output: 5 }) },
   { name: largeModel, ...ofPolicy({ input: 2, cachedInput: 0.2, output: 10 }) },
@@ -25,7 +25,7 @@ export function createUsage(usage: Partial<ModelUsage>): ModelUsage {
   return { ...noModelUsage, ...usage };
 }
 
-/** A case of a matrix, as an evals file makes one for each model. */
+/** A case of a matrix: an evals file makes one for each model. */
 function createVariant(model: string, line: number, overrides: Partial<CaseResults> & { id: string }): CaseResults {
   const { id, title = '' } = overrides;
   return createCaseResults({
@@ -38,8 +38,8 @@ function createVariant(model: string, line: number, overrides: Partial<CaseResul
 }
 
 /**
- * Two cases with two models each, and one without a model: live iterations, recorded ones, a stale recording and failures. The second
- * model is below the minimum.
+ * A report of two cases with two models each, and one case without a model: live iterations, recorded ones, a stale recording and failures.
+ * The second model is below the minimum.
  */
 export function createModelsReport(overrides: Partial<Pricing> = {}): Report {
   const [reads, finds] = [
@@ -105,7 +105,7 @@ export function createModelsReport(overrides: Partial<Pricing> = {}): Report {
   });
 }
 
-/** What single iterations of that report did, and the conversation of the one that failed. */
+/** The single iterations of that report, with the conversation of the failed one. */
 export function createModelsEvidence({ cases }: Report): Evidence {
   const iterations = cases.flatMap(({ suiteId, id, model, planned, passed, total, replayed, failures }) =>
     Array.from({ length: planned }, (_, index): IterationMark => {

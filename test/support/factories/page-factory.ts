@@ -8,7 +8,7 @@ import { atLeast, createPolicy, createQuarantineEntry, ofPolicy } from './policy
 import { createReport } from './report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
-/** A red report of everything that a page can show. */
+/** A failed report that contains everything that a page can show. */
 export function createPageReport(): Report {
   const place = (line: number) => ({ file: 'evals/weather.evals.yaml', line, column: 5 });
   const cases = [
@@ -149,7 +149,7 @@ export function createPageReport(): Report {
   });
 }
 
-/** What single iterations of that report did. */
+/** The single iterations of that report. */
 export function createPageEvidence(report: Report): Evidence {
   const iterations = report.cases.flatMap(({ suiteId, id, planned, total, failures, durationMs }) =>
     Array.from({ length: planned }, (_, index): IterationMark => {
@@ -170,7 +170,7 @@ export function createPageEvidence(report: Report): Evidence {
   return { iterations, traces: [createIterationTrace({ suiteId: 'weather', iterationId: 'it_asks_2' })] };
 }
 
-/** A prompt, two calls of which the second is refused, and where the time went. */
+/** A prompt, two calls of which the second is refused, and the durations. */
 export function createIterationTrace(overrides: Partial<IterationTrace> = {}): IterationTrace {
   return {
     suiteId: 'math',

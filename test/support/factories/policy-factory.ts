@@ -7,7 +7,7 @@ import {
 } from '../../../src/model/policy.ts';
 import type { Sourced } from '../../../src/model/source.ts';
 
-/** A policy of a minimum of 90 % and nothing but this, on the 21st of September 2026. */
+/** A policy with a minimum of 90 % and only this layer, on the 21st of September 2026. */
 export function createPolicy(layer: Partial<PolicyLayer> = {}): SuitePolicy {
   return {
     requirements: applyPolicyDefaults({ ...emptyPolicyLayer, ...atLeast(0.9), ...layer }),
@@ -15,7 +15,7 @@ export function createPolicy(layer: Partial<PolicyLayer> = {}): SuitePolicy {
   };
 }
 
-/** A minimum pass rate that the evals file of the suite states. */
+/** A minimum pass rate from the evals file of the suite. */
 export function atLeast(value: number, source = 'evals/math.evals.yaml:4'): { minimumPassRate: Sourced<number> } {
   return { minimumPassRate: { value, source } };
 }
@@ -31,7 +31,7 @@ export function createQuarantineEntry(overrides: Partial<QuarantineEntry> = {}):
   };
 }
 
-/** A requirement that `policy.yaml` has in its third line. */
+/** A requirement from the third line of `policy.yaml`. */
 export function ofPolicy<T>(value: T): Sourced<T> {
   return { value, source: 'policy.yaml:3' };
 }

@@ -25,7 +25,7 @@ type ReportOverrides = Partial<Omit<ReportInput, 'suites' | 'verdict' | 'compari
 } & Partial<Pick<GatePolicy, 'baseline' | 'lowered' | 'prices'>> &
   Partial<RegressionLimits>;
 
-/** The report on these results, judged for real; a small passing suite unless said otherwise. */
+/** The report on these results, with the product's own verdict; a small passing suite by default. */
 export function createReport({
   suites = [createSuiteResults()],
   policy = createPolicy(),
@@ -69,7 +69,7 @@ export function createReport({
   });
 }
 
-/** Of a suite whose cases call read-only tools alone, unless said otherwise. */
+/** The concurrency of a suite whose cases call only read-only tools, by default. */
 function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): ConcurrencyReport {
   return {
     setting: 'auto',
@@ -83,7 +83,7 @@ function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): Co
   };
 }
 
-/** Two suites that pass, one of them with an iteration that its minimum tolerates. */
+/** Two suites that pass, one of them with a failed iteration that its minimum tolerates. */
 export function createGreenReport(): Report {
   return createReport({
     policy: ({ suiteId }) => createPolicy(suiteId === 'math' ? atLeast(0.8) : atLeast(1, 'default')),
@@ -171,7 +171,7 @@ export function createRedReport(): Report {
   });
 }
 
-/** A suite that meets its minimum and has got worse than it was: a case of each kind of change. */
+/** A suite that meets its minimum but is worse than before: a case of each kind of change. */
 export function createComparedReport(): Report {
   const cases = [
     createCaseResults({ id: 'adds', title: 'Adds two numbers', passed: 0, failed: 3, failures: [createFailure()] }),
@@ -196,7 +196,7 @@ export function createComparedReport(): Report {
   });
 }
 
-/** The server died half way: one case passed, one was cut short, one never ran. */
+/** The server died half way: one case passed, one was cut short, one never started. */
 export function createInconclusiveReport(): Report {
   const suite = createSuiteResults({
     cases: [
@@ -237,7 +237,7 @@ export function createInconclusiveReport(): Report {
   return createReport({ suites: [{ ...suite, run }] });
 }
 
-/** A suite judged by a policy of many requirements: one is not met, and of its two quarantine entries one has run out. */
+/** A suite judged by a policy of many requirements: one is not met, and one of its two quarantine entries has expired. */
 export function createPolicyReport(): Report {
   return createReport({
     notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
@@ -263,10 +263,7 @@ export function createPolicyReport(): Report {
   });
 }
 
-/**
- * A suite in which two cases of three failed and were run again: one passed in the second round, and the third round was cut
- * short.
- */
+/** A suite in which two of three cases failed and ran again: one passed in the second round, and the third round was cut short. */
 export function createFlakyReport(effect: FlakyEffect): Report {
   const round = { cases: 2, run: { id: 'run_2', suiteId: 'suite_1', status: 'completed', url: null }, shortfall: null };
   return createReport({
@@ -309,7 +306,7 @@ export function createFlakyReport(effect: FlakyEffect): Report {
   });
 }
 
-/** A run that was stopped when the minimum was out of reach: one case failed, one was under way and one never ran. */
+/** A run that was stopped when the minimum was out of reach: one case failed, one was running and one never started. */
 export function createStoppedReport(): Report {
   const suite = createSuiteResults({
     cases: [
@@ -322,7 +319,7 @@ export function createStoppedReport(): Report {
   return createReport({ suites: [{ ...suite, run: suite.run && { ...suite.run, status: 'cancelled' } }] });
 }
 
-/** A red report in which every text that comes from elsewhere is `text`. */
+/** A failed report in which every external text is `text`. */
 export function createHostileReport(text: string): Report {
   const failure = createFailure({
     iterationId: text,

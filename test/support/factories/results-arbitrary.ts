@@ -3,7 +3,7 @@ import type { SuiteResults } from '../../../src/model/results.ts';
 import { createCaseResults, createRun, createSuiteResults } from './results-factory.ts';
 
 const small = fc.nat({ max: 6 });
-/** Mostly what a sound run gives, so that every outcome is common. */
+/** Mostly draws the usual value of a sound run, so that every outcome is common. */
 const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, others);
 
@@ -18,12 +18,12 @@ const caseResults = fc
   })
   .map(({ plannedOff, rounds, ...counts }) => {
     const planned = Math.max(0, counts.passed + counts.failed + counts.unscored + plannedOff);
-    // Only what failed is run again.
+    // Only failed iterations run again.
     const retries = counts.failed === 0 ? [] : rounds.map((isPassed) => ({ passed: isPassed ? 3 : 2, total: 3 }));
     return createCaseResults({ ...counts, planned, retries });
   });
 
-/** Results of a suite, sound or lacking something of every kind, and a minimum pass rate to judge them by. */
+/** Results of a suite, sound or with any kind of gap, and a minimum pass rate for their verdict. */
 export const measuredSuites: fc.Arbitrary<{ results: SuiteResults; minimum: number }> = fc
   .record({
     cases: fc.array(caseResults, { maxLength: 4 }),

@@ -2,7 +2,7 @@ import type { IterationFailure } from '../../../src/model/case-report.ts';
 import type { CaseResults, SuiteResults } from '../../../src/model/results.ts';
 import type { Run } from '../../../src/model/run.ts';
 
-/** A case of three iterations, all passed, unless said otherwise; `planned` follows the counts. */
+/** A case of three passed iterations by default; `planned` follows the counts. */
 export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseResults {
   const { passed = 3, failed = 0, unscored = 0 } = overrides;
   return {
@@ -28,7 +28,7 @@ export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseRes
   };
 }
 
-/** A suite that was read whole, its run completed and in agreement with its cases, unless said otherwise. */
+/** By default, a suite that was read completely, with a completed run that agrees with its cases. */
 export function createSuiteResults(overrides: Partial<SuiteResults> = {}): SuiteResults {
   const cases = overrides.cases ?? [createCaseResults()];
   const sum = (key: 'passed' | 'failed' | 'unscored') => cases.reduce((total, member) => total + member[key], 0);

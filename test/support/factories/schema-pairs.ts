@@ -1,8 +1,8 @@
-/** Random JSON Schemas as servers write them, changes of them, and values that are near what they allow. The same seed makes the same ones. */
+/** Makes random JSON Schemas like those of servers, changes of them, and values near their limits. The same seed makes the same ones. */
 
 export type Random = () => number;
 
-/** Numbers from 0 to 1 (mulberry32, public domain, by Tommy Ettinger). */
+/** Draws numbers from 0 to 1 (mulberry32, public domain, by Tommy Ettinger). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -27,7 +27,7 @@ function pick<T>(random: Random, list: readonly T[]): T {
 
 const chance = (random: Random, share: number) => random() < share;
 
-/** Of the members, each with its share. */
+/** Draws some of the members, each with the probability `share`. */
 function some(random: Random, members: Record<string, () => unknown>, share: number): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(members).flatMap(([key, make]) => (chance(random, share) ? [[key, make()]] : [])),
@@ -143,7 +143,7 @@ function createJoined(random: Random, depth: number): Record<string, unknown> {
   ])();
 }
 
-/** A schema of at most so many levels. */
+/** Creates a schema of at most `depth` levels. */
 function createSchema(random: Random, depth: number): Record<string, unknown> {
   if (depth <= 0) return createScalar(random);
   return pick(random, [
@@ -155,7 +155,7 @@ function createSchema(random: Random, depth: number): Record<string, unknown> {
   ])();
 }
 
-/** A schema as `tools/list` has it: an object, with definitions that it refers to. */
+/** Creates a schema as in `tools/list`: an object, with definitions that it refers to. */
 export function createRoot(random: Random): Record<string, unknown> {
   const base = chance(random, 0.7) ? createObject(random, 3) : createSchema(random, 3);
   const shared = chance(random, 0.3)
@@ -164,14 +164,14 @@ export function createRoot(random: Random): Record<string, unknown> {
   return { ...base, $defs: { shared: unref(shared) } };
 }
 
-/** A definition that refers to itself needs a value in between. */
+/** Wraps a definition that refers to itself, because it needs a value in between. */
 function unref(schema: Record<string, unknown>): Record<string, unknown> {
   return JSON.stringify(schema).includes('"#/$defs/shared"') && schema['type'] !== 'object'
     ? { type: 'string' }
     : schema;
 }
 
-/** A copy in which one or a few parts are others. */
+/** Copies a schema and changes one or a few of its parts. */
 export function mutate(random: Random, root: Record<string, unknown>): Record<string, unknown> {
   let mutant = structuredClone(root);
   const times = pick(random, [1, 1, 1, 2, 3]);
@@ -221,7 +221,7 @@ const addKey = (schema: Record<string, unknown>, from: Record<string, unknown>, 
   [key]: from[key],
 });
 
-/** Moves a limit, a list of values, a type or a list of names a little. */
+/** Changes a limit, a list of values, a type or a list of names slightly. */
 function shift(random: Random, schema: Record<string, unknown>): Record<string, unknown> {
   const [key, value] = pick(random, [...Object.entries(schema), ['', null] as const]);
   if (typeof value === 'number')
@@ -260,7 +260,7 @@ function mutateInner(random: Random, key: string, { value, depth }: { value: unk
   return { ...value, [name]: isObject(part) ? mutateAt(random, part, depth - 1) : part };
 }
 
-/** A value that one of the schemas may allow, or that just misses that. */
+/** Creates a value that one of the schemas may allow, or that it narrowly refuses. */
 export function sampleValue(
   random: Random,
   { schema, root, depth }: { schema: unknown; root: Record<string, unknown>; depth: number },

@@ -5,7 +5,7 @@ import { digestReports } from '../../../src/verdict/shard-digest.ts';
 import { createReport } from './report-factory.ts';
 import { createRun } from './results-factory.ts';
 
-/** The reports that the shards of a gate with these results leave: each case in the shard that `pick` says, from 1. */
+/** The reports of the shards of a gate with these results. `pick` returns the shard of each case, from 1. */
 export function createShardReports(
   suites: readonly SuiteResults[],
   total: number,
@@ -24,7 +24,7 @@ export function createShardReports(
   return sealShards(reports);
 }
 
-/** Gives the reports of all shards the digest that a gate gives them. */
+/** Gives the reports of all shards the digest that a gate computes. */
 export function sealShards(reports: readonly Report[]): Report[] {
   const digest = digestReports(reports);
   return reports.map((report) => ({ ...report, shard: report.shard && { ...report.shard, digest } }));

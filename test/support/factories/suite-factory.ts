@@ -5,7 +5,7 @@ import type { ModelSettings, Suite, SuiteCase } from '../../../src/model/suite.t
 
 const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
 
-/** Where neither case nor suite says anything about the model. */
+/** Model settings if neither the case nor the suite sets any. */
 export const noModelSettings: ModelSettings = {
   system: null,
   temperature: null,
@@ -17,7 +17,7 @@ export const noModelSettings: ModelSettings = {
   ownSetting: null,
 };
 
-/** A loaded case of one iteration that calls `add`, unless said otherwise. */
+/** A loaded case of one iteration that calls `add`, by default. */
 export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
   return {
     id: 'adds',
@@ -66,7 +66,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
   };
 }
 
-/** An iteration of the service's case `svc_adds` that passed, unless said otherwise. */
+/** A passed iteration of the service's case `svc_adds`, by default. */
 export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
   return {
     id: 'it_1',

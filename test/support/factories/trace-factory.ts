@@ -1,4 +1,4 @@
-/** A call and its answer as the AI SDK writes them; the output is an MCP result of one text unless given. */
+/** A call and its answer as the AI SDK writes them; by default, the output is an MCP result of one text. */
 export function createCallMessages(
   toolCallId: string,
   answer: { toolName?: string; text?: string; output?: unknown; part?: object } = {},
@@ -11,7 +11,7 @@ export function createCallMessages(
   ];
 }
 
-/** The span of a call that took 40 ms, unless said otherwise. */
+/** The span of a call of 40 ms, by default. */
 export function createCallSpan(toolCallId: string, fields: object = {}) {
   return {
     id: `span-${toolCallId}`,

@@ -11,8 +11,8 @@ import { createFaultWorld } from './fault-world.ts';
 import { forGood } from './letters.ts';
 
 /**
- * Has runs created one after the other, of which the service takes every one while most of its answers are lost: reset, turned
- * into a 502, or never sent. Returns how many runs there are then, and how many different ones the receipts name.
+ * Creates runs one after the other. The service accepts every one, but most of its answers are lost: reset, turned into a 502, or never sent.
+ * Returns how many runs exist then, and how many different ones the receipts name.
  */
 export async function createAmbiguously(
   creates: number,
@@ -38,7 +38,7 @@ export async function createAmbiguously(
   const { suiteId } = await saveSuite(service, serverId, [inlineTest('fail')]);
   const receipts = new Set<string>();
   for (let create = 0; create < creates; create += 1) {
-    // A job each, as they come in a pipeline: a client's quota is its own.
+    // Each create uses a separate client, like separate jobs of a pipeline, because the retry quota belongs to a client.
     await using client = openServiceClient({
       baseUrl: `${front.origin}/api/v1`,
       apiKey: new Secret(service.apiKey),

@@ -13,7 +13,7 @@ export function refuse(
   return answer(status, JSON.stringify({ code, message: `It says ${code}.`, details }), { ...jsonType, ...headers });
 }
 
-/** A 429 for the pace of the key. */
+/** A 429 because the key is used too fast. */
 export function limit(headers: Record<string, string> = {}): Fault {
   return refuse(429, 'RATE_LIMITED', { headers });
 }
@@ -22,7 +22,7 @@ export const full: Fault = refuse(429, 'RATE_LIMITED', {
   details: { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: 2 },
 });
 
-/** A page of some proxy. */
+/** An HTML page of a proxy. */
 export function page(status: number): Fault {
   return answer(status, '<html><h1>::error::Hello</h1></html>', { 'content-type': 'text/html' });
 }
@@ -33,7 +33,7 @@ export function answer(status: number, body: string, headers: Record<string, str
 
 export const redirect: Fault = answer(307, '', { location: 'https://elsewhere.test/api/v1' });
 
-/** The service carries the request out, and something else comes back. */
+/** The service executes the request, but the fault's answer is sent. */
 export function afterwards(fault: Fault): Fault {
   return async (exchange) => {
     await exchange.forward();
@@ -41,7 +41,7 @@ export function afterwards(fault: Fault): Fault {
   };
 }
 
-/** The service's own answer, with its JSON changed. */
+/** Sends the service's own answer with changed JSON. */
 export function alter(change: (value: Record<string, unknown>, exchange: Exchange) => unknown): Fault {
   return async (exchange) => {
     const given = await exchange.forward();
@@ -50,15 +50,15 @@ export function alter(change: (value: Record<string, unknown>, exchange: Exchang
   };
 }
 
-/** The service's own answer, with its bytes changed. */
+/** Sends the service's own answer with changed bytes. */
 function rewrite(change: (given: Reply) => Reply): Fault {
   return async ({ forward, reply }) => reply(change(await forward()));
 }
 
-/** JSON that ends in the middle although the body is whole. */
+/** A whole body whose JSON ends in the middle. */
 export const cutJson: Fault = rewrite((given) => ({ ...given, body: given.body.subarray(0, given.body.length / 2) }));
 
-/** Adds unknown fields everywhere. */
+/** Adds unknown fields to all objects. */
 export const unknownFields: Fault = alter((value) => addFields(value));
 
 function addFields(value: unknown): unknown {

@@ -2,8 +2,8 @@ import { systemClock } from '../../../src/base/time.ts';
 import type { QuietClock } from './quiet-clock.ts';
 
 /**
- * Puts what everybody shares on a clock and a seed until it is disposed: the sleeps of the system's clock, by which sockets are bounded, and
- * `Math.random`, from which all jitter comes.
+ * Replaces global state by a clock and a seed until it is disposed: the sleeps of the system's clock, which limit sockets, and `Math.random`,
+ * the source of all jitter.
  */
 export function borrowGlobals(clock: QuietClock, seed: number): Disposable {
   const own = { ...systemClock };
@@ -18,7 +18,7 @@ export function borrowGlobals(clock: QuietClock, seed: number): Disposable {
   };
 }
 
-/** Draws in [0, 1): mulberry32, which is small and good enough for jitter. */
+/** Draws in [0, 1): mulberry32, which is small and sufficient for jitter. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -10,7 +10,7 @@ export interface KeyPair {
   cert: string;
 }
 
-/** Certificates for `localhost`: one that is right, and the three ways in which one is not. */
+/** Certificates for `localhost`: a valid one, and three invalid ones. */
 export interface Certificates extends Disposable {
   good: KeyPair;
   /** Signed by an unknown authority. */
@@ -19,7 +19,7 @@ export interface Certificates extends Disposable {
   wrongHost: KeyPair;
 }
 
-/** Makes them, and has this process trust all but the untrusted one until they are disposed. */
+/** Makes certificates. This process trusts all except the untrusted one until they are disposed. */
 export async function makeCertificates(): Promise<Certificates> {
   const [good, untrusted, wrongHost, expired] = await Promise.all([
     makeKeyPair('localhost'),
@@ -58,7 +58,7 @@ commonName = supplied
 subjectAltName = DNS:localhost
 `;
 
-/** `openssl ca` is the one command that takes dates in the past. */
+/** Uses `openssl ca`, the only command that accepts dates in the past. */
 async function makeExpired(): Promise<KeyPair> {
   const folder = await mkdtemp(join(tmpdir(), 'expired-'));
   try {

@@ -1,26 +1,26 @@
 import { createFaultWorld, type JobEnd, timeoutMinutes } from './fault-world.ts';
 import { type Blow, createDraw, forGood, type Phase, strike } from './letters.ts';
 
-/** What may be drawn for a schedule: a blow at the request of a phase. */
+/** A possible element of a schedule: a blow at the request of a phase. */
 export interface Peril {
   fault: number;
   phaseName: string;
   phase: Pick<Phase, 'route' | 'usual'>;
   blow: Blow;
-  /** Whether it goes by. */
+  /** True if the fault passes. */
   passes: boolean;
 }
 
-/** One to six faults that befall one job, and what its evals are worth. */
+/** A schedule of one to six faults for one job, and the true result of its evals. */
 export interface Schedule {
   seed: number;
   perils: ReadonlyArray<Peril & { from: number; count: number }>;
-  /** Whether all of them go by, each within what it may take. */
+  /** True if all faults pass, each within the limits for recovery. */
   isRecoverable: boolean;
   truth: 'passed' | 'failed';
 }
 
-/** Draws the schedule of a seed; the same seed always gives the same one. */
+/** Draws the schedule of a seed. The same seed always gives the same schedule. */
 export function drawSchedule(seed: number, perils: readonly Peril[]): Schedule {
   const draw = createDraw(seed);
   const isRecoverable = draw.between(0, 2) > 0;
@@ -34,12 +34,12 @@ export function drawSchedule(seed: number, perils: readonly Peril[]): Schedule {
   return { seed, perils: drawn, isRecoverable, truth: draw.between(0, 3) === 0 ? 'failed' : 'passed' };
 }
 
-/** Runs a job under a schedule and says which promises were broken; empty where all were kept. */
+/** Runs a job under a schedule and lists the broken promises; empty if all were kept. */
 export async function runSchedule({ seed, perils, isRecoverable, truth }: Schedule): Promise<string[]> {
   await using world = await createFaultWorld({ seed });
   for (const { phase, blow, ...place } of perils) strike(world, phase, blow, place);
   const end = await world.run({ tunnel: seed % 2 === 0 ? 'always' : 'never', tests: truthfulTests(truth) });
-  // What clears up has seconds, after which something may stay; the job says so.
+  // The cleanup has only seconds. After that, resources may stay, and the job reports them.
   const isTeardownHit = perils.some(({ phaseName }) => phaseName.startsWith('P9'));
   return listBreaches(end, { isRecoverable, truth, mayLeave: isTeardownHit });
 }
@@ -59,7 +59,7 @@ function truthfulTests(truth: Schedule['truth']): string {
     .join('');
 }
 
-/** The invariants, by their names in the project's plan for faults. */
+/** Checks the invariants, named as in the project's plan for faults. */
 function listBreaches(
   end: JobEnd,
   { isRecoverable, truth, mayLeave }: { isRecoverable: boolean; truth: Schedule['truth']; mayLeave: boolean },

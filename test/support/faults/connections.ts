@@ -4,27 +4,27 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../../src/base/time.ts';
 import { findRoute, type Route } from './routes.ts';
 
-/** What keeps a connection from coming about, so that nothing is ever sent. */
+/** A fault that prevents a connection, so that nothing is ever sent. */
 export type ConnectFault = 'ENOTFOUND' | 'EAI_AGAIN' | 'ECONNREFUSED' | { certificate: SecureContextOptions };
 
-/** Breaks connections while they are being made: by name, by port, by certificate. */
+/** Breaks connections while they are being established: by name, by port, by certificate. */
 export interface ConnectionBreaker extends Disposable {
-  /** Strikes the connections for `count` requests of a route, from the `from`th attempt on. */
+  /** Breaks the connections of `count` requests of a route, starting at attempt `from`. */
   strike(strike: { route: Route; from: number; count: number; fault: ConnectFault }): void;
-  /** Strikes the next connections to the front, whatever they are for. */
+  /** Breaks the next connections to the front, whatever their purpose. */
   strikeNext(count: number, fault: ConnectFault): void;
-  /** When requests of a route were attempted, those included that never arrived. */
+  /** The times of all attempts to request a route, including those that never arrived. */
   attempts(route: Route): readonly number[];
 }
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 const frontHost = 'localhost';
-/** The service listens only on the other address. */
+/** The service listens only on `openAddress`. */
 const openAddress = { address: '127.0.0.1', family: 4 };
 const closedAddress = { address: '::1', family: 6 };
 
-/** Taps the HTTP client's own announcements and the process's name resolution, until it is disposed. */
+/** Listens to the events of the HTTP client and to the name resolution of the process, until it is disposed. */
 export function breakConnections(
   front: { setCertificate: (certificate: SecureContextOptions | null) => void },
   clock: Clock,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/base/time.ts';
 import type { Fault, Reply } from './service-front.ts';
 
-/** What a network does to the bytes of an answer, below HTTP. The service has carried the request out. */
+/** Faults of a network below HTTP that damage the bytes of an answer. The service has executed the request. */
 
 export const resetBefore: Fault = ({ socket }) => void socket.resetAndDestroy();
 
@@ -10,25 +10,25 @@ export const resetAfter: Fault = async ({ forward, socket }) => {
   socket.resetAndDestroy();
 };
 
-/** The head and half of the body, then nothing more of the connection. */
+/** Sends the head and half of the body, then resets the connection. */
 export const resetInBody: Fault = async ({ forward, socket }) => {
   const bytes = renderReply(await forward());
   socket.write(bytes.subarray(0, bytes.length - 10), () => socket.resetAndDestroy());
 };
 
-/** The other side closes in good order in the middle of the body. */
+/** Closes the connection regularly in the middle of the body. */
 export const endInBody: Fault = async ({ forward, socket }) => {
   const bytes = renderReply(await forward());
   socket.end(bytes.subarray(0, bytes.length - 10));
 };
 
-/** Taken, and never answered. */
+/** Accepts the request and never answers. */
 export const silence: Fault = async ({ forward }) => void (await forward());
 
 /** Another process accepts the request, and the service never receives it. */
 export const halfOpen: Fault = () => {};
 
-/** One byte a second, which takes minutes. */
+/** Sends one byte per second, which takes minutes. */
 export function drip(clock: Clock): Fault {
   return async (exchange) => {
     for (const byte of renderReply(await exchange.forward())) {
@@ -39,7 +39,7 @@ export function drip(clock: Clock): Fault {
   };
 }
 
-/** A body to which there is no end, a kilobyte a second. */
+/** Sends an endless body, one kilobyte per second. */
 export function pourForever(clock: Clock): Fault {
   return async ({ socket, forward }) => {
     await forward();
@@ -51,7 +51,7 @@ export function pourForever(clock: Clock): Fault {
   };
 }
 
-/** Late, and in pieces of a few bytes: slow, but nothing is wrong with it. */
+/** Sends the answer late and in pieces of a few bytes: slow, but valid. */
 export function slice(clock: Clock): Fault {
   return async ({ forward, socket }) => {
     const bytes = renderReply(await forward());

@@ -26,60 +26,60 @@ export interface FaultWorld extends AsyncDisposable {
   front: ServiceFront;
   connections: ConnectionBreaker;
   mcpServer: LightMcpServer;
-  /** Where the service speaks TLS. */
+  /** Set if the service uses TLS. */
   certificates: Certificates | undefined;
-  /** What the job has written down for another process to clear. */
+  /** The cleanup journal that the job has written for another process. */
   readonly book: RemoteResources | null;
   /** Variables of the job, in addition to the usual ones. */
   environment: Record<string, string>;
-  /** Has the job test the server at this URL instead. */
+  /** Makes the job test the server at this URL instead. */
   useServer(url: string): void;
-  /** Disposes this with the world. */
+  /** Disposes the resource together with the world. */
   defer<T extends AsyncDisposable>(resource: T): T;
-  /** Waits for this after the job, before the test checks what the job left behind. */
+  /** Waits for this after the job, before the test checks for resources to clean up. */
   afterwards(work: Promise<void>): void;
-  /** Ends the job in the middle of whatever it does: nothing that it sends from here on arrives. */
+  /** Kills the job at its current step: none of its later requests arrives. */
   kill(): void;
-  /** Stops the job as a signal to its process would. */
+  /** Stops the job like a signal to its process. */
   stop: AbortController;
   /** Runs the job to its end. */
   run(inputs?: Record<string, string>): Promise<JobEnd>;
 }
 
-/** What can be seen once a job is over. */
+/** The observable results of a job. */
 export interface JobEnd {
   exitCode: number;
   outcome: string;
-  /** Everything the job said: reasons, warnings, the message of an error. */
+  /** All texts of the job: reasons, warnings, the message of an error. */
   said: string;
   report: Report | null;
-  /** When requests of a route were attempted, those included that never arrived. */
+  /** The times of all attempts to request a route, including those that never arrived. */
   requests: (route: Route) => readonly number[];
-  /** Runs that the service has ever started. */
+  /** The number of runs that the service has ever started. */
   runs: number;
-  /** Where the project's server records lead. */
+  /** The URLs of the project's server records. */
   serverUrls: string[];
-  /** What the job left behind, in words; empty where it left nothing. */
+  /** Descriptions of the resources that the job did not clean up; empty if there are none. */
   leftovers: string[];
-  /** Whether it left a note of them for another process. */
+  /** True if it wrote a cleanup journal for another process. */
   hasNote: boolean;
-  /** On the job's own clock. */
+  /** Measured on the job's own clock. */
   tookMs: number;
 }
 
-/** Cases of one iteration, which take four seconds; each has a page of its own. */
+/** Cases of one iteration of four seconds; each has a separate page. */
 export const writeTests = (titles: readonly string[]): string =>
   titles
     .map((title) => `- title: ${title}\n  steps:\n    - toolCall: work\n      arguments: { seconds: 4 }\n`)
     .join('');
 
-/** After which everything is over, whatever happens. */
+/** The time limit after which every job has ended, whatever happens. */
 export const timeoutMinutes = 40;
 
 export interface WorldOptions {
-  /** Draws the jitter of everything. */
+  /** The seed of all jitter. */
   seed: number;
-  /** Has the service and its relay speak TLS. */
+  /** Makes the service and its relay use TLS. */
   certificates?: Certificates;
 }
 
@@ -145,7 +145,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
         reasons: report.verdict.reasons.map(({ message }) => message),
       }),
       (error: unknown) => {
-        // Anything else is a bug, for which there is no exit code.
+        // Any other error is a bug, for which there is no exit code.
         if (!(error instanceof GateError)) throw error;
         return { exitCode: error.exitCode, report: null, outcome: 'error', reasons: [error.message, error.hint ?? ''] };
       },
@@ -206,7 +206,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
   };
 }
 
-/** Asks the service itself, past everything that breaks. */
+/** Asks the service directly, without the broken network. */
 async function inspectService({ project }: ContractService, front: ServiceFront) {
   const left: string[] = [];
   const servers: Array<{ url: string }> = (await project.get('/servers')).body.items;

@@ -11,11 +11,11 @@ import { startSilentServer } from '../servers/silent-server.ts';
 import type { FaultWorld } from './fault-world.ts';
 import { type Letter, trial } from './letters.ts';
 
-/** What can happen to the job itself and to the machine that it is on. */
+/** Faults of the job itself and of its machine. */
 
 const hourMs = 3_600_000;
 
-/** Set forward or back while a request is on its way; only records know of the wall clock. */
+/** The wall clock is set forward or back during a request. Only records use the wall clock. */
 export const wallClock: Letter = trial((draw, phase) => {
   const hours = draw.pick([2, -2, 24 * 365, -24 * 365, 1]);
   const nth = draw.between(1, Math.min(3, phase.usual));
@@ -75,7 +75,7 @@ export const stoppedAtDial: Letter = trial((draw) => {
   };
 });
 
-/** The service starts the run, and the job never hears of it. */
+/** The service starts the run, but the job never gets the answer. */
 export const stoppedAtCreate: Letter = trial((draw) => {
   const { reason, exitCode } = stopBy(draw);
   return {
@@ -96,7 +96,7 @@ export const stoppedAtCreate: Letter = trial((draw) => {
   };
 });
 
-/** The time is over while the service starts the run. */
+/** The time limit passes while the service starts the run. */
 export const outOfTimeAtCreate: Letter = trial((draw) => ({
   what: 'out of time',
   arm: ({ front }) =>
@@ -105,7 +105,7 @@ export const outOfTimeAtCreate: Letter = trial((draw) => ({
   expected: { exitCode: 3, runs: 1, requests: 1 },
 }));
 
-/** Another process, with nothing but what was written down, leaves nothing behind. */
+/** After the job is killed, another process with only its cleanup journal cleans everything up. */
 export const killed: Letter = trial((draw) => {
   const moment = draw.pick(['grant', 'run', 'poll', 'page'] as const);
   return {
@@ -114,7 +114,7 @@ export const killed: Letter = trial((draw) => {
       const { front, service, clock } = world;
       const clear = async () => {
         const { book } = world;
-        // The process is gone: nothing that it does from here on arrives.
+        // The process is gone: none of its later requests arrives.
         world.kill();
         if (book === null) return;
         const apiKey = new Secret(service.apiKey);
@@ -155,7 +155,7 @@ export const proxyLeads: Letter = trial((draw) => ({
   expected: { exitCode: 0, runs: 1 },
 }));
 
-/** A record that was there before says again what it said. */
+/** An existing record gets its previous content back. */
 export const nameTaken: Letter = trial(() => ({
   what: 'by a record',
   arm: async ({ service }) => void (await saveServer(service, { name: 'shared', url: 'https://before.test/mcp' })),

@@ -7,38 +7,38 @@ import type { FaultWorld } from './fault-world.ts';
 import type { Route } from './routes.ts';
 import type { Fault } from './service-front.ts';
 
-/** One way for a request to come to nothing, or to something else than it should. */
+/** One way in which a request gets no answer, or a wrong one. */
 export type Blow = { answer: (world: FaultWorld) => Fault } | { connect: (world: FaultWorld) => ConnectFault };
 
-/** The request that a phase stands or falls with, how often it is made when nothing is wrong, and how often at most. */
+/** The decisive request of a phase, with its usual number of requests, and the maximum attempts at one call. */
 export interface Phase {
   route: Route;
   usual: number;
-  /** Attempts at one call, the first one included. */
+  /** The maximum attempts at one call, including the first. */
   attempts: number;
   inputs?: Record<string, string>;
 }
 
 export interface Expectation {
   exitCode: number;
-  /** Attempts at the phase's request. */
+  /** The number of attempts at the phase's request. */
   requests?: number | readonly [least: number, most: number];
   says?: RegExp;
-  /** Whether resources of the job may stay with the service, because every request to remove them fails. */
+  /** True if resources of the job may stay in the service, because every request to remove them fails. */
   mayLeave?: boolean;
-  /** What must not be said. */
+  /** Text that the job must not write. */
   refrains?: RegExp;
   /** Routes that the job must not request, because their resources belong to another job by then. */
   untouched?: readonly Route[];
-  /** Where the one server record leads again. */
+  /** The restored URL of the only server record. */
   restores?: string;
-  /** Whether the job may leave a note for another process, since it cannot tell whether a run will yet be started. */
+  /** True if the job may leave a cleanup journal, because it cannot know if a run will still be started. */
   mayNote?: boolean;
-  /** How long is waited after the `from`th attempt, and after so many in all. */
+  /** The limits of the `count` waits that follow attempt `from`. */
   waits?: { from: number; count: number; leastMs: number; mostMs: number };
-  /** How long the job takes at least and at most, on its own clock. */
+  /** The minimum and maximum duration of the job, on its own clock. */
   tookMs?: readonly [least: number, most: number];
-  /** Runs that the service starts; at most one unless something else is said. */
+  /** The number of runs that the service starts; at most one by default. */
   runs?: number;
 }
 
@@ -50,21 +50,21 @@ export interface Trial {
   inputs?: Record<string, string>;
 }
 
-/** What a seed chooses. */
+/** The choices of a seed. */
 export interface Draw {
   /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
-  /** Two of five seeds strike for good, the others only so often that it can be got over. */
+  /** True for two of five seeds, whose fault stays. The fault of other seeds passes often enough to recover. */
   isForGood(): boolean;
   isEven(): boolean;
-  /** The choices so far between alternatives: a number out of three or more is none. */
+  /** The choices so far between two alternatives or between listed items. A number out of three or more is not among them. */
   readonly alternatives: readonly unknown[];
-  /** All choices so far, drawn numbers included. */
+  /** All choices so far, including drawn numbers. */
   readonly choices: readonly unknown[];
 }
 
-/** Makes the choices of a seed. What is picked goes through every item in turn, so that few seeds see all of them. */
+/** Makes the choices of a seed. `pick` goes through all items in turn, so that few seeds cover all of them. */
 export function createDraw(seed: number): Draw {
   const random = createRandom(seed * 7919);
   const alternatives: unknown[] = [];
@@ -90,12 +90,12 @@ export function createDraw(seed: number): Draw {
   };
 }
 
-/** What must become of a job in a phase under a fault: a trial per seed. */
+/** The expected result of a job in a phase under a fault: one trial per seed. */
 export type Letter = (phase: Phase, blows: readonly Blow[], draw: Draw) => Trial;
 
 export const forGood = Number.MAX_SAFE_INTEGER;
 
-/** Has a blow fall on the requests of a phase. */
+/** Applies a blow to the requests of a phase. */
 export function strike(
   world: FaultWorld,
   phase: Pick<Phase, 'route'>,
@@ -107,13 +107,13 @@ export function strike(
   else world.connections.strike({ route, from, count, fault: blow.connect(world) });
 }
 
-/** Retried: a fault that passes costs attempts and nothing else, one that stays makes the verdict inconclusive. */
+/** Retried: a passing fault only costs attempts, and a lasting one makes the verdict inconclusive. */
 export function R(
   options: Partial<Expectation> & {
     attempts?: number;
     most?: number;
     waitsMs?: number;
-    /** Whether only the deadline ends the attempts, as where a service works and asks for patience. */
+    /** True if only the deadline ends the attempts, because the service works and asks for patience. */
     isPatient?: boolean;
   } = {},
 ): Letter {
@@ -133,7 +133,7 @@ export function R(
         },
       };
     }
-    // A job that gets over all strikes has got over each.
+    // A job that recovers from all strikes also recovers from fewer.
     const count = makesAllDraws ? draw.between(1, most) : most;
     return {
       what: `requests ${from} to ${from + count - 1}`,
@@ -142,19 +142,19 @@ export function R(
       expected: {
         exitCode: 0,
         requests: phase.route === 'poll' ? [from, phase.usual + count] : phase.usual + count,
-        // The pace of the client may ask for more than the service: one and a half of half a minute, and the spread of it.
+        // The client may wait longer than the service asks: one and a half of half a minute, plus jitter.
         ...(waitsMs === 0 ? {} : { waits: { from, count, leastMs: waitsMs, mostMs: waitsMs + 60_000 } }),
       },
     };
   };
 }
 
-/** Ends at once, and the user can mend it: exit 2, nothing tried again. */
+/** Fails at once with an error that the user can fix: exit 2, no retry. */
 export function F(says: RegExp): Letter {
   return once({ exitCode: 2, says, runs: 0 });
 }
 
-/** Inconclusive at once, or after so many attempts at the one request. */
+/** Inconclusive at once, or after the given number of attempts at the request. */
 export function I(expected: Partial<Expectation> = {}, attempts = 1): Letter {
   return once({ exitCode: 3, ...expected }, attempts);
 }
@@ -172,8 +172,8 @@ function once(expected: Expectation, attempts = 1): Letter {
 }
 
 /**
- * An ambiguous create: whether the service had carried it out or not, there is one run and its verdict; where the service
- * never takes it, none.
+ * An ambiguous create: whether or not the service executed it, there is one run with its verdict. If the service never accepts it, there is
+ * none.
  */
 export const D: Letter = (phase, blows, draw) => {
   const picked = draw.pick(blows);
@@ -182,7 +182,7 @@ export const D: Letter = (phase, blows, draw) => {
     return {
       what: 'for good',
       arm: (world) => strike(world, phase, blow, { from: 1, count: forGood }),
-      // What the service has carried out is found by its marker.
+      // The gate finds an executed create by its marker.
       expected: isCarriedOut(blow)
         ? { exitCode: 0, requests: [1, 10], runs: 1 }
         : { exitCode: 3, requests: [1, 10], runs: 0, mayNote: true },
@@ -198,7 +198,7 @@ export const D: Letter = (phase, blows, draw) => {
 
 const carriedOut = new WeakSet<Blow>();
 
-/** Marks a blow before which the service has done what it was asked for. */
+/** Marks a blow that happens after the service has executed the request. */
 export function done(blow: Blow): Blow {
   carriedOut.add(blow);
   return blow;
@@ -212,7 +212,7 @@ function isCarriedOut(blow: Blow): boolean {
   return carriedOut.has(blow);
 }
 
-/** Nothing happens. */
+/** The fault has no effect. */
 export function K(expected: Partial<Expectation> = {}): Letter {
   return (phase, blows, draw) => {
     const blow = draw.pick(blows);
@@ -224,7 +224,7 @@ export function K(expected: Partial<Expectation> = {}): Letter {
   };
 }
 
-/** The verdict stands: what passes is got over, what stays is warned about and left behind. */
+/** The verdict stands: the gate recovers from a passing fault; for a lasting one, it warns and leaves resources. */
 export function W(options: { once?: boolean; says?: RegExp } = {}): Letter {
   return (phase, blows, draw) => {
     const blow = draw.pick(blows);
@@ -264,7 +264,7 @@ export const C: Letter = (phase, blows, draw) => {
   };
 };
 
-/** Stopped by a signal at that moment. */
+/** A signal stops the job at that moment. */
 export const X: Letter = (phase, _blows, draw) => {
   const nth = draw.between(1, Math.min(phase.usual, 3));
   const signal = draw.pick(['SIGINT', 'SIGTERM'] as const);
@@ -276,12 +276,12 @@ export const X: Letter = (phase, _blows, draw) => {
   };
 };
 
-/** The letter under other blows than the row's. */
+/** The same letter with other blows than those of the row. */
 export function under(blows: readonly Blow[], letter: Letter): Letter {
   return (phase, _blows, draw) => letter(phase, blows, draw);
 }
 
-/** Any trial of its own. */
+/** A trial that is defined individually. */
 export function trial(make: (draw: Draw, phase: Phase) => Trial): Letter {
   return (phase, _blows, draw) => make(draw, phase);
 }

@@ -2,7 +2,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 type Mark = '✓' | '✗' | '–';
 
-/** Prints the fault matrix once all tests are over: a line per fault, a column per phase. */
+/** Prints the fault matrix after all tests: a line per fault, a column per phase. */
 export class FaultMatrixReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);

@@ -1,4 +1,4 @@
-// Loaded late by the product; where a clock jumps whenever nothing happens, their loading must not pass for such a time.
+// The product loads these modules late. On a clock that jumps during quiet times, their loading must not count as quiet.
 import '../../../packages/eval-service/src/open.ts';
 import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';

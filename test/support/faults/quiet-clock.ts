@@ -6,16 +6,16 @@ interface Sleeper {
   wake: () => void;
 }
 
-/** Turns of the event loop without any I/O after which nothing in this process is on its way any more. */
+/** The number of turns of the event loop without I/O after which nothing in this process is pending. */
 const quietTurns = 12;
 
-/** What is under way outside the event loop, on a thread of libuv or in the kernel. */
+/** Resources that are active outside the event loop, on a thread of libuv or in the kernel. */
 const pending = /ReqWrap|ConnectWrap|FSReq|Zlib|Job|RandomBytes/;
 
 /**
- * A clock for a whole world of clients, servers and sockets in one process: it stands still while anything happens and jumps
- * to the next sleeper once nothing does. What goes over loopback within a process arrives within a few turns of its event
- * loop, so that a quiet loop means that everybody waits for time to pass.
+ * A clock for a whole world of clients, servers and sockets in one process. It stops while anything happens, and jumps to the next sleeper
+ * when nothing does. Data over loopback within a process arrives within a few turns of its event loop, so a quiet loop means that all code
+ * waits for time to pass.
  */
 export class QuietClock implements Clock, Disposable {
   #elapsedMs = 0;
@@ -56,7 +56,7 @@ export class QuietClock implements Clock, Disposable {
     this.#offsetMs = offsetMs;
   }
 
-  /** Keeps time from passing while something outside this process is awaited. */
+  /** Stops time while the test waits for something outside this process. */
   async standStill<T>(work: Promise<T>): Promise<T> {
     this.#held.add(work);
     try {
@@ -66,7 +66,7 @@ export class QuietClock implements Clock, Disposable {
     }
   }
 
-  /** Lets those who still sleep lie. */
+  /** Leaves the remaining sleepers asleep. */
   [Symbol.dispose](): void {
     this.#sleepers = [];
   }
@@ -87,7 +87,7 @@ export class QuietClock implements Clock, Disposable {
     this.#isDriving = false;
   }
 
-  /** Whether the loop became quiet; false as soon as there are no sleepers to wake. */
+  /** Returns true once the loop is quiet; false as soon as there are no sleepers to wake. */
   async #waitForQuiet(): Promise<boolean> {
     let events = countEvents();
     for (let turns = 0; turns < quietTurns;) {
@@ -101,7 +101,7 @@ export class QuietClock implements Clock, Disposable {
     return true;
   }
 
-  /** Waits for what is under way outside the loop, from which a turning loop would take the processor; false where nothing is. */
+  /** Waits for activity outside the loop, because a turning loop would use its processor time; false if there is none. */
   async #waitOutsideLoop(): Promise<boolean> {
     if (this.#held.size > 0) await Promise.allSettled(this.#held);
     else if (process.getActiveResourcesInfo().some((name) => pending.test(name))) await sleep(1);
@@ -110,7 +110,7 @@ export class QuietClock implements Clock, Disposable {
   }
 }
 
-/** Events that the loop has taken from the kernel so far. */
+/** Counts the events that the loop has received from the kernel so far. */
 function countEvents(): number {
   return performance.nodeTiming.uvMetricsInfo.events;
 }

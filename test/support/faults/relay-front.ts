@@ -2,19 +2,19 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 
-/** What the relay does with a host that dials: refuse it, close it before or after the greeting, or send nothing. */
+/** The relay's reaction to a host that dials: refuse it, close it before or after the greeting, or send nothing. */
 export type DialFault = { status: number } | { close: number } | { greetThenClose: number } | 'silence' | 'reset';
 
-/** Stands between tunnel hosts and a relay. */
+/** A proxy between tunnel hosts and a relay. */
 export interface RelayFront extends Disposable {
-  /** Connections that were dialled. */
+  /** The number of dialled connections. */
   readonly dialled: number;
   readonly open: number;
-  /** The next dials meet these, one each; the last one holds for good where it is repeated. */
+  /** Applies one fault to each of the next dials; with `forGood`, the last fault stays. */
   strikeDials(faults: readonly DialFault[], options?: { forGood?: boolean }): void;
-  /** Closes what is connected with a code; 1006 resets it. */
+  /** Closes all connections with a code; 1006 resets them. */
   close(code: number): void;
-  /** Carries nothing more in either direction, and lets neither side know. */
+  /** Stops forwarding in both directions without informing either side. */
   silence(): void;
   /** Sends text to the host as if it came from the relay. */
   send(text: string): void;
@@ -49,7 +49,7 @@ export function openRelayFront(relayOrigin: string, server: Server): RelayFront 
     const { request, stream, fault } = dial;
     near.on('error', () => {});
     if (fault === 'silence') return;
-    // 1006 stands for a connection that ended without a close frame, and no frame may carry it.
+    // 1006 means that a connection ended without a close frame, so no frame may contain it.
     if (typeof fault === 'object' && 'close' in fault && fault.close === 1006) return void stream.destroy();
     if (typeof fault === 'object' && 'close' in fault) return near.close(fault.close);
     const far = new WebSocket(`${relayOrigin}${request.url}`, near.protocol, {
@@ -79,7 +79,7 @@ export function openRelayFront(relayOrigin: string, server: Server): RelayFront 
     });
     far.on('close', (code, reason) => {
       if (leg.isSilent) return;
-      // 1005 and 1006 stand for a code that never travelled.
+      // 1005 and 1006 mean that no code was transmitted.
       if (code === 1005) near.close();
       else if (code === 1006) near.terminate();
       else near.close(code, reason);
@@ -108,7 +108,7 @@ export function openRelayFront(relayOrigin: string, server: Server): RelayFront 
       for (const leg of legs) {
         leg.isSilent = true;
         leg.stream.pause();
-        // A relay that still saw its host would go on asking it.
+        // A relay that still saw its host would continue to send it requests.
         leg.far.terminate();
       }
     },

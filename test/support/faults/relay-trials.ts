@@ -2,12 +2,12 @@ import type { ConnectFault } from './connections.ts';
 import { type Letter, trial } from './letters.ts';
 import type { DialFault } from './relay-front.ts';
 
-/** What can happen between this job and the relay, while it dials or while it serves. */
+/** Faults between the job and the relay, while it dials or while it serves. */
 
-/** A tunnel is given up after this long without a connection. */
+/** A tunnel is closed after this time without a connection. */
 const longestGapMs = 60_000;
 
-/** Dials meet these, and then one succeeds; with `forGood`, none does. */
+/** The first dials get these faults, and then one succeeds; with `forGood`, none does. */
 function dials(faults: readonly DialFault[], expected: { exitCode: number; grants?: number; says?: RegExp }): Letter {
   const { grants, ...rest } = expected;
   return trial(() => ({
@@ -58,7 +58,7 @@ export const reset: Letter = trial((draw) => {
   };
 });
 
-/** Connected, but the relay never says hello. */
+/** The relay accepts the connection but never sends a hello. */
 export const mute: Letter = trial((draw) => {
   const isForGood = draw.isForGood();
   return {
@@ -90,7 +90,7 @@ export function taken(code: 4001 | 4002): Letter {
   return trial(() => ({
     what: `close ${code} at once`,
     arm: ({ front }) => front.relay.strikeDials([{ close: code }], { forGood: true }),
-    // What is another's now stays where it is.
+    // Resources that now belong to another job stay.
     expected: {
       exitCode: 3,
       requests: 1,
@@ -111,7 +111,7 @@ export const refused: Letter = trial((draw, phase) => {
 
 export const redirected: Letter = dials([{ status: 302 }], { exitCode: 3, says: /302/ });
 
-/** Fields, frames and bytes of a relay that is newer than this host, before anything goes through it. */
+/** Sends fields, frames and bytes of a newer relay to the host while it serves. */
 function odd(texts: readonly string[]): Letter {
   return trial((draw, phase) => ({
     what: 'while it serves',
@@ -139,7 +139,7 @@ export const brokenFrames: Letter = odd([
   '',
 ]);
 
-/** While calls are under way: they are cut off, so that the run ends without a verdict; nothing hangs or stays. */
+/** The connection is lost during calls: they are cut off, and the run ends without a verdict. Nothing hangs or stays. */
 export function lost(codes: readonly number[]): Letter {
   return trial((draw) => {
     const code = draw.pick(codes);
@@ -153,7 +153,7 @@ export function lost(codes: readonly number[]): Letter {
   });
 }
 
-/** Once the run is over the tunnel is of no use any more. */
+/** The connection is lost after the run, when the tunnel is no longer needed. */
 export function lostAfterwards(codes: readonly number[]): Letter {
   return trial((draw) => {
     const code = draw.pick(codes);

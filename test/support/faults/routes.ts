@@ -1,4 +1,4 @@
-/** What a request of the API is for, as far as faults depend on it. */
+/** The kinds of API requests that faults distinguish. */
 export const routes = {
   projects: ['GET', /^\/projects$/],
   grant: ['POST', /^\/projects\/[^/]+\/tunnels$/],
@@ -19,7 +19,7 @@ export const routes = {
 
 export type Route = keyof typeof routes;
 
-/** `path` begins behind the API's version. Null for whatever no fault is ever put on. */
+/** Finds the route of a request. `path` starts after the API's version. Null for requests that never get a fault. */
 export function findRoute(method: string, path: string): Route | null {
   const found = Object.entries(routes).find(([, [verb, pattern]]) => verb === method && pattern.test(path));
   return (found?.[0] as Route | undefined) ?? null;

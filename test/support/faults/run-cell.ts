@@ -2,7 +2,7 @@ import { makesAllDraws } from '../property-runs.ts';
 import { createFaultWorld, type JobEnd, timeoutMinutes, type WorldOptions } from './fault-world.ts';
 import { type Blow, createDraw, type Draw, type Letter, type Phase, type Trial } from './letters.ts';
 
-/** However a job is broken, it ends this long after its own time at the latest. */
+/** Every job ends at most this long after its own time limit, whatever the fault. */
 const latestEndMs = timeoutMinutes * 60_000 + 15_000;
 
 interface Cell {
@@ -11,25 +11,25 @@ interface Cell {
   blows: readonly Blow[];
 }
 
-/** Runs one seed of a cell and says what is other than it should be; empty where nothing is. */
+/** Runs one seed of a cell and lists the deviations; empty if there are none. */
 export async function runCell(cell: Cell, options: WorldOptions): Promise<string[]> {
   const trial = cell.letter(cell.phase, cell.blows, createDraw(options.seed));
   return await judgeTrial(trial, cell.phase, options);
 }
 
-/** Jobs of a cell that may differ in nothing but numbers and the jitter of their waits. */
+/** The minimum number of jobs of a cell. They may differ only in numbers and in the jitter of their waits. */
 const leastJobs = makesAllDraws ? 2 : 1;
 
 /**
- * Runs a cell with these seeds and says what is other than it should be. It leaves out a seed whose every alternative an earlier one has
- * chosen; `npm run test:soak` leaves it out only if it draws the same numbers, too, and there were two jobs.
+ * Runs a cell with these seeds and lists the deviations. Skips a seed if earlier seeds have chosen all its alternatives; `npm run test:soak`
+ * skips it only if an earlier seed also drew the same numbers, and two jobs have run.
  */
 export async function runSeeds(
   cell: Cell,
   { seeds, ...options }: Omit<WorldOptions, 'seed'> & { seeds: readonly number[] },
 ): Promise<string[]> {
   const known = new Set<string>();
-  /** What the job of a seed stands for: a job at all and each of its alternatives, or everything that it draws. */
+  /** Lists what a job covers: the existence of a job and each of its alternatives, or all that it draws. */
   const listChoices = ({ alternatives, choices }: Draw) =>
     makesAllDraws
       ? [JSON.stringify(choices)]
@@ -44,7 +44,7 @@ export async function runSeeds(
     if (jobs >= leastJobs && chosen.every((choice) => known.has(choice))) continue;
     differences.push(...(await judgeTrial(trial, cell.phase, { ...options, seed })));
     jobs += 1;
-    // The choices that a trial makes while it runs are not known before it does, and none of it stands for another.
+    // A trial that makes choices while it runs does not replace another one, because its choices are not known in advance.
     if (draw.choices.length === drawn) for (const choice of chosen) known.add(choice);
   }
   return differences;

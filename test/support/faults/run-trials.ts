@@ -1,12 +1,12 @@
 import { alter, full } from './answers.ts';
 import { type Letter, trial } from './letters.ts';
 
-/** What can be odd about a run and what is read of it. */
+/** Odd states of a run and odd data in its answers. */
 
 type Item = Record<string, unknown>;
 const itemsOf = (value: Item) => value['items'] as Item[];
 
-/** A queue, which is waited in as long as was said. */
+/** A full queue, in which the gate waits as long as configured. */
 export const queued: Letter = trial((draw) => {
   if (draw.isForGood()) {
     return {
@@ -30,7 +30,7 @@ export const queued: Letter = trial((draw) => {
   };
 });
 
-/** The run has ended by the time that it is to be cancelled, which services answer with one of two statuses. */
+/** The run has already ended when it is cancelled. Services answer that with one of two statuses. */
 export const cancelConflict: Letter = trial((draw) => ({
   what: 'while the run ends by itself',
   arm: ({ front, clock }) => {
@@ -45,14 +45,14 @@ export const cancelConflict: Letter = trial((draw) => ({
         exchange.reply({ status, headers: { 'content-type': 'application/json' }, body });
       },
     });
-    // Not by a signal, after which the gate would not wait for the answer.
+    // The tunnel ends the gate here, because after a signal the gate would not wait for the answer.
     front.onRequest('poll', 2, () => void clock.sleep(0).then(() => front.relay.close(4001)));
   },
   inputs: { tunnel: 'always' },
   expected: { exitCode: 3, runs: 1, mayLeave: true, refrains: /Could not cancel/ },
 }));
 
-/** Never taken for an end, unless the run says when it ended; never for a pass. */
+/** An odd status never counts as an end unless the run has an end time, and never as a pass. */
 export const oddStatus: Letter = trial((draw) => {
   const count = Number.MAX_SAFE_INTEGER;
   if (draw.isEven()) {
@@ -101,7 +101,7 @@ export const oddResult: Letter = trial((draw) => {
   };
 });
 
-/** Read once more, since services may lag behind themselves; what still disagrees then is no verdict. */
+/** The gate reads the run once more, because services may be briefly inconsistent. A lasting contradiction gives no verdict. */
 export const disagreement: Letter = trial((draw) => {
   const isForGood = draw.isForGood();
   const reads = isForGood ? 99 : 3;
@@ -118,12 +118,12 @@ export const disagreement: Letter = trial((draw) => {
   return {
     what: `${kind}, ${isForGood ? 'for good' : 'at the first reading'}`,
     arm: ({ front }) => front.strike({ route: 'page', from: 1, count: reads, fault }),
-    // What comes twice with the same id is one and the same.
+    // Iterations with the same id are the same iteration.
     expected: kind === 'twice' ? { exitCode: 0, requests: 3 } : { exitCode: isForGood ? 3 : 0, requests: 6 },
   };
 });
 
-/** The end of the walk is noticed within two pages that bring nothing. */
+/** The gate detects the end after two pages without anything new. */
 export const endlessPages: Letter = trial((draw) => {
   const kind = draw.pick(['same cursor', 'same page', 'empty pages'] as const);
   let pages = 0;
@@ -144,7 +144,7 @@ export const endlessPages: Letter = trial((draw) => {
   };
 });
 
-/** Another client ends the run, or a fault of the service does. */
+/** Another client or a fault of the service ends the run. */
 export const endedOtherwise: Letter = trial((draw) => {
   const status = draw.pick(['cancelled', 'failed', 'timed_out']);
   const summary = draw.pick([null, { total: 3, passed: 3, failed: 0 }, { total: 0, passed: 0, failed: 0 }]);
@@ -161,7 +161,7 @@ export const endedOtherwise: Letter = trial((draw) => {
   };
 });
 
-/** Nothing of nothing is no pass. */
+/** A run without iterations does not pass. */
 export const noIterations: Letter = trial((draw) => ({
   what: draw.isEven() ? 'no iterations' : 'no iterations, and none counted',
   arm: ({ front }) => {

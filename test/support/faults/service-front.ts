@@ -7,27 +7,27 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { openRelayFront, type RelayFront } from './relay-front.ts';
 import { findRoute, type Route } from './routes.ts';
 
-/** One answer, not yet sent. */
+/** One answer before it is sent. */
 export interface Reply {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** A request for which a fault is due. */
+/** A request to which a fault applies. */
 export interface Exchange {
   request: { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer };
-  /** Has the service carry it out, and gives its answer. */
+  /** Lets the service execute the request and returns its answer. */
   forward: (path?: string) => Promise<Reply>;
   reply: (reply: Reply) => void;
   /** The connection below, for faults that break HTTP itself. */
   socket: Socket;
 }
 
-/** What happens to a request instead of its answer. Not answering at all leaves the client waiting. */
+/** The reaction to a request instead of its answer. Without any answer, the client waits. */
 export type Fault = (exchange: Exchange) => void | Promise<void>;
 
-/** Which requests of a route are struck: `count` of them, from the `from`th on. */
+/** The affected requests of a route: `count` of them, starting at number `from`. */
 export interface Strike {
   route: Route;
   from: number;
@@ -35,7 +35,7 @@ export interface Strike {
   fault: Fault;
 }
 
-/** Stands between a client and a service, forwards requests, and breaks those that the test selects. */
+/** A proxy between a client and a service that forwards requests and breaks the requests that the test selects. */
 export interface ServiceFront extends AsyncDisposable {
   /** `http://localhost:<port>`, or https. */
   origin: string;
@@ -43,23 +43,23 @@ export interface ServiceFront extends AsyncDisposable {
   strike(strike: Strike): void;
   /** Calls back when the nth request of a route arrives, before it is forwarded. */
   onRequest(route: Route, nth: number, callback: () => void): void;
-  /** Requests of a route so far. */
+  /** The number of requests of a route so far. */
   count(route: Route): number;
-  /** Everything secret that the service gave away. */
+  /** All secrets in the service's answers. */
   secrets: Set<string>;
-  /** Lets nothing through any more, in either direction. */
+  /** Stops all traffic in both directions. */
   cut(): void;
   readonly openConnections: number;
-  /** Presents another certificate to those who connect from now on; null for its own again. */
+  /** Presents another certificate to new connections; null restores the front's own. */
   setCertificate(certificate: SecureContextOptions | null): void;
 }
 
 const apiPath = '/api/v1';
 
-/** A client that resumed a session would not look at the certificate. */
+/** Turns session resumption off, because a client that resumes a session does not check the certificate. */
 const noResumption = { maxVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
-/** `pageSize` makes pages shorter than was asked for, so that there are several. */
+/** Starts the front. `pageSize` makes pages shorter than requested, so that there are several. */
 export async function startServiceFront(
   serviceOrigin: string,
   options: { pageSize: number; certificate?: SecureContextOptions },
@@ -108,12 +108,12 @@ export async function startServiceFront(
     const route = findRoute(method, path.slice(apiPath.length));
     const request = { method, path: url, headers: incoming.headers, body: await readBody(incoming) };
     const reply = ({ status, headers, body }: Reply) => {
-      // Every request gets a connection of its own, so that whatever breaks one leaves the others whole.
+      // Every request gets a separate connection, so that a broken one does not affect the others.
       response.writeHead(status, { ...headers, 'content-length': body.length, connection: 'close' }).end(body);
     };
     const forward = async (otherPath = url): Promise<Reply> => {
       const wanted = route === 'page' ? otherPath.replace('limit=200', `limit=${options.pageSize}`) : otherPath;
-      // The service takes the address that it is asked at for its own; without TLS it has to keep that.
+      // The service uses the requested address as its own; without TLS, it must keep that address.
       const headers = scheme === 'https' ? { ...request.headers, host: target.host } : request.headers;
       const given = await forwardRequest(target, { ...request, headers, path: wanted });
       const text = given.body.toString().replace(`"ws://${target.host}`, `"wss://localhost:${port}`);
@@ -131,7 +131,7 @@ export async function startServiceFront(
     await strike.fault({ request, forward, reply, socket: incoming.socket });
   }
 
-  /** What is no call of the API streams through untouched. */
+  /** Forwards traffic that is not a call of the API unchanged. */
   function passOn(incoming: IncomingMessage, response: ServerResponse): void {
     const { method, url, headers } = incoming;
     const outgoing = sendRequest({ host: target.hostname, port: target.port, method, path: url, headers }, (given) => {

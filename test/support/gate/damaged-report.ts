@@ -46,7 +46,7 @@ const policies = fc
     }),
   );
 
-/** Often a suite of which everything passed, so that gates which pass are common. */
+/** Often a suite in which everything passed, so that passing gates are common. */
 const suiteOrSound = fc.tuple(suiteResults, fc.boolean()).map(([drawn, isSound]) => {
   if (!isSound) return drawn;
   return createSuiteResults({
@@ -54,14 +54,14 @@ const suiteOrSound = fc.tuple(suiteResults, fc.boolean()).map(([drawn, isSound])
   });
 });
 
-/** Results of two suites whose cases each have a line, a title and a definition of their own. */
+/** Results of two suites. Each case has its own line, title and definition. */
 export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteOrSound, suiteOrSound).map((drawn) =>
   drawn.map((suite, index) => ({
     ...suite,
     suiteId: `suite-${index}`,
     cases: suite.cases.map((member, line) => ({
       ...member,
-      // A plan asks for one iteration at least.
+      // A plan has at least one iteration.
       planned: Math.max(1, member.planned),
       title: `Case ${line}`,
       tokensUsed: 100 * member.passed,
@@ -73,7 +73,7 @@ export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteOrSound
   })),
 );
 
-/** Half of what passed was recorded, and so was half of what failed. */
+/** Half of the passed iterations and half of the failed ones were recorded. */
 function useModel({ passed, failed }: CaseResults, line: number): Partial<CaseResults> {
   const replayed = { passed: Math.floor(passed / 2), failed: Math.floor(failed / 2) };
   const replayedCalls = replayed.passed + replayed.failed;
@@ -87,7 +87,7 @@ function useModel({ passed, failed }: CaseResults, line: number): Partial<CaseRe
 
 const prices = models.map((name) => ({ name, ...ofPolicy({ input: 1, cachedInput: 0.1, output: 5 }) }));
 
-/** Reports as gates write them, of every outcome, with policies and with a baseline or without. */
+/** Reports of gates with all outcomes, with policies, and with or without a baseline. */
 export const gateReports: fc.Arbitrary<Report> = fc
   .tuple(plannedSuites, policies, fc.boolean(), fc.nat({ max: 2 }))
   .map(([suites, policy, isCompared, maximumRegressions]) => {
@@ -101,7 +101,7 @@ export const gateReports: fc.Arbitrary<Report> = fc
 
 export type Place = Array<string | number>;
 
-/** Every value in a report that is neither an object nor a list, and every list that has something in it. */
+/** Lists every value in a report that is neither an object nor a list, and every list that is not empty. */
 export function listPlaces(value: unknown, place: Place = []): Place[] {
   if (Array.isArray(value)) {
     return [
@@ -113,7 +113,7 @@ export function listPlaces(value: unknown, place: Place = []): Place[] {
   return Object.entries(value).flatMap(([key, each]) => listPlaces(each, [...place, key]));
 }
 
-/** Changes the value at one place, in one of several ways. */
+/** Changes the value at one path, in one of several ways. */
 export function damage(value: unknown, [key, ...rest]: Place, how: number): unknown {
   if (key === undefined) return damageValue(value, how);
   if (Array.isArray(value)) return value.map((each, index) => (index === key ? damage(each, rest, how) : each));

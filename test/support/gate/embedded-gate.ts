@@ -14,21 +14,21 @@ import type { Workspace } from '../workspace.ts';
 
 export interface EmbeddedGate extends GateResult {
   warnings: string[];
-  /** What the gate reported in addition. */
+  /** Further messages of the gate. */
   infos: string[];
   plan: GatePlan;
 }
 
 interface GateSurroundings extends Pick<GateContext, 'watchEvidence'> {
-  /** Of the usual server. */
+  /** The answer of the usual server. */
   says?: string;
   environment?: Record<string, string>;
   signal?: AbortSignal;
-  /** Hears what the gate reports while it works. */
+  /** Called with the messages of the gate while it works. */
   onInfo?: (message: string) => void;
-  /** Of the gate itself. */
+  /** The clock of the gate itself. */
   clock?: Clock;
-  /** Of what is posted online. */
+  /** The clock of requests that publish results online. */
   onlineClock?: Clock;
 }
 
@@ -36,9 +36,9 @@ interface GateSurroundings extends Pick<GateContext, 'watchEvidence'> {
 const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
 
 /**
- * Runs a gate with the embedded service in a workspace, writes its files there and returns what the plan publishes elsewhere. Its
- * server runs in the process of the test, and its tool `argv` answers with `says`, by which a case can be made to pass in one gate
- * and to fail in the next. Inputs can name another server; one process of it serves all iterations unless they say otherwise.
+ * Runs a gate with the embedded service in a workspace, writes its files there and returns the other published results. The server runs in the
+ * test's process. Its tool `argv` answers with `says`, so that a case can pass in one gate and fail in the next. Inputs can name another
+ * server; by default, one process of it serves all iterations.
  */
 export async function runEmbeddedGate(
   workspace: Workspace,
@@ -83,7 +83,7 @@ export async function runEmbeddedGate(
   return { ...result, warnings, infos, plan };
 }
 
-/** Cases with these ids, each of which passes where the server says its id. */
+/** Writes cases with these ids. Each passes if the server says its id. */
 export function writeSayingCases(suite: string, ids: readonly string[], { head = '' } = {}): string {
   const cases = ids.map(
     (id) => `  - id: ${id}

@@ -12,7 +12,7 @@ import { createWorkspace } from '../workspace.ts';
 
 export interface HostedGateOptions {
   files?: Record<string, string>;
-  /** Of the job; it is on a branch of a repository unless something else is said. */
+  /** The variables of the job; by default, it is on a branch of a repository. */
   environment?: Record<string, string>;
   signal?: AbortSignal;
   clock?: Clock;
@@ -22,11 +22,11 @@ export interface HostedGateOptions {
 export interface HostedGateResult extends GateResult {
   /** Warnings, and groups with their titles. */
   log: string[];
-  /** What was written down for another process to clear, last of all. */
+  /** The final cleanup journal for another process. */
   leftovers: RemoteResources | null | undefined;
 }
 
-/** Nothing is gained by keeping to the pace of a request a second, which the services of tests do not ask for. */
+/** Shortens the client's pace of one request per second, which the services of tests do not require. */
 export const clientPace = { fromMs: 20, toMs: 1500, instead: 20, limitsMs: [1000] };
 
 export const jobOnBranch = {

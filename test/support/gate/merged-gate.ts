@@ -23,7 +23,7 @@ export async function mergeShards(
   return await runJob(parseGateOptions({ merge: 'shards', ...inputs }), context, {});
 }
 
-/** What a merge is refused with, with the input and the code of each problem. */
+/** Lists the problems that a merge reports, with their inputs and codes. */
 export async function listMergeIssues(workspace: Workspace): Promise<string[]> {
   try {
     await mergeShards(workspace);

@@ -25,54 +25,54 @@ export interface StoredIssue {
   title: string;
   body: string;
   user: GitHubUser;
-  /** What lists of issues hold of pull requests. */
+  /** Set on issues in lists that are pull requests. */
   pull_request?: object;
 }
 
-/** Who comments with the token of a job. */
+/** The user that comments with the token of a job. */
 export const actionsBot: GitHubUser = { id: 41_898_282, login: 'github-actions[bot]' };
 export const somebody: GitHubUser = { id: 5, login: 'octocat' };
 
 const repository = '/repos/your-org/your-server';
 
-/** The requests that are answered otherwise than usual: `POST comments`, `GET pulls/7`, `POST graphql`. */
+/** Requests that get another answer than usual: `POST comments`, `GET pulls/7`, `POST graphql`. */
 export interface Trouble {
   request: `${string} ${string}`;
-  /** How many of them, from the next one on; all by default. */
+  /** The number of affected requests, starting with the next one; all by default. */
   times?: number;
-  /** Waits for this before anything is done. */
+  /** Waits for this before anything else. */
   before?: () => void | Promise<void>;
-  /** Answers instead of carrying the request out; without it, the API carries the request out as usual. */
+  /** Answers instead of executing the request; without it, the API executes the request as usual. */
   answer?: Answer;
-  /** Carries the request out all the same, so that only its answer is lost. */
+  /** Executes the request as well, so that only its answer is lost. */
   isCarriedOut?: boolean;
 }
 
-/** GitHub's API on the loopback interface, as far as this project uses it, with one repository: `your-org/your-server`. */
+/** GitHub's API on the loopback interface, with the parts that this project uses and one repository: `your-org/your-server`. */
 export interface GitHubApi extends AsyncDisposable {
   url: string;
   comments: StoredComment[];
   issues: StoredIssue[];
   /** Bodies of the checks that were created. */
   checks: Array<Record<string, unknown>>;
-  /** Files by path of the commits there are, and the commits of branches. */
+  /** The existing commits with their files by path, and the commits of branches. */
   files: Map<string, Record<string, string>>;
   branches: Map<string, string>;
-  /** Heads of pull requests by number. */
   /** Runs of workflows by their ids; `path` is the workflow's file. */
   runs: Map<string, { number: number; attempt: number; path?: string }>;
-  /** Git's modes of files that are no regular ones. */
+  /** Git's modes of files that are not regular files. */
   modes: Map<string, string>;
+  /** Heads of pull requests by number. */
   pulls: Map<number, { sha: string; owner: string; branch: string }>;
   requests: ReceivedRequest[];
-  /** Method and path below the repository of every request, in order. */
+  /** The method, and the path below the repository, of every request in order. */
   asked(): string[];
-  /** Whose token it is. */
+  /** The owner of the token. */
   identity: GitHubUser;
   trouble: Trouble[];
 }
 
-/** Refusals as GitHub words them. */
+/** Refusals in GitHub's words. */
 export const refusals = {
   forbidden: json(403, { message: 'Resource not accessible by integration', status: '403' }),
   notFound: json(404, { message: 'Not Found', status: '404' }),
@@ -283,7 +283,7 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   return api;
 }
 
-/** `GET issues/7/comments`, below the repository and without the query. */
+/** Describes a request as `GET issues/7/comments`: below the repository and without the query. */
 function describe({ method, url }: ReceivedRequest): string {
   const path = url
     .replace(/\?.*$/s, '')
@@ -296,7 +296,7 @@ function readBody({ body }: ReceivedRequest): string {
   return (JSON.parse(body) as { body: string }).body;
 }
 
-/** A page of a list, with the link to the next one as GitHub gives it. */
+/** Returns a page of a list, with the link to the next page as GitHub writes it. */
 function paginate(items: readonly unknown[], url: URL): Answer {
   const perPage = Number(url.searchParams.get('per_page') ?? 30);
   const page = Number(url.searchParams.get('page') ?? 1);

@@ -10,7 +10,7 @@ export interface PullRequestCheckout {
   environment: Record<string, string>;
 }
 
-/** What a commit changes: a text, a symbolic link, or null for a file that it deletes. */
+/** A change of a commit: a text, a symbolic link, or null for a deleted file. */
 export type FileChange = string | { link: string } | null;
 
 export function runGitIn({ path }: Workspace, ...args: string[]): string {
@@ -38,26 +38,26 @@ export async function commitFiles(
   return readHead(workspace);
 }
 
-/** The commit of the branch that has just been committed to, which git keeps in a file until it packs it. */
+/** Returns the latest commit of the current branch. Git keeps it in a file until it packs it. */
 function readHead({ path }: Workspace): string {
   const head = readFileSync(join(path, '.git', 'HEAD'), 'utf8').trim();
   return head.startsWith('ref: ') ? readFileSync(join(path, '.git', head.slice(5)), 'utf8').trim() : head;
 }
 
-/** A repository whose main has `base`, with `head` checked out over it and not committed; and the event of its pull request. */
+/** Creates a repository whose main has `base`, with `head` checked out over it but not committed, and the event of its pull request. */
 export async function createPullRequest(
   base: Readonly<Record<string, FileChange>>,
   head: Readonly<Record<string, FileChange>>,
 ): Promise<PullRequestCheckout> {
   const workspace = await createWorkspace();
-  // Without the hooks and the other samples of a template.
+  // `--template=` leaves out hooks and other samples.
   runGitIn(workspace, 'init', '-q', '--template=', '-b', 'main');
   const sha = await commitFiles(workspace, base);
   await changeFiles(workspace, head);
   return { workspace, environment: await describePullRequest(workspace, sha) };
 }
 
-/** Writes the event of a pull request whose base is this commit, and names it in the environment of the job. */
+/** Writes the event of a pull request with this base commit. Returns the variables of its job. */
 export async function describePullRequest({ path }: Workspace, sha: string): Promise<Record<string, string>> {
   const event = join(path, '.git', 'event.json');
   await writeFile(event, JSON.stringify({ pull_request: { number: 1, base: { sha } } }));

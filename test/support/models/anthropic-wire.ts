@@ -8,7 +8,7 @@ const stopReasons = {
   'content-filter': 'refusal',
 } as const;
 
-/** Writes an answer as Anthropic's Messages API does, by the types of its own package. */
+/** Writes an answer as Anthropic's Messages API does, with the types of its own package. */
 export function buildMessage(reply: ModelReply, { model, number }: { model: string; number: number }): object {
   const { text, toolCalls = [], reasoning, usage = {} } = reply;
   const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop');

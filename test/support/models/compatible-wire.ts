@@ -8,12 +8,12 @@ const finishReasons = {
   'content-filter': 'content_filter',
 } as const;
 
-/** What providers other than OpenAI add to their messages. */
+/** Fields that providers other than OpenAI add to their messages. */
 interface ReasoningMessage extends OpenAI.ChatCompletionMessage {
   reasoning_content?: string;
 }
 
-/** Writes an answer as the Chat Completions API does, by the types of OpenAI's own package. */
+/** Writes an answer as the Chat Completions API does, with the types of OpenAI's own package. */
 export function buildChatCompletion(reply: ModelReply, { model, number }: { model: string; number: number }): object {
   const { text, toolCalls = [], reasoning, usage = {} } = reply;
   const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop');

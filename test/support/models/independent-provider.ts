@@ -8,24 +8,24 @@ type Response = Parameters<LLMock['on']>[1];
 /** One answer of the provider, and the request that gets it. */
 export interface ProviderRule {
   when: Omit<Match, 'turnIndex'> & {
-    /** Answers of the model so far. */
+    /** The number of the model's answers so far. */
     turn?: number;
   };
-  /** How the latest prompt begins, after the topic. */
+  /** The start of the latest prompt, after the topic. */
   says?: string;
   answer: Response;
 }
 
-/** A case that is a conversation with a model, and how it must end. */
+/** A case that is a conversation with a model, and its expected result. */
 export interface Conversation {
-  /** Also the topic: it stands in brackets in every prompt. */
+  /** The id is also the topic, which every prompt has in brackets. */
   id: string;
-  /** Steps as an evals file has them. */
+  /** Steps in the form of an evals file. */
   steps: readonly object[];
   /** Further keys of the case. */
   settings?: object;
   rules: readonly ProviderRule[];
-  /** `reason` is matched by the reasons of the case that did not pass. */
+  /** `reason` matches the reasons of the case that did not pass. */
   expected: { result: 'passed' } | { result: 'failed' | 'unscored'; reason: RegExp };
 }
 
@@ -37,7 +37,7 @@ export function say(topic: string, text: string): { prompt: string } {
 /** The name of a tool, and its arguments. */
 export type ToolRequest = readonly [name: string, args: object];
 
-/** An answer that asks for calls of tools, with the ids `<name>-<place>`. */
+/** An answer that calls tools, with the ids `<name>-<place>`. */
 export function callTools(...calls: readonly ToolRequest[]) {
   return {
     toolCalls: calls.map(([name, args], place) => ({
@@ -48,21 +48,18 @@ export function callTools(...calls: readonly ToolRequest[]) {
   };
 }
 
-/** Matches once the model has answered so many times and the latest result has this text. */
+/** Matches after so many answers of the model, if the latest result contains this text. */
 export function afterResult(toolResultContains: string, turn = 1): ProviderRule['when'] {
   return { turn, toolResultContains };
 }
 
-/** Prefixes that an environment has for the provider of each format, and a model of it. */
+/** The prefix of the variables for the provider of each format, and a model of it. */
 export const independentModels = {
   anthropic: { prefix: 'ANTHROPIC', model: 'anthropic/claude-haiku-4-5' },
   compatible: { prefix: 'OPENAI', model: 'openai/gpt-5-mini' },
 } as const satisfies Record<ProviderFormat, object>;
 
-/**
- * Starts a provider of models that was written elsewhere, and teaches it conversations. A request that no rule is for is answered with
- * status 404, which ends a run.
- */
+/** Starts an independent provider of models and configures its conversations. A request that matches no rule gets status 404, which ends a run. */
 export async function openIndependentProvider(
   conversations: readonly Conversation[],
 ): Promise<{ provider: LLMock } & AsyncDisposable> {
@@ -70,7 +67,7 @@ export async function openIndependentProvider(
   for (const { id, rules } of conversations) {
     for (const { when, says = '', answer } of rules) {
       const { turn, predicate = () => true, ...match } = when;
-      // Its own `turnIndex` is a preference only.
+      // The library treats its own `turnIndex` only as a preference.
       const isTurn = (request: ProviderRequest) =>
         turn === undefined || request.messages.filter(({ role }) => role === 'assistant').length === turn;
       provider.on(
@@ -83,7 +80,7 @@ export async function openIndependentProvider(
   return { provider, [Symbol.asyncDispose]: () => provider.stop() };
 }
 
-/** The evals file of conversations. YAML is a superset of JSON. */
+/** Writes the evals file of conversations. YAML is a superset of JSON. */
 export function writeConversations(conversations: readonly Conversation[], suite: object): string {
   const cases = conversations.map(({ id, steps, settings = {} }) => ({ id, title: `About ${id}`, ...settings, steps }));
   return JSON.stringify({ ...suite, cases }, null, 2);

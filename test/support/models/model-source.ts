@@ -12,7 +12,7 @@ import type { ProviderFormat } from './scripted-provider.ts';
 
 export const testProviderKey = 'sk-canary-4f9a1c7be20d8356';
 
-/** A provider of each wire format. */
+/** A model for each wire format. */
 export const testModels = {
   anthropic: { provider: 'anthropic', name: 'claude-haiku-4-5' },
   compatible: { provider: 'openai', name: 'gpt-5-mini' },
@@ -20,11 +20,11 @@ export const testModels = {
 
 export interface TestSource extends ProviderSource {
   clock: VirtualClock;
-  /** Of the provider's model, for the first iteration of a case. */
+  /** Opens a session with the provider's model, for the first iteration of a case. */
   openTestSession(): Promise<ModelSession>;
 }
 
-/** Opens the models of a test provider, with virtual waits and no jitter to speak of. */
+/** Opens the models of a test provider, with virtual waits and almost no jitter. */
 export function openTestSource(
   { format, baseUrl }: { format: ProviderFormat; baseUrl: string },
   options: Partial<ProviderSourceOptions> = {},
@@ -48,7 +48,7 @@ export function openTestSource(
   };
 }
 
-/** A call that says one thing, and offers no tool unless given. */
+/** Builds a call with one text, and without tools by default. */
 export function buildCall(text: string, call: Partial<ModelCall> = {}): ModelCall {
   return { prompt: [{ role: 'user', content: [{ type: 'text', text }] }], tools: [], ...call };
 }

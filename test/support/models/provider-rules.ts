@@ -3,7 +3,7 @@ import { buildAnthropicError } from './anthropic-wire.ts';
 import { buildCompatibleError } from './compatible-wire.ts';
 import type { ProviderRequest, ScriptedReply } from './scripted-provider.ts';
 
-/** The providers whose rules for tools are known from what they answer. */
+/** The providers whose rules for tools are known from their error messages. */
 export type RulingProvider = 'anthropic' | 'openai' | 'google';
 
 const schema = z.record(z.string(), z.unknown());
@@ -18,7 +18,7 @@ const compatibleBody = z.looseObject({
   messages: z.array(z.looseObject({ tool_calls: z.array(z.looseObject({ function: named })).default([]) })),
 });
 
-/** Refuses a request with tools that the provider does not take, in the words of that provider; null where it takes them all. */
+/** Refuses a request whose tools violate the provider's rules, in that provider's words; null if it accepts them all. */
 export function refuseTools({ body }: ProviderRequest, provider: RulingProvider): ScriptedReply | null {
   const problem = provider === 'anthropic' ? findAnthropicProblem(body) : findCompatibleProblem(body, provider);
   if (problem === null) return null;

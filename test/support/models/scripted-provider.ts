@@ -4,42 +4,42 @@ import { startHttpServer, type ReceivedRequest } from '../network/http-server.ts
 import { buildAnthropicError, buildMessage } from './anthropic-wire.ts';
 import { buildChatCompletion, buildCompatibleError } from './compatible-wire.ts';
 
-/** The wire formats: Anthropic's Messages, and Chat Completions, which the other providers are compatible with. */
+/** The wire formats: Anthropic's Messages, and Chat Completions, with which the other providers are compatible. */
 export type ProviderFormat = 'anthropic' | 'compatible';
 
-/** What a model answers. An answer that calls no tool and gives no reason ends with `stop`. */
+/** The answer of a model. An answer without tool calls and without a reason ends with `stop`. */
 export interface ModelReply {
   text?: string;
   toolCalls?: readonly ScriptedToolCall[];
-  /** Sent before the rest of the answer; the signature exists in Anthropic's format only. */
+  /** Sent before the rest of the answer. Only Anthropic's format has the signature. */
   reasoning?: { text: string; signature: string };
   finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter';
   usage?: ScriptedUsage;
-  /** Next to the content type. */
+  /** In addition to the content type. */
   headers?: Readonly<Record<string, string>>;
 }
 
 export interface ScriptedToolCall {
-  /** `call_<request>_<place>` unless given. */
+  /** `call_<request>_<place>` by default. */
   id?: string;
   name: string;
-  /** A text is sent as it is, even if it is no JSON; Anthropic's format sends it as a JSON string. */
+  /** A text is sent unchanged, even if it is not JSON; Anthropic's format sends it as a JSON string. */
   arguments: Readonly<Record<string, unknown>> | string;
 }
 
-/** Tokens; 10 of input and 5 of output unless given. */
+/** Tokens; by default, 10 of input and 5 of output. */
 export interface ScriptedUsage {
-  /** Cached ones are not among them. */
+  /** Does not include cached tokens. */
   input?: number;
   output?: number;
   cacheRead?: number;
-  /** Exists in Anthropic's format only. */
+  /** Only in Anthropic's format. */
   cacheWrite?: number;
   /** Part of the output. */
   reasoning?: number;
 }
 
-/** An HTTP answer. A body that is no text is sent as JSON; without one, the format's own error is sent. */
+/** An HTTP answer. A body other than text is sent as JSON; without a body, the format's own error is sent. */
 export interface StatusReply {
   status: number;
   headers?: Readonly<Record<string, string>>;
@@ -49,8 +49,8 @@ export interface StatusReply {
 /**
  * - `cut`: the connection breaks in the middle of the body.
  * - `html`: a page of a proxy, with status 200.
- * - `wrong-json`: JSON that is no answer of a model.
- * - `drip`: a body that gains a byte every 20 ms and never ends.
+ * - `wrong-json`: JSON that is not an answer of a model.
+ * - `drip`: an endless body that gets a byte every 20 ms.
  * - `hang`: no answer at all.
  */
 export interface FaultReply {
@@ -60,39 +60,39 @@ export interface FaultReply {
 export type ScriptedReply = ModelReply | StatusReply | FaultReply;
 export type ScriptedAnswer = ScriptedReply | ((request: ProviderRequest) => ScriptedReply);
 
-/** A request as it came, and what scripts ask of it. */
+/** A received request, with the values that scripts use. */
 export interface ProviderRequest {
   /** Counted from 1 over all requests of this provider. */
   number: number;
-  /** Counted from 1 within the conversation: the answers of the model in it, and one. */
+  /** The number of the turn in the conversation, from 1: the model's answers so far, plus one. */
   turn: number;
-  /** The last text that a user said in it. */
+  /** The last text of the user in the conversation. */
   userText: string;
   path: string;
   headers: ReceivedRequest['headers'];
-  /** The body, decoded. */
+  /** The decoded body. */
   body: Readonly<Record<string, unknown>>;
 }
 
 export interface ScriptedProvider extends AsyncDisposable {
   /** Ends in `/v1`, as the base URLs of providers do. */
   baseUrl: string;
-  /** Everything received so far, oldest first. */
+  /** All received requests, oldest first. */
   requests: ProviderRequest[];
 }
 
 export interface ScriptedProviderOptions {
   format: ProviderFormat;
   /**
-   * The first answers the first request, and so on. A function answers each request unless it stands in an array. A request after
-   * the last answer of an array gets status 400, so that a test which asks too often fails at once.
+   * The first answer is for the first request, and so on. A function outside of an array answers all requests. A request after the last answer of
+   * an array gets status 400, so that a test with too many requests fails at once.
    */
   answers: readonly ScriptedAnswer[] | ScriptedAnswer;
 }
 
 /**
- * Starts a provider of models on the loopback interface, which answers by a script. Requests of parallel iterations come in any order; a
- * function that looks at `turn` and `userText` answers them alike.
+ * Starts a provider of models on the loopback interface that answers by a script. Requests of parallel iterations arrive in any order; a
+ * function that uses `turn` and `userText` answers them consistently.
  */
 export async function openScriptedProvider({ format, answers }: ScriptedProviderOptions): Promise<ScriptedProvider> {
   const requests: ProviderRequest[] = [];
@@ -175,7 +175,7 @@ function sendFault(response: ServerResponse, fault: FaultReply['fault']): void {
   switch (fault) {
     case 'cut':
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-      // Only once this has been sent: else the answer is missing as a whole.
+      // The connection breaks only after this has been sent; otherwise the whole answer would be missing.
       response.write('{"id":"msg_1",', () => response.destroy());
       return;
     case 'html':

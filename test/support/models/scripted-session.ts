@@ -1,18 +1,18 @@
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { ModelAnswer, ModelCall, ModelSession } from '../../../src/models/language-model.ts';
 
-/** One answer of a scripted model: what it says, and which tools it asks for. */
+/** One answer of a scripted model: its text and its tool calls. */
 export interface ScriptedAnswer {
   text?: string;
-  /** `input` is JSON text as a model writes it, so that it may be none. */
+  /** `input` is an object, and `text` is the JSON text of a model, which may be invalid. */
   calls?: ReadonlyArray<{ tool: string; input: unknown } | { tool: string; text: string }>;
   finish?: ModelAnswer['finishReason']['unified'];
   tokens?: { input: number; output: number };
 }
 
 /**
- * A model that gives the answers of a script, one after the other, and keeps the calls that it was asked. An entry that is an error
- * is thrown. For tests of what is done with answers; what speaks HTTP is tested with `scripted-provider.ts`.
+ * A model that gives the answers of a script, one after the other, and records its calls. An entry that is an error is thrown. It is for tests
+ * that use answers; code that speaks HTTP is tested with `scripted-provider.ts`.
  */
 export function createScriptedSession(
   script: ReadonlyArray<ScriptedAnswer | Error>,

@@ -1,18 +1,18 @@
 import type { ModelCall, ModelRequest, ModelSource } from '../../../src/models/language-model.ts';
 import { createScriptedSession, type ScriptedAnswer } from './scripted-session.ts';
 
-/** A source of scripted models, and what it was asked for. */
+/** A source of scripted models that records its requests. */
 export interface ScriptedSource extends ModelSource {
   requests: ModelRequest[];
-  /** May be added to until their sessions are opened. */
+  /** More scripts may be added until their sessions are opened. */
   scripts: Array<ReadonlyArray<ScriptedAnswer | Error>>;
   /** The calls of each session, in the order in which the sessions were opened. */
   asked: ModelCall[][];
 }
 
 /**
- * Makes a source whose sessions play the scripts one after the other, and the last one from then on. Any model of the provider `scripted`
- * can be asked; of another one, its key is missing.
+ * Makes a source whose sessions play the scripts one after the other, and then always the last one. All models of the provider `scripted` can be
+ * asked; other providers have no key.
  */
 export function createScriptedSource(...given: ReadonlyArray<ReadonlyArray<ScriptedAnswer | Error>>): ScriptedSource {
   const scripts = [...given];

@@ -5,22 +5,22 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 export interface ForwardProxy extends AsyncDisposable {
   /** `127.0.0.1:<port>` */
   place: string;
-  /** What it was asked for, oldest first: `CONNECT host:443` or `GET http://host/path`. */
+  /** The requests so far, oldest first: `CONNECT host:443` or `GET http://host/path`. */
   asked: string[];
-  /** The `proxy-authorization` of each, in the same order. */
+  /** The `proxy-authorization` header of each request, in the same order. */
   credentials: Array<string | undefined>;
 }
 
 export interface ForwardProxyOptions {
-  /** `user:password`; without them everything is answered with 407. */
+  /** `user:password`; a request without them gets status 407. */
   credentials?: string;
-  /** Refuses everything with this status. */
+  /** Answers all requests with this status. */
   refusal?: number;
-  /** Where a host leads instead of to itself: `host:port` to a loopback port. */
+  /** Redirects a host: `host:port` to a loopback port. */
   routes?: Readonly<Record<string, number>>;
 }
 
-/** Starts a loopback proxy that forwards plain http and connects for everything else. */
+/** Starts a loopback proxy that forwards plain http and uses CONNECT for everything else. */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const asked: string[] = [];
   const credentials: Array<string | undefined> = [];

@@ -6,32 +6,32 @@ import { text as readText } from 'node:stream/consumers';
 
 export interface ReceivedRequest {
   method: string;
-  /** Path and query, as they came. */
+  /** The path and query as received. */
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** Answers one request. Not ending the response leaves the client waiting until the server is disposed. */
+/** Answers one request. Until the response is ended, the client waits, at most until the server is disposed. */
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => void | Promise<void>;
 
 export interface TestHttpServer extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`, no slash at the end. */
+  /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
   port: number;
-  /** Everything received so far, oldest first. */
+  /** All received requests, oldest first. */
   requests: ReceivedRequest[];
 }
 
 /**
- * Starts a loopback server that gives the first answer to the first request, the second to the second, and so on; the
- * last one answers whatever else comes. A single function answers everything.
+ * Starts a loopback server that gives the first answer to the first request, the second to the second, and so on. The last one answers all
+ * further requests. A single function answers all requests.
  */
 export async function startHttpServer(script: Answer | readonly Answer[]): Promise<TestHttpServer> {
   const answers = typeof script === 'function' ? [script] : script;
   const requests: ReceivedRequest[] = [];
   const server = createServer((incoming, response) => {
-    // A client that gives up breaks its connection; that is part of many tests and no failure of the server's.
+    // A client that gives up breaks its connection. Many tests do that, and it is no failure of the server.
     response.on('error', () => {});
     void (async () => {
       const place = requests.length;
@@ -72,7 +72,7 @@ export const hangUp: Answer = (response) => {
   response.destroy();
 };
 
-/** Gives a port on which nothing listens. */
+/** Returns a port on which nothing listens. */
 export async function findClosedPort(): Promise<number> {
   await using server = await startHttpServer([]);
   return server.port;

@@ -6,18 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether this machine can make the certificates that these servers need. */
+/** True if this machine can make the certificates of these servers. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 export interface TestHttpsServer extends AsyncDisposable {
   port: number;
-  /** The server's own, which is also its authority. */
+  /** The certificate of the server, which is also its authority. */
   certificate: string;
-  /** Requests that came so far: `GET /api/v1/me`. */
+  /** The requests so far: `GET /api/v1/me`. */
   requests: string[];
 }
 
-/** Starts a loopback server with a certificate that it signed itself, for one host name. Every answer is the same. */
+/** Starts a loopback server with a self-signed certificate for one host name. Every answer is the same. */
 export async function startHttpsServer(hostname: string, answer: unknown): Promise<TestHttpsServer> {
   const { key, certificate } = await makeCertificate(hostname);
   const requests: string[] = [];
@@ -40,7 +40,7 @@ export async function startHttpsServer(hostname: string, answer: unknown): Promi
   };
 }
 
-/** Makes a certificate for one host name that is signed by its own key. */
+/** Makes a self-signed certificate for one host name. */
 export async function makeCertificate(hostname: string): Promise<{ key: string; certificate: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'self-signed-'));
   try {

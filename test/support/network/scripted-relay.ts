@@ -13,22 +13,22 @@ import {
 } from '../../../src/tunnel/frames.ts';
 import type { ReceivedFrame } from '../../../src/tunnel/frame-socket.ts';
 
-/** The relay's side of one connection, moved by a test. */
+/** The relay's side of one connection, which a test controls. */
 export interface RelayPeer {
   socket: WebSocket;
   token: string;
-  /** Everything the host sent, oldest first. */
+  /** All frames of the host, oldest first. */
   frames: ReceivedFrame[];
-  /** The bytes of the connection since the handshake. */
+  /** The received bytes of the connection since the handshake. */
   rawBytes(): Buffer;
   send(frame: TextFrame): void;
-  /** Sends a piece of a request's body. */
+  /** Sends a part of a request's body. */
   sendBody(id: number, payload: Buffer): void;
-  /** Resolves once a frame of this kind and id has come. */
+  /** Resolves once a frame of this kind and id arrives. */
   waitFor<T extends ReceivedFrame['t']>(t: T, id: number): Promise<Extract<ReceivedFrame, { t: T }>>;
-  /** Sends a GET, or a POST whose body is to follow. */
+  /** Sends a GET, or a POST whose body follows. */
   request(id: number, url: string, fields?: Partial<Extract<TextFrame, { t: 'req' }>>): void;
-  /** The bytes of a response that have come so far. */
+  /** The bytes of a response so far. */
   read(id: number): Buffer;
 }
 
@@ -36,20 +36,20 @@ export interface ScriptedRelay extends AsyncDisposable {
   relayWsUrl: string;
   connectToken: Secret;
   peers: RelayPeer[];
-  /** Resolves with the nth connection, counted from 1. */
+  /** Resolves to connection number `count`, counted from 1. */
   peer(count: number): Promise<RelayPeer>;
 }
 
 type Hello = Extract<TextFrame, { t: 'hello' }>;
 
-/** What the relay does with a connection: sends a hello, closes with a code, refuses with a status, or says nothing. */
+/** The relay's reaction to a connection: it sends a hello, closes with a code, refuses with a status, or sends nothing. */
 export type Welcome = Partial<Hello> | { close: number } | { status: number } | 'silence';
 
 const limits = { maxReqBody: 1024, chunk: 65_536, maxInflight: 4 };
 
 /**
- * Starts a relay that welcomes the first host as the first entry says, and so on; the last one holds for the rest. It speaks what the
- * host offers, unless it is given a subprotocol, or null for none.
+ * Starts a relay that welcomes the first host with the first entry, and so on; the last entry is for all further hosts. It accepts the
+ * subprotocol that the host offers, unless it gets another one, or null for none.
  */
 export async function startScriptedRelay(
   script: readonly Welcome[] = [{}],

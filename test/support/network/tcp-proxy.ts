@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A network between two parties, to be cut by a test. */
+/** A network between two parties that a test can cut. */
 export interface TcpProxy extends AsyncDisposable {
   port: number;
-  /** Connections carried so far. */
+  /** The number of connections so far. */
   readonly carried: number;
-  /** Resets every connection that is open. */
+  /** Resets all open connections. */
   cut(): void;
-  /** Carries nothing more over the connections that are open, and lets neither side know. */
+  /** Stops forwarding on the open connections without informing either side. */
   silence(): void;
 }
 

@@ -3,16 +3,16 @@ import { connect, type AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { makeCertificate } from './https-server.ts';
 
-/** What speaks TLS for a server that does not. */
+/** A TLS proxy for a server without TLS. */
 export interface TlsFront extends AsyncDisposable {
   port: number;
-  /** Its own, which is also its authority. */
+  /** The certificate of the front, which is also its authority. */
   certificate: string;
-  /** Connections that came so far, those included whose client turned the certificate down. */
+  /** The number of connections so far, including those whose client rejected the certificate. */
   readonly dialled: number;
 }
 
-/** Starts a loopback server that takes TLS off and leads to another port, with a certificate that it signed itself. */
+/** Starts a loopback server that terminates TLS with a self-signed certificate and forwards to another port. */
 export async function startTlsFront(hostname: string, targetPort: number): Promise<TlsFront> {
   const { key, certificate } = await makeCertificate(hostname);
   let dialled = 0;

@@ -3,10 +3,10 @@ import { silentLogger, type Logger } from '../../../src/base/logger.ts';
 import { openTunnelHost, type TunnelHost, type TunnelHostOptions } from '../../../src/tunnel/host.ts';
 import type { ScriptedRelay } from './scripted-relay.ts';
 
-/** Where the relay serves the server of these tests. */
+/** The path at which the relay serves the server of these tests. */
 export const scope = '/api/mcp/adapter-http/srv_1';
 
-/** Opens a host of a relay with defaults for everything that a test does not care about. */
+/** Opens a host of a relay with defaults for all settings that the test does not set. */
 export function openTestHost(
   relay: Pick<ScriptedRelay, 'relayWsUrl' | 'connectToken'>,
   target: string,

@@ -18,7 +18,7 @@ export interface TunnelPath extends AsyncDisposable {
   openHost: (target: string, options?: Partial<TunnelHostOptions>) => Promise<TunnelHost>;
 }
 
-/** Puts the whole way together: a real service with its relay, a grant, and a host. Without a target there is no host. */
+/** Opens the whole path: a real service with its relay, a grant, and a host. Without a target, there is no host. */
 export async function openTunnelPath(
   target: string | null,
   options: { embedded?: Partial<EmbeddedOptions>; host?: Partial<TunnelHostOptions> } = {},

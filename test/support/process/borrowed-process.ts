@@ -4,15 +4,15 @@ import { listChildVariables } from './child-environment.ts';
 import type { CommandResult } from './command.ts';
 
 interface Borrowed {
-  /** The file that would have been started; this process's own unless given. */
+  /** The file that would have been started; by default, that of this process. */
   script?: string;
   cwd: string;
   env: Readonly<Record<string, string>>;
 }
 
 /**
- * Gives this process a directory, an environment and a script until it is disposed, keeps what it prints, and then removes the listeners
- * that an entry adds. The whole process shares them, so only one test at a time may borrow it.
+ * Gives this process a directory, an environment and a script until it is disposed. Captures its output, and finally removes the listeners that
+ * an entry adds. The whole process shares them, so only one test at a time may borrow it.
  */
 export function borrowProcess({ script, cwd, env }: Borrowed) {
   const stack = new DisposableStack();
@@ -40,8 +40,8 @@ export interface Surroundings extends Omit<Borrowed, 'env'> {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs what an entry runs in a borrowed process, and returns what a process would have ended with. Calls at once run one after the other.
- * It does not prove the exit code of a process: a test that starts one does.
+ * Runs the code of an entry in a borrowed process, and returns the result that a process would have. Simultaneous calls run one after the other.
+ * It does not prove the exit code of a real process; tests that start one do.
  */
 export function runBorrowed(surroundings: Surroundings, run: () => Promise<number>): Promise<CommandResult> {
   const result = last.then(async () => {
@@ -91,7 +91,7 @@ function borrowStream(stack: DisposableStack, stream: NodeJS.WriteStream, keep: 
   borrowListeners(stack, stream, ['error']);
 }
 
-/** An entry never removes its listeners, because its process ends. */
+/** Tracks the listeners, because an entry never removes them: its process ends. */
 function borrowListeners(stack: DisposableStack, emitter: NodeJS.EventEmitter, events: readonly string[]): void {
   const note = (event: string, listener: () => void) => {
     if (events.includes(event)) stack.defer(() => emitter.off(event, listener));
@@ -100,7 +100,7 @@ function borrowListeners(stack: DisposableStack, emitter: NodeJS.EventEmitter, e
   stack.defer(() => emitter.off('newListener', note));
 }
 
-/** A gate sets it for its whole process. */
+/** Restores the heap growth, which a gate sets for its whole process. */
 function restoreHeapGrowth(): void {
   for (const flag of process.execArgv) if (flag.startsWith('--heap-growing-percent=')) setFlagsFromString(flag);
 }

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { bundleFiles } from '../bundle-files.ts';
 import { actionPath, commandPath, entryDirectory } from './bundled-command.ts';
 
-/** Runs once before all tests, and while they are watched, again before each run. */
+/** Runs once before all tests. In watch mode, it also runs before each run. */
 export async function setup(project: TestProject): Promise<void> {
   await bundleCommand();
   project.onTestsRerun(bundleCommand);

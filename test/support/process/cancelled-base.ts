@@ -9,7 +9,7 @@ import { createWorkspace } from '../workspace.ts';
 import { commandPath } from './bundled-command.ts';
 import { isRunning } from './processes.ts';
 
-/** Speaks MCP, or prepares the base, until it is ended; says in a file which process it is. */
+/** Speaks MCP, or prepares the base, until it is ended; a file names its process. */
 const program = `import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 const [, , what, directory] = process.argv;
@@ -30,14 +30,14 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 
 const evals = 'suite: Waits\ncases:\n  - title: Waits\n    steps:\n      - toolCall: wait\n';
 
-/** Moments of a base, each by the file of `program` that shows that it has come. */
+/** Moments of a base. For each, `program` writes a file when it is reached. */
 export const baseMoments = ['setup', 'base', 'call'] as const;
-/** A killed gate is survived by its supervisor; a killed supervisor by the gate. */
+/** If the gate is killed, its supervisor survives; if the supervisor is killed, the gate survives. */
 export const baseEndings = ['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGKILL of the gate'] as const;
 
 /**
- * Runs the command on a repository with `base: git`, ends it at the given moment of its base, and waits until its processes are gone. Lists
- * the directories that are left. What only a killed gate itself could remove, the next gate must.
+ * Runs the command on a repository with `base: git`, ends it at the given moment of its base, and waits until its processes are gone. Lists the
+ * remaining directories. If only the killed gate could remove a directory, the next gate must remove it.
  */
 export async function listRemainsOfBase(
   moment: (typeof baseMoments)[number],

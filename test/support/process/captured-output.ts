@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** Runs `act` and returns what it wrote to this process's standard output. */
+/** Runs `act` and returns its output on this process's standard output. */
 export async function captureOutput(act: () => unknown): Promise<string> {
   let output = '';
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {

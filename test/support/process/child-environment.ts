@@ -1,6 +1,6 @@
 /**
- * The variables of a process that a test starts: where to find what, and where Node keeps what it has made of this project's
- * sources, so that only the first start pays for stripping their types.
+ * Returns the variables of a process that a test starts: its paths, and Node's compile cache, so that only the first start spends time on
+ * stripping the types of this project's sources.
  */
 export function listChildVariables(): Record<string, string> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;

@@ -9,8 +9,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs the real command in a process of its own. `onOutput` sees everything printed so far on either stream and may
- * return a signal to send, once.
+ * Runs the real command in a separate process. `onOutput` gets the whole output so far of both streams and may return a signal, which is sent
+ * once.
  */
 export function runCommand(
   args: readonly string[],
@@ -20,7 +20,7 @@ export function runCommand(
     /** The file to run instead of the command's own. */
     entry?: string;
     onOutput?: (output: string) => NodeJS.Signals | undefined;
-    /** Sends SIGTERM when it aborts, or SIGINT where that is the reason. */
+    /** Sends SIGTERM when it aborts, or SIGINT if that is the reason. */
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {

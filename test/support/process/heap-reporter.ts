@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// Loaded with `--import` into a process of the product, which has no flag for it: answers each message of the parent with the bytes that
-// JavaScript uses after a full collection, and with the CPU time that the process has used.
+// Loaded with `--import` into a process of the product, which has no flag for it. It answers each message of the parent with the bytes that
+// JavaScript uses after a full collection, and with the CPU time of the process.
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');

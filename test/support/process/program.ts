@@ -5,7 +5,7 @@ import type { CommandResult } from './command.ts';
 
 /**
  * Runs the command within the test's process, as its entry does: for tests of arguments, messages, files and exit codes. Tests of signals,
- * of its streams, its supervisor and its end use `runCommand`, and so do at least one run of each command that passes and one that fails.
+ * streams, the supervisor and the end of the process use `runCommand`, as does at least one passing and one failing run of each command.
  */
 export function runProgramInTest(args: readonly string[], surroundings: Surroundings): Promise<CommandResult> {
   return runBorrowed(surroundings, async () => {

@@ -20,14 +20,14 @@ interface ToolPath extends Disposable {
   path: string;
 }
 
-/** A directory for PATH that holds only these of the tools of a sandbox, as far as this machine has them. */
+/** Creates a directory for PATH with only these sandbox tools, as far as this machine has them. */
 function createToolPath(names: readonly string[]): ToolPath {
   const path = mkdtempSync(join(tmpdir(), 'tool-path-'));
   for (const name of names) {
     const found = systemDirectories.map((directory) => join(directory, name)).find((file) => existsSync(file));
     if (found !== undefined) symlinkSync(realpathSync(found), join(path, name));
   }
-  // The gate takes no tool from a directory that the server could write to.
+  // The gate uses no tool from a directory that the server could write to.
   chmodSync(path, 0o555);
   return {
     path,
@@ -40,18 +40,18 @@ function createToolPath(names: readonly string[]): ToolPath {
 
 export type Maker = 'bwrap' | 'unshare';
 
-/** The tools of a sandbox that one of the two programs makes. */
+/** Lists the tools that a sandbox of one of the two programs needs. */
 export const listToolsOf = (maker: Maker): string[] => tools.filter((name) => maker === 'bwrap' || name !== 'bwrap');
 
 export interface SandboxLab extends AsyncDisposable {
   workspace: Workspace;
   opened: OpenedSandbox;
-  /** Runs a program to its end, with the workspace as its directory. */
+  /** Runs a program to its end in the workspace. */
   run(words: readonly string[], env?: Record<string, string>): Promise<ProcessExit & { stdout: string }>;
   start(words: readonly string[], env?: Record<string, string>): ReturnType<typeof startProcess>;
 }
 
-/** Files of a job that decide its verdict, by what they are. */
+/** Files of a job that decide its verdict, by kind. */
 export const decisive = {
   evals: 'evals/x.evals.yaml',
   policy: 'policy.yml',
@@ -61,7 +61,7 @@ export const decisive = {
   'file of the runner': 'runner/output',
 } as const;
 
-/** A workspace whose decisive files are protected, and programs that run in it. */
+/** Opens a workspace whose decisive files are protected, for programs that run in it. */
 export async function openSandboxLab(
   options: Partial<SandboxOptions>,
   { tools: names = null }: { tools?: readonly string[] | null } = {},
@@ -119,7 +119,7 @@ export async function openSandboxLab(
   };
 }
 
-/** Whether this machine lets the program make a sandbox. */
+/** True if this machine allows the program to make a sandbox. */
 export async function canMake(maker: Maker): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   await using lab = await openSandboxLab({}, { tools: listToolsOf(maker) });

@@ -1,5 +1,5 @@
 /**
- * Opens a sandbox, prints its report, runs the command of the arguments in it and prints its end. Tests run it as another user:
+ * Opens a sandbox, prints its report, runs the command from the arguments in it and prints its end. Tests run it as another user:
  * `sandboxed-run.ts <mode> <directory> <protected file> <command…>`.
  */
 import { systemClock } from '../../../src/base/time.ts';

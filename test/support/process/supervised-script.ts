@@ -1,6 +1,6 @@
 /**
- * An entry below a supervisor with narrow limits, whose gate does what its first argument says. The second is the file of its
- * fallback report. Run by Node itself: `node test/support/process/supervised-script.ts spin report.txt`.
+ * An entry below a supervisor with narrow limits. The first argument selects the behaviour of its gate, the second is the file of its fallback
+ * report. Run by Node itself: `node test/support/process/supervised-script.ts spin report.txt`.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function spin(): never {
   for (;;);
 }
 
-/** Returns once the supervisor is halted, before the event loop can send it the next beat. */
+/** Returns after the supervisor is halted, before the event loop can send it the next beat. */
 function haltSupervisor(exitCode: number): number {
   process.kill(process.ppid, 'SIGSTOP');
   while (!/^State:\s+T/m.test(readFileSync(`/proc/${process.ppid}/status`, 'latin1')));
@@ -80,7 +80,7 @@ const behaviours: Record<string, (supervision: Supervision) => Promise<number> |
     console.log(`ready ${process.pid}`);
     const timer = setInterval(() => {}, 1000);
     await first;
-    // What came by the other way had the time to arrive.
+    // Gives messages on the other channel time to arrive.
     await sleep(300);
     clearInterval(timer);
     console.log(`signals ${count}`);

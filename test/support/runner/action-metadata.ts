@@ -20,7 +20,7 @@ const metadataSchema = z.looseObject({
 /** An action as the runner loads it from its directory. */
 export interface ActionMetadata {
   directory: string;
-  /** Default of every declared input; empty where none is given, as the runner has it. */
+  /** The default of every declared input; empty if there is none, as on the runner. */
   inputDefaults: Record<string, string>;
   outputs: string[];
   main: string;
@@ -28,7 +28,7 @@ export interface ActionMetadata {
   postIf: string;
 }
 
-/** Reads `action.yml` in `directory`; throws where the runner would not load it either. */
+/** Reads `action.yml` in `directory`. Throws if the runner would not load it either. */
 export async function readActionMetadata(directory: string): Promise<ActionMetadata> {
   const metadata = metadataSchema.parse(parse(await readFile(path.join(directory, 'action.yml'), 'utf8')));
   return {
@@ -43,12 +43,12 @@ export async function readActionMetadata(directory: string): Promise<ActionMetad
   };
 }
 
-/** Of the runner's expressions, the position in a matrix, which there is none of, and the token of a job that got none. */
+/** Evaluates two of the runner's expressions for a job without a matrix and without a token. */
 function evaluateDefault(text: string): string {
   return text.replaceAll('${{ strategy.job-index }}', '0').replaceAll('${{ github.token }}', '');
 }
 
-/** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Undeclared ones are passed too. */
+/** Returns the inputs as environment variables: upper case, spaces to `_`, hyphens kept. Includes undeclared inputs. */
 export function listInputVariables(
   { inputDefaults }: Pick<ActionMetadata, 'inputDefaults'>,
   inputs: Record<string, string>,
@@ -63,7 +63,7 @@ export function listInputVariables(
 
 export type JobStatus = 'success' | 'failure' | 'cancelled';
 
-/** Judges `post-if`: the four status functions, alone or negated. Anything more is beyond this harness and throws. */
+/** Evaluates `post-if`: the four status functions, alone or negated. Throws for any other expression. */
 export function isPostDue(postIf: string, status: JobStatus): boolean {
   const match = /^\s*(!?)\s*(always|success|failure|cancelled)\(\)\s*$/.exec(postIf);
   if (match === null) throw new Error(`The harness cannot evaluate post-if: ${JSON.stringify(postIf)}.`);

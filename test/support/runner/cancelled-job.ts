@@ -6,7 +6,7 @@ import { findRemains, type ServiceRemains } from '../service/service-remains.ts'
 import { type HeldRequest, openServiceTap, type ServiceTap } from '../service/service-tap.ts';
 import { addingServerPath, createWorkspace } from '../workspace.ts';
 
-/** A moment of a hosted job: a request that is held, the first one after those of \`after\`, or a line of its log. */
+/** A moment of a hosted job: a request that is held, the first one after those of `after`, or a line of its log. */
 type Moment = { hold: RegExp; stage: 'asked' | 'answered'; after?: readonly RegExp[] } | { line: string };
 
 const slow =
@@ -15,23 +15,23 @@ const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: 
 
 interface Setting {
   tests: string;
-  /** What the job has in addition. */
+  /** Further options of the job. */
   options?: keyof typeof options;
 }
 
-/** A server that leaves a child behind. */
+/** A server that leaves a child process. */
 const serverCommand = `bash -c 'setsid sleep 300 & exec node ${addingServerPath}'`;
 
 const options = {
   base: { 'base-server-command': serverCommand },
-  // One round decides nothing.
+  // One round is not enough for a decision.
   rounds: { runs: '2..30', policy: 'confident.yaml' },
 };
 
 const grant = /^POST .*\/tunnels$/;
 const launch = /^POST .*\/eval-runs$/;
 
-/** In the order in which a job comes past them. */
+/** In the order in which a job reaches them. */
 export const phases = {
   'before the project is known': { hold: /^GET .*\/projects$/, stage: 'asked', tests: quick },
   'as the server starts': { line: 'Starting the server', tests: quick },
@@ -45,7 +45,7 @@ export const phases = {
   'as the run is polled': { hold: /^GET .*\/eval-runs\/[^/]+$/, stage: 'answered', tests: slow },
   'as pages are read': { hold: /^GET .*\/iterations\b/, stage: 'asked', tests: quick },
   'as it clears up': { hold: /^POST .*\/close$/, stage: 'asked', tests: quick },
-  // The change has one grant and run, and its base the other.
+  // The change has one grant and run, and its base has the other.
   'as the second grant is answered': { hold: grant, after: [grant], stage: 'answered', tests: quick, options: 'base' },
   'as the second run is answered': { hold: launch, after: [launch], stage: 'answered', tests: quick, options: 'base' },
   'as the second run is polled': {
@@ -64,7 +64,7 @@ export const phases = {
   },
 } as const satisfies Record<string, Moment & Setting>;
 
-/** What arrives at that moment. After the last two the post step clears up. */
+/** The signals at that moment. After the last two endings, the post step cleans up. */
 export const endings = {
   SIGINT: ['SIGINT'],
   SIGTERM: ['SIGTERM'],
@@ -77,17 +77,17 @@ export type Ending = keyof typeof endings;
 
 export interface CancelledJob {
   run: ActionRun;
-  /** What is not as it must be. */
+  /** The deviations from the expected result. */
   faults: string[];
 }
 
-/** How long a network keeps what it held when the job was cancelled, and what lies between two signals. */
+/** The time for which a network keeps the held request after the job was cancelled, and the time between two signals. */
 const lagMs = 300;
 const betweenSignalsMs = 100;
 
 let jobs = 0;
 
-/** Runs `dist/` as a job whose server leaves a child behind, and ends it at the given moment. */
+/** Runs `dist/` as a job whose server leaves a child process, and ends it at the given moment. */
 export async function runCancelledJob(service: ContractService, phase: Phase, ending: Ending): Promise<CancelledJob> {
   await using workspace = await createWorkspace({ 'confident.yaml': 'minimumPassRate: 50%\nconfidence: 95%\n' });
   await using tap = await openServiceTap(service);
@@ -121,7 +121,7 @@ export async function runCancelledJob(service: ContractService, phase: Phase, en
   const faults = [
     ...(wasReached ? [] : ['the moment never came']),
     ...findFaults(run, ending, await findRemains(service, tap)),
-    // The service was never heard of a run again, so the post step looks for it once more.
+    // A job that ends while it asks for a run never learns the run's id, so the post step must search for the run.
     ...(isPolite(ending) && phase !== 'as a run is asked for' && run.state['leftovers']
       ? ['it left work to post']
       : []),
@@ -129,7 +129,7 @@ export async function runCancelledJob(service: ContractService, phase: Phase, en
   return { run, faults };
 }
 
-/** Whether the job gets the time to clear up by itself. */
+/** True if the job gets the time to clean up itself. */
 function isPolite(ending: Ending): boolean {
   return ending === 'SIGINT' || ending === 'SIGTERM';
 }
@@ -145,7 +145,7 @@ function findFaults(
   const [expectedCode, expectedSignal] = ended[ending];
   return [
     ...(exitCode === expectedCode && signal === expectedSignal ? [] : [`it ended with ${exitCode ?? signal}`]),
-    // The runner's patience.
+    // After this time, the runner sends SIGTERM.
     ...(leaveMs !== null && leaveMs < 7500 ? [] : [`it took ${leaveMs} ms`]),
     ...(isPolite(ending) ? listCommands('alive after main', leftovers) : []),
     ...(post?.exitCode === 0 ? [] : [`post ended with ${post?.exitCode ?? post?.signal}`]),

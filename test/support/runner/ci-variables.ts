@@ -1,13 +1,13 @@
-/** What CI systems set in a job, as they document it: only what could be taken for the branch, the commit or the base. */
+/** Variables of CI systems, as they document them: only those that could be mistaken for the branch, the commit or the base. */
 export interface CiExample {
   variables: Readonly<Record<string, string>>;
-  /** What the gate has to make of it. */
+  /** The expected result of the gate. */
   expected: {
     line: string | null;
     commit: string;
     isDefaultBranch: boolean;
     defaultBranch: string | null;
-    /** `target: revisions`; null where nothing is asked to be merged. */
+    /** `target: revisions`; null if there is no request to merge. */
     base: { label: string | null; branch: string | null; revisions: string[] } | null;
   };
 }
@@ -19,7 +19,7 @@ const targetCommit = 'c'.repeat(40);
 const onMain = { line: 'main', commit: headCommit, isDefaultBranch: true, defaultBranch: 'main', base: null };
 const onFeature = { ...onMain, line: 'feature/x', isDefaultBranch: false };
 const onTag = { ...onMain, line: null, isDefaultBranch: false };
-/** A commit that the system names is the base; only without one, a ref is looked for. */
+/** A merge request. If the system names a commit, it is the base; otherwise, the gate searches for a ref. */
 const request = (label: string, branch: string | null = 'main', ...commits: string[]) => ({
   ...onFeature,
   line: label,
@@ -103,7 +103,7 @@ const bitbucket = {
   BITBUCKET_REPO_FULL_NAME: 'your-org/your-server',
 };
 
-/** A checkout that git has with a detached HEAD, as most systems leave it, and which knows its `origin/HEAD`. */
+/** A checkout with a detached HEAD, as in most systems, and a known `origin/HEAD`. */
 export const detachedCheckout = { branch: null, commit: mergeCommit, defaultBranch: 'main' };
 
 export const ciExamples: Readonly<Record<string, CiExample>> = {

@@ -1,10 +1,10 @@
-/** What started the workflow: the payload file's content and the variables that follow from it. */
+/** The event that started the workflow: the content of the payload file and the resulting variables. */
 export interface RunnerEvent {
   name: string;
   payload: Record<string, unknown>;
   ref: string;
   sha: string;
-  /** Branch names of a pull request; empty for every other event, as on the runner. */
+  /** The branch names of a pull request; empty for every other event, as on the runner. */
   headRef: string;
   baseRef: string;
 }
@@ -50,7 +50,7 @@ export function createPullRequestEvent(
   };
 }
 
-/** The same in the context of the base branch, with the rights and the secrets of the repository. */
+/** Creates the event of the same pull request in the context of the base branch, with the rights and the secrets of the repository. */
 export function createPullRequestTargetEvent(options: { isFork?: boolean } = {}): RunnerEvent {
   const { payload, headRef, baseRef } = createPullRequestEvent(options);
   return { ...onMain, name: 'pull_request_target', payload, headRef, baseRef };

@@ -7,14 +7,13 @@ import { commandPath } from '../process/bundled-command.ts';
 import { listChildVariables } from '../process/child-environment.ts';
 import type { Workspace } from '../workspace.ts';
 
-// Runs the jobs of examples/ci as their CI systems do: the shell, the order of the scripts, what runs after a failure, and
-// which files are kept.
+// Runs the jobs of examples/ci as their CI systems do: with the same shell, order of scripts, behaviour after a failure, and kept files.
 
-/** What is left of a job. */
+/** The results of a job. */
 export interface PipelineRun {
   exitCode: number;
   log: string;
-  /** Of what the job keeps, relative to the workspace, sorted. */
+  /** The kept files, relative to the workspace, sorted. */
   artifacts: string[];
 }
 
@@ -22,21 +21,21 @@ interface PipelineJob {
   workspace: Workspace;
   /** The file in examples/ci. */
   file: string;
-  /** What the CI system sets in the job. */
+  /** The variables that the CI system sets in the job. */
   variables: Readonly<Record<string, string>>;
 }
 
 const examples = resolve(import.meta.dirname, '../../../examples');
 
-/** Directory of a workspace with commands that the jobs find first. */
+/** The directory of a workspace whose commands the jobs find first. */
 export const toolsDirectory = '.tools';
 
-/** The gate runs one server for all iterations, without a sandbox, unless the job says otherwise. */
+/** By default, the gate runs one server for all iterations, without a sandbox. */
 const runPlainly = '[ "$1" = run ] && shift && set -- run --isolation run --sandbox off "$@"';
 
 /**
- * Puts commands where the jobs find them first: `npx mcp-eval-ci` is the command of this checkout, `npm` has nothing to install or build,
- * and `others` are scripts of sh by name.
+ * Writes commands that the jobs find first: `npx mcp-eval-ci` is the command of this checkout, `npm` has nothing to install or build, and
+ * `others` are sh scripts by name.
  */
 export async function addTools({ path }: Workspace, others: Readonly<Record<string, string>> = {}): Promise<void> {
   const tools = {
@@ -52,7 +51,7 @@ export async function addTools({ path }: Workspace, others: Readonly<Record<stri
   }
 }
 
-/** Copies a file of examples/ci into the workspace, as its header says. */
+/** Copies a file of examples/ci into the workspace, as its header describes. */
 export async function copyExample({ path }: Workspace, file: string, target: string): Promise<void> {
   await cp(join(examples, 'ci', file), join(path, target), { recursive: true });
 }
@@ -61,7 +60,7 @@ async function readExample(file: string): Promise<unknown> {
   return parse(await readFile(join(examples, 'ci', file), 'utf8'));
 }
 
-/** Runs a script of bash with these flags in the workspace, with both outputs as one log. */
+/** Runs a bash script with these flags in the workspace. Both outputs go to one log. */
 export function runBash(
   script: string,
   { flags, cwd, env }: { flags: readonly string[]; cwd: string; env: Readonly<Record<string, string>> },
@@ -99,7 +98,7 @@ const gitlabSchema = z.object({
   }),
 });
 
-/** As GitLab's runner: `after_script` in a shell of its own, whose exit code changes nothing, and artifacts by `when`. */
+/** Runs a job like GitLab's runner: `after_script` in a separate shell, whose exit code is ignored, and artifacts by `when`. */
 export async function runGitLabJob({ workspace, file, variables }: PipelineJob): Promise<PipelineRun> {
   const { evals } = gitlabSchema.parse(await readExample(file));
   const env = { ...variables, CI_PROJECT_DIR: workspace.path };
@@ -118,7 +117,7 @@ const buildkiteSchema = z.object({
   steps: z.tuple([z.object({ command: z.string(), artifact_paths: z.array(z.string()) })]),
 });
 
-/** As Buildkite: variables in the pipeline are replaced when it is uploaded, and `$$` becomes `$`; artifacts are kept after a failure, too. */
+/** Runs a step like Buildkite: variables in the pipeline are replaced at its upload, and `$$` becomes `$`; artifacts are kept after a failure. */
 export async function runBuildkiteStep({ workspace, file, variables }: PipelineJob): Promise<PipelineRun> {
   const { steps } = buildkiteSchema.parse(await readExample(file));
   const [{ command, artifact_paths: paths }] = steps;
@@ -144,7 +143,7 @@ const circleSchema = z.object({
   }),
 });
 
-/** As CircleCI: each step in a shell of its own, none after one that failed, and what is stored also then. Test results are listed first. */
+/** Runs a job like CircleCI: each step in a separate shell, none after a failed one except storing. Test results are listed first. */
 export async function runCircleJob({ workspace, file, variables }: PipelineJob): Promise<PipelineRun> {
   const { jobs } = circleSchema.parse(await readExample(file));
   let exitCode = 0;

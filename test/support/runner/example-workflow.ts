@@ -42,20 +42,20 @@ function findOwnStep({ steps }: ExampleJob): ExampleJob['steps'][number] {
   return step;
 }
 
-/** The script of the job that runs this command. */
+/** Returns the script of the job that runs this command. */
 export function readExampleScript({ steps }: ExampleJob, command: string): string {
   const script = steps.find(({ run }) => run?.includes(command) === true)?.run;
   if (script === undefined) throw new Error(`No step of the job runs ${command}.`);
   return script;
 }
 
-/** The directory with the action.yml of the action that the job uses. */
+/** Returns the directory with the action.yml of the action that the job uses. */
 export function locateExampleAction(job: ExampleJob): string {
   const [, folder = ''] = ownAction.exec(findOwnStep(job).uses ?? '') ?? [];
   return path.resolve(import.meta.dirname, '../../..', folder);
 }
 
-/** The inputs of the job's step that uses one of our actions, with the values of its expressions put in; an unknown one is an error. */
+/** Returns the inputs of the job's step for an action of this repository, with its expressions replaced. An unknown expression is an error. */
 export function readExampleInputs(job: ExampleJob, values: Readonly<Record<string, string>>): Record<string, string> {
   const step = findOwnStep(job);
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The files through which a step talks to the runner, fresh for every step. */
+/** The files with which a step sends commands to the runner, new for every step. */
 export interface CommandFiles {
   env: string;
   output: string;
@@ -10,7 +10,7 @@ export interface CommandFiles {
   stepSummary: string;
 }
 
-/** Above this many bytes the runner drops a step's summary whole. */
+/** The runner drops a larger summary completely. */
 const summaryLimitBytes = 1024 * 1024;
 
 export async function createCommandFiles(directory: string): Promise<CommandFiles> {
@@ -29,7 +29,7 @@ export async function createCommandFiles(directory: string): Promise<CommandFile
   };
 }
 
-/** The variables by which a step finds its files. */
+/** Returns the variables with the paths of a step's files. */
 export function listFileVariables(files: CommandFiles): Record<string, string> {
   return {
     GITHUB_ENV: files.env,
@@ -42,11 +42,11 @@ export function listFileVariables(files: CommandFiles): Record<string, string> {
 
 /**
  * Reads `NAME=value` lines and `NAME<<delimiter` blocks as the runner does (EnvFileKeyValuePairs in
- * src/Runner.Worker/FileCommandManager.cs): the later value of a name wins; a malformed file throws, which fails the step.
+ * src/Runner.Worker/FileCommandManager.cs): a later value of a name replaces an earlier one. Throws for a malformed file, which fails the step.
  */
 export function parseKeyValues(text: string): Record<string, string> {
   const values = new Map<string, string>();
-  // A text that ends in a line feed has no further line.
+  // A text that ends with a line feed has no further line.
   const lines = text.split('\n');
   const isLastLineOpen = lines.at(-1) !== '';
   if (!isLastLineOpen) lines.pop();
@@ -73,7 +73,7 @@ export async function readKeyValues(file: string): Promise<Record<string, string
   return parseKeyValues(await readFile(file, 'utf8'));
 }
 
-/** The summary as it would be shown, masked line by line; null where there is none or the runner drops it as too large. */
+/** Reads the summary as GitHub would show it, masked line by line; null if there is none or if the runner drops it as too large. */
 export async function readSummary(
   file: string,
   mask: (line: string) => string,

@@ -5,7 +5,7 @@ import type { Workspace } from '../workspace.ts';
 
 export const jobToken = 'ghs_canaryCanaryCanary0123456789';
 
-/** The GitHub variables of a job's step, for an event with its payload in the workspace. */
+/** Creates the GitHub variables of a job's step, for an event whose payload is in the workspace. */
 export async function createGitHubJob(
   workspace: Workspace,
   apiUrl: string,

@@ -6,7 +6,7 @@ import { type HostileService, startHostileService, type Tamper } from '../servic
 import { type ActionRun, type ActionRunOptions, runAction } from './run-action.ts';
 import { createWorkspace, type Workspace } from '../workspace.ts';
 
-/** Every secret that a job of these tests holds from the start, and could tell. The runner knows none of them beforehand. */
+/** All secrets that a job of these tests has from the start and could reveal. The runner knows none of them in advance. */
 export const canaries = {
   apiKey: `sk_"7f3a"<9b2c>&4d5e/6f70+81'92='a3%41b4`,
   modelKey: 'model-canary-"5b1e"/9c0d7a=',
@@ -27,13 +27,13 @@ cases:
 type Sinks = Record<string, string | null>;
 
 export interface HostileJob extends ActionRun {
-  /** Everything that leaves the job, by name; the logs without the lines that register masks, which the runner never shows. */
+  /** All outputs of the job by name; the logs without the lines that register masks, which the runner never shows. */
   sinks: Sinks;
-  /** What the server under test received in its environment and its input; empty if it was never started. */
+  /** The environment and the input of the server under test; empty if it was never started. */
   received: string;
 }
 
-/** Runs the built action against a service, with a server that is given a secret and writes down all it receives. */
+/** Runs the built action against a service, with a server that gets a secret and records everything that it receives. */
 export async function runHostileJob(
   hostile: Pick<HostileService, 'baseUrl' | 'apiKey'> | null,
   inputs: Record<string, string> = {},
@@ -84,7 +84,7 @@ function withoutMasks(log: string): string {
   return log.replaceAll(/^::add-mask::.*$/gm, '');
 }
 
-/** The secrets that a hostile service has received from a job, and has granted to it. */
+/** Lists the secrets that a hostile service has received from a job or has granted to it. */
 export function listTold({ grant, apiKey }: HostileService): Record<string, string> {
   const granted = grant === null ? {} : { tunnelUrl: grant.url, connectToken: grant.connectToken, k: grant.k };
   return { ...granted, apiKey, modelKey: canaries.modelKey, serverSecret: canaries.serverSecret };

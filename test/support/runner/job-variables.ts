@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { RunnerEvent } from './events.ts';
 
-/** Stand-ins for credentials that a real job's environment holds; tests look for them where they must not be. */
+/** Stand-ins for credentials in a real job's environment. Tests search for them in outputs. */
 export const runtimeToken = 'canary-actions-runtime-token';
 
 const repository = 'your-org/your-server';
 
-/** The environment of a step as a hosted Linux runner sets it up, without the inputs and the command files. */
+/** Returns the environment of a step on a hosted Linux runner, without the inputs and the command files. */
 export function listJobVariables(job: {
   directory: string;
   eventPath: string;
@@ -18,7 +18,7 @@ export function listJobVariables(job: {
   const { event } = job;
   const workflowRef = `${repository}/.github/workflows/evals.yml@${event.ref}`;
   return {
-    // The Node that runs the tests comes first, so that a server's `node` is the same one whatever the machine has.
+    // The Node that runs the tests comes first, so that a server's `node` is the same on every machine.
     PATH: [path.dirname(process.execPath), process.env['PATH'] ?? ''].join(path.delimiter),
     HOME: job.home,
     // Only the first start compiles dist/.

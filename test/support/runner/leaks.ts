@@ -1,14 +1,14 @@
 import { listSecretForms } from './secret-masker.ts';
 
-/** A secret found in something that left the process. The secret itself is named by its position, never repeated. */
+/** A secret in an output of the process. It is named by its position and never repeated. */
 export interface Leak {
   place: string;
   secretIndex: number;
-  /** Which encoding it stood in: 0 is the plain value. */
+  /** The index of the encoding: 0 is the plain value. */
   formIndex: number;
 }
 
-/** Looks for secrets, plain and encoded, in named texts such as the masked log, the summary, outputs and report files. */
+/** Searches for secrets, plain and encoded, in named texts such as the masked log, the summary, outputs and report files. */
 export function findLeaks(secrets: readonly string[], texts: Readonly<Record<string, string | null>>): Leak[] {
   return Object.entries(texts).flatMap(([place, text]) =>
     secrets.flatMap((secret, secretIndex) =>

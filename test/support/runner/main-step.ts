@@ -20,9 +20,9 @@ import { createCommandReader, type RunnerCommand } from './runner-commands.ts';
 
 interface MainStep {
   workspace: Workspace;
-  /** In addition to those of a server; the action has no defaults here. */
+  /** In addition to the inputs of a server; the action has no defaults here. */
   inputs: Record<string, string>;
-  /** Variables over those of the runner, whose files a test may spoil by them. */
+  /** Variables that replace those of the runner; a test may use them to break the runner's files. */
   env?: Record<string, string>;
   action?: 'index' | 'merge' | 'publish';
 }
@@ -32,7 +32,7 @@ interface Stage {
   stdout: string;
   commands: RunnerCommand[];
   outputs: Record<string, string>;
-  /** Null where none was written. */
+  /** Null if none was written. */
   summary: string | null;
 }
 
@@ -47,12 +47,12 @@ async function prepare({ workspace, inputs, env, action = 'index' }: MainStep): 
   const files = await createCommandFiles(directory);
   const server = { 'server-command': `node ${addingServerPath}`, ...plainServer };
   const variables = { ...listFileVariables(files), ...listInputVariables({ inputDefaults: server }, inputs), ...env };
-  // The name of the file that is started says which action it is.
+  // The name of the started file selects the action.
   const script = join(directory, `${action}.js`);
   return { surroundings: { cwd: workspace.path, env: variables, script }, files };
 }
 
-/** Starts the action as the runner does, in a process of its own. */
+/** Starts the action as the runner does, in a separate process. */
 export async function startMain(step: MainStep): Promise<Stage> {
   const { surroundings, files } = await prepare(step);
   const { script, cwd, env } = surroundings;
@@ -67,7 +67,7 @@ export async function startMain(step: MainStep): Promise<Stage> {
   return await readStage(ended, files);
 }
 
-/** Runs the main step within the test, for tests that are not about its process. */
+/** Runs the main step within the test, for tests that do not examine its process. */
 export async function runMainInTest(step: MainStep): Promise<Stage> {
   const { surroundings, files } = await prepare(step);
   const ended = await runBorrowed(surroundings, async () => {

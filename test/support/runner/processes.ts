@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process that is still there; Linux only, as it is read from /proc. */
+/** A process that still exists. Linux only, because it is read from /proc. */
 export interface ProcessEntry {
   pid: number;
   parentPid: number;
   command: string;
 }
 
-/** All processes of the machine that we may look at, without those that are dead and only not yet waited for. */
+/** Lists all readable processes of the machine without zombies. */
 function listProcesses(pids = listPids()): ProcessEntry[] {
   return pids.map(readProcess).filter((entry) => entry !== null);
 }
@@ -25,7 +25,7 @@ function readProcess(pid: number): ProcessEntry | null {
   return { pid, parentPid: Number(match[2]), command: commandLine.replaceAll('\0', ' ').trim() };
 }
 
-/** Empty where the process has ended, which it may do between any two of these reads. */
+/** Reads a file of a process; empty if the process has ended, which can happen between any two reads. */
 function readQuietly(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -34,18 +34,18 @@ function readQuietly(file: string): string {
   }
 }
 
-/** Whether a process runs. One that is dead and not yet waited for does not, which signal 0 cannot tell. */
+/** True if a process runs. A zombie does not count, which signal 0 could not distinguish. */
 export function isAlive(pid: number): boolean {
   return readProcess(pid) !== null;
 }
 
-/** Processes whose environment carries this RUNNER_TRACKING_ID: what the runner calls orphans when a job ends. */
+/** Finds processes with this RUNNER_TRACKING_ID in their environment, which the runner calls orphans when a job ends. */
 export function findTrackedProcesses(trackingId: string): ProcessEntry[] {
   const marker = `RUNNER_TRACKING_ID=${trackingId}`;
   return listProcesses(listPids().filter((pid) => readQuietly(`/proc/${pid}/environ`).split('\0').includes(marker)));
 }
 
-/** Kills a process and all its descendants, children first, as the runner does when signals were of no use. */
+/** Kills a process and all its descendants, children first, as the runner does if signals had no effect. */
 export function killTree(pid: number): void {
   const processes = listProcesses();
   const listDescendants = (parentPid: number): number[] =>
@@ -59,6 +59,6 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already, which is what was wanted.
+    // The process is already gone.
   }
 }

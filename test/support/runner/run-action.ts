@@ -18,55 +18,55 @@ import { createSecretMasker, type SecretMasker } from './secret-masker.ts';
 import { type Annotation, createStepLog } from './step-log.ts';
 
 export interface ActionRunOptions {
-  /** GITHUB_WORKSPACE and working directory; made by the caller, who also looks at what was written to it. */
+  /** GITHUB_WORKSPACE and working directory. The caller creates it and checks the written files. */
   workspace: string;
-  /** As under `with:`; inputs left out take the defaults of action.yml. */
+  /** The inputs under `with:`; others have the defaults of action.yml. */
   inputs: Record<string, string>;
-  /** The directory that holds action.yml; this repository's unless a test brings an action of its own. */
+  /** The directory that contains action.yml; by default, that of this repository. */
   actionDirectory?: string;
   event?: RunnerEvent;
-  /** Variables of the job, over those of the runner. */
+  /** Variables of the job, which replace those of the runner. */
   env?: Record<string, string>;
   /** Secrets of the repository: masked from the first line, as the runner does with every secret of the job. */
   secrets?: string[];
-  /** Asked after every line with all output so far; once it is true, the run is cancelled as from GitHub's page. */
+  /** Called after every line with the whole output so far. Once it returns true, the run is cancelled as from GitHub's page. */
   cancelAfter?: (log: string) => boolean;
-  /** As `cancelAfter`, but the main process alone is killed, as when the system runs out of memory: its children live on. */
+  /** Like `cancelAfter`, but only the main process is killed, as if the system ran out of memory: its children survive. */
   killMainAfter?: (log: string) => boolean;
-  /** Gets the main process, to signal it at a moment that its log does not tell of. */
+  /** Gets the main process, for a signal at a moment that does not appear in its log. */
   onMain?: (main: RunningScript) => void;
   timings?: Partial<RunnerTimings>;
-  /** Runs a stage; a process of its own unless given. */
+  /** Runs a stage; by default, in a separate process. */
   runStage?: typeof runScript;
 }
 
-/** What one stage of the action, `main` or `post`, did. */
+/** The result of one stage of the action, `main` or `post`. */
 export interface StageRun extends ScriptRun {
   annotations: Annotation[];
-  /** What the runner counted and threw away. */
+  /** Annotations that the runner counted and dropped. */
   droppedAnnotations: Annotation[];
-  /** The job summary as shown, or null; `isSummaryDropped` where it was too large. */
+  /** The job summary as shown, or null; `isSummaryDropped` if it was too large. */
   summary: string | null;
   isSummaryDropped: boolean;
   outputs: Record<string, string>;
   state: Record<string, string>;
   /** Variables exported to later steps. */
   exported: Record<string, string>;
-  /** What the process printed, and what the log would show of it. */
+  /** The output of the process, and the output that the log would show. */
   log: string;
   maskedLog: string;
-  /** Uses of commands that the runner refuses or that this project has no business with. */
+  /** Uses of commands that the runner refuses or that this project must not use. */
   problems: string[];
-  /** Processes of the job still alive when the stage was over. */
+  /** Processes of the job that are still alive after the stage. */
   leftovers: ProcessEntry[];
 }
 
 export interface ActionRun extends StageRun {
-  /** How the step ends on GitHub's page. */
+  /** The conclusion of the step on GitHub's page. */
   conclusion: JobStatus;
-  /** Null where the action has no post stage or its condition does not hold. */
+  /** Null if the action has no post stage or its condition is false. */
   post: StageRun | null;
-  /** Every value masked in the course of the job: the secrets, and what `add-mask` named. */
+  /** All values that were masked during the job: the secrets and the arguments of `add-mask`. */
   maskedValues: readonly string[];
 }
 
@@ -82,8 +82,8 @@ interface Job {
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
 /**
- * Runs an action the way GitHub's runner does: `runs.main` on this Node in the workspace, then `runs.post` with the saved
- * state, commands and limits applied to what they print. Processes that outlive the job are reported and then killed.
+ * Runs an action as GitHub's runner does: `runs.main` on this Node in the workspace, then `runs.post` with the saved state. Commands and limits
+ * apply to their output. Processes that outlive the job are reported and then killed.
  */
 export async function runAction(options: ActionRunOptions): Promise<ActionRun> {
   const action = await readActionMetadata(options.actionDirectory ?? repositoryRoot);
@@ -167,7 +167,7 @@ async function runStage(
   };
 }
 
-/** A cancelled step is cancelled however its process ended; one that was killed outright is not. Everything else follows from the exit code. */
+/** Judges the end of a step. A cancelled step is cancelled for any exit code, unless it was killed directly. Otherwise, the exit code decides. */
 function judgeConclusion(run: ScriptRun): JobStatus {
   const [first = 'SIGKILL'] = run.sentSignals;
   if (first !== 'SIGKILL') return 'cancelled';

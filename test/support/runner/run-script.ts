@@ -3,38 +3,38 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killQuietly, killTree } from './processes.ts';
 
-/** How long the runner waits at each stage of a cancellation, and for output after the process has ended. */
+/** The time that the runner waits at each stage of a cancellation, and for output after the end of the process. */
 export interface RunnerTimings {
   sigintMs: number;
   sigtermMs: number;
   outputMs: number;
 }
 
-/** src/Runner.Sdk/ProcessInvoker.cs. */
+/** From src/Runner.Sdk/ProcessInvoker.cs. */
 export const runnerTimings: RunnerTimings = { sigintMs: 7500, sigtermMs: 2500, outputMs: 5000 };
 
-/** The process of a stage, in the hands of a test. */
+/** The process of a stage, which a test can control. */
 export interface RunningScript {
-  /** Sends the process, and nothing but the process, this signal at once. */
+  /** Sends the signal at once, and only to the process itself. */
   send(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
-  /** Resolves when the log holds the text. */
+  /** Resolves when the log contains the text. */
   printed(text: string): Promise<void>;
 }
 
 export interface ScriptRun {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
-  /** The signals sent to end it, in order; empty where it ended by itself. */
+  /** The signals that were sent to end it, in order; empty if it ended by itself. */
   sentSignals: Array<'SIGINT' | 'SIGTERM' | 'SIGKILL'>;
-  /** From the first signal to the end of the process; null where none was sent. */
+  /** The time from the first signal to the end of the process; null if no signal was sent. */
   leaveMs: number | null;
-  /** Whether something that outlived the process kept its output open until the runner lost patience. */
+  /** True if another process kept its output open until the runner's time limit. */
   isOutputHeldOpen: boolean;
 }
 
 /**
- * Runs a script with this Node as the runner runs an action's: no standard input, line by line reading of both outputs,
- * and, once `isCancelDue` says so, SIGINT, SIGTERM and the kill of the whole tree, each after its time.
+ * Runs a script with this Node as the runner runs an action's: without standard input, and reading both outputs line by line. Once `isCancelDue`
+ * returns true, sends SIGINT, then SIGTERM, and then kills the whole tree, each after its time.
  */
 export async function runScript(options: {
   script: string;
@@ -43,7 +43,7 @@ export async function runScript(options: {
   timings: RunnerTimings;
   onLine: (line: string) => void;
   isCancelDue: () => boolean;
-  /** Once it says so, the process is killed, and nothing but the process. */
+  /** Once it returns true, only the process itself is killed. */
   isKillDue: () => boolean;
   /** Gets the process as soon as it runs. */
   onStart: (script: RunningScript) => void;
@@ -130,12 +130,12 @@ async function endsWithin(event: Promise<void>, timeoutMs: number): Promise<bool
   return hasEnded;
 }
 
-/** Splits at `\n`, `\r\n` and a lone `\r`, as .NET does. Node's readline would also split at U+2028, which the runner keeps. */
+/** Splits at `\n`, `\r\n` and a single `\r`, as .NET does. Node's readline would also split at U+2028, which the runner keeps. */
 function readLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
-    // A carriage return at the end of a chunk may be half of a pair.
+    // A carriage return at the end of a chunk may be the first half of `\r\n`.
     const parts = (rest + chunk).split(/\r\n|\n|\r(?!$)/);
     rest = parts.pop() ?? '';
     for (const line of parts) onLine(line);

@@ -1,17 +1,16 @@
 /**
- * A port of the rules by which GitHub's runner finds commands in a line of output (actions/runner,
- * src/Runner.Common/ActionCommand.cs and src/Runner.Worker/ActionCommandManager.cs). Tests use it to see what the runner would
- * do with what we print, so it is as generous as the original: leading white space is trimmed before `::name::`, and
- * `##[name]` counts wherever it stands.
+ * A port of the rules by which GitHub's runner finds commands in a line of output (actions/runner, src/Runner.Common/ActionCommand.cs and
+ * src/Runner.Worker/ActionCommandManager.cs). Tests use it to check the effect of this project's output on the runner, so it is as tolerant as
+ * the original: it trims leading white space before `::name::`, and accepts `##[name]` anywhere.
  */
 export interface RunnerCommand {
   command: string;
-  /** Keys in lower case: the runner looks properties up without regard to case. */
+  /** Keys in lower case: the runner ignores the case of property names. */
   properties: Record<string, string>;
   data: string;
 }
 
-/** What a line is to the runner: a command it carries out, a resume or pause of commands, or plain output. */
+/** The meaning of a line for the runner: a command to execute, the stop or the resume of commands, or plain output. */
 export type RunnerLine =
   | { kind: 'command'; command: RunnerCommand }
   | { kind: 'stop'; token: string }
@@ -42,10 +41,10 @@ const registeredCommands: ReadonlySet<string> = new Set([
   'warning',
 ]);
 
-/** .NET's `TrimStart` trims what is white space to Char.IsWhiteSpace: NEL but not the byte order mark, unlike JavaScript's. */
+/** The white space that .NET's `TrimStart` trims (Char.IsWhiteSpace): unlike in JavaScript, NEL but not the byte order mark. */
 const leadingWhiteSpace = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 
-/** Undone in this order, percent last, as the runner does. */
+/** Unescaped in this order, percent last, as the runner does. */
 const dataEscapes = [
   ['%0D', '\r'],
   ['%0A', '\n'],
@@ -66,7 +65,7 @@ const bracketEscapes = [
   ['%25', '%'],
 ] as const;
 
-/** Reads one line as a runner that processes commands would; null where it would print the line. */
+/** Reads one line as a runner that processes commands; null if the runner would print the line. */
 export function parseRunnerLine(line: string): RunnerCommand | null {
   return parseLine(line, registeredCommands);
 }
@@ -115,8 +114,8 @@ function findExactly(text: string, token: string, from: number): number {
 }
 
 /**
- * The runner's searches name no comparison, so on a machine with ICU they pass over characters without a weight of their
- * own. Taken here to be all control and format characters, the zero-width space among them.
+ * The runner's searches specify no comparison, so on a machine with ICU they ignore characters without a weight. This port treats all control
+ * and format characters as such, including the zero-width space.
  */
 function findAcrossIgnorables(text: string, token: '::' | '##[', from: number): number {
   const pattern = token === '::' ? /:[\p{Cf}\p{Cc}]*:/u : /#[\p{Cf}\p{Cc}]*#[\p{Cf}\p{Cc}]*\[/u;
@@ -124,7 +123,7 @@ function findAcrossIgnorables(text: string, token: '::' | '##[', from: number): 
   return index === -1 ? -1 : from + index;
 }
 
-/** `::name key=value,key=value::data` at the start of the line, after white space. */
+/** Parses `::name key=value,key=value::data` at the start of the line, after white space. */
 function parseColonForm(line: string, { names, find }: Rules): RunnerCommand | null {
   const message = line.replace(leadingWhiteSpace, '');
   const start = find(message, '::', 0);
@@ -140,7 +139,7 @@ function parseColonForm(line: string, { names, find }: Rules): RunnerCommand | n
   };
 }
 
-/** `##[name key=value;key=value]data`, the older form, anywhere in the line. */
+/** Parses the older form `##[name key=value;key=value]data`, anywhere in the line. */
 function parseBracketForm(line: string, { names, find }: Rules): RunnerCommand | null {
   const start = find(line, '##[', 0);
   const end = start === -1 ? -1 : line.indexOf(']', start);
@@ -166,7 +165,7 @@ type Escapes = ReadonlyArray<readonly [escaped: string, plain: string]>;
 function parseProperties(text: string, separator: string, escapes: Escapes): Record<string, string> {
   const pairs = text.split(separator).flatMap((property): Array<[string, string]> => {
     const equals = property.indexOf('=');
-    // A name or a value that is empty is dropped with its other half.
+    // A property with an empty name or value is dropped.
     if (equals <= 0 || equals === property.length - 1) return [];
     return [[property.slice(0, equals).toLowerCase(), unescape(property.slice(equals + 1), escapes)]];
   });

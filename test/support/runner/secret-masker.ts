@@ -1,13 +1,13 @@
 /**
- * What the runner masks: every secret it knows in the forms its encoders give it (actions/runner,
- * src/Sdk/DTLogging/Logging/ValueEncoders.cs). Matches are found first and then replaced together, so that secrets that
- * overlap become one `***`.
+ * A port of the runner's masking: it masks every known secret in all forms of its encoders (actions/runner,
+ * src/Sdk/DTLogging/Logging/ValueEncoders.cs). It first finds all matches and then replaces them together, so that overlapping secrets become
+ * one `***`.
  */
 export interface SecretMasker {
-  /** Registers a value as `add-mask` does: whole, and line by line where it has several. */
+  /** Registers a value as `add-mask` does: the whole value, and each line if it has several. */
   add(value: string): void;
   mask(text: string): string;
-  /** The registered values, as they were given. */
+  /** The registered values, unchanged. */
   readonly values: readonly string[];
 }
 
@@ -26,13 +26,13 @@ export function createSecretMasker(initial: readonly string[] = []): SecretMaske
   return { add, mask: (text) => replaceRanges(text, findRanges(text, forms)), values };
 }
 
-/** A secret as the runner knows it: raw and through its eleven encoders, without the empty ones. */
+/** Lists the forms of a secret that the runner knows: raw and from its eleven encoders, without empty ones. */
 export function listSecretForms(value: string): string[] {
   const bytes = Buffer.from(value);
   const forms = [
     value,
     bytes.toString('base64'),
-    // The runner drops bytes rather than prepend them, to the same end: base64 depends on where a value starts.
+    // The runner drops bytes instead of prepending them, with the same effect: base64 depends on the start of a value.
     bytes.subarray(bytes.length > 1 ? 1 : 0).toString('base64'),
     bytes.subarray(bytes.length > 2 ? 2 : 0).toString('base64'),
     value.replaceAll('"', String.raw`\"`),
@@ -59,7 +59,7 @@ function escapeXml(value: string): string {
     .replaceAll("'", '&apos;');
 }
 
-/** PowerShell prints the halves of a command around `&` apart; halves of fewer than six characters are let go. */
+/** PowerShell prints the parts of a command around `&` separately. Parts of fewer than six characters are ignored. */
 function splitAtAmpersand(value: string): string[] {
   const coloured = value.indexOf('&+');
   const at = coloured === -1 ? value.lastIndexOf('&') : coloured;
@@ -85,7 +85,7 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
   let masked = '';
   let end = 0;
   for (const [from, to] of ranges) {
-    // Ranges that touch or overlap are one.
+    // Touching or overlapping ranges are joined.
     if (from > end || (from === 0 && end === 0)) masked += `${text.slice(end, from)}***`;
     end = Math.max(end, to);
   }

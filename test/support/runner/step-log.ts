@@ -2,7 +2,7 @@ import { describeError } from '../../../src/base/errors.ts';
 import { createCommandReader } from './runner-commands.ts';
 import type { SecretMasker } from './secret-masker.ts';
 
-/** An annotation as it reaches the run's page: masked, cut, and within the count per level. */
+/** An annotation as it appears on the run's page: masked, cut, and within the limit per level. */
 export interface Annotation {
   level: 'error' | 'warning' | 'notice';
   message: string;
@@ -18,18 +18,18 @@ const maxAnnotationLength = 4096;
 
 export interface StepLog {
   readLine(line: string): void;
-  /** Everything printed, as the process printed it. */
+  /** All lines as the process printed them. */
   readonly rawLines: string[];
-  /** What the runner's log would show: commands carried out, secrets masked by what was known at that moment. */
+  /** The lines of the runner's log: commands are executed, and the secrets known at that moment are masked. */
   readonly shownLines: string[];
   readonly annotations: Annotation[];
   /** Annotations beyond ten of a level, which GitHub does not show. */
   readonly droppedAnnotations: Annotation[];
-  /** Commands that modern runners refuse, and lines at which the runner itself would report an error. */
+  /** Commands that current runners refuse, and lines for which the runner itself would report an error. */
   readonly problems: string[];
 }
 
-/** Follows the output of one step. Commands in standard error count like those in standard output. */
+/** Reads the output of one step. Commands in standard error count like those in standard output. */
 export function createStepLog(masker: SecretMasker): StepLog {
   const reader = createCommandReader();
   const log: StepLog = {
@@ -45,7 +45,7 @@ export function createStepLog(masker: SecretMasker): StepLog {
       try {
         read = reader.readLine(line);
       } catch (error) {
-        // The runner fails the step here; a test sees the same in `problems`.
+        // The runner fails the step here; a test finds the error in `problems`.
         log.problems.push(describeError(error));
         return;
       }

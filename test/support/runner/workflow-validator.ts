@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { parse } from 'yaml';
 
-/** What is wrong with a document, in the words of GitHub's own language service; empty where nothing is. */
+/** Validates documents with GitHub's own language service. The lists of problems are empty for valid documents. */
 export interface WorkflowValidator extends AsyncDisposable {
   validateWorkflow(text: string): Promise<string[]>;
   validateAction(text: string): Promise<string[]>;
@@ -17,13 +17,13 @@ interface LanguageService {
   validate(document: object, config: object): Promise<Array<{ message: string; range: { start: { line: number } } }>>;
 }
 
-/** References by which this repository's documents name this action: in this repository, and from outside of it. */
+/** The references to this action in this repository's documents: from within this repository, and from outside. */
 const ownReference = 'your-org/mcp-eval-ci@v1';
 const localReference = /(\buses:\s*)\.\/\s*$/gm;
 
 /**
- * Opens a validator that knows the metadata of our actions, by the folder of each, so that an input that action.yml does not declare is an error.
- * Inputs of other actions are not checked.
+ * Opens a validator with the metadata of this repository's actions, by folder, so that an input that action.yml does not declare is an error.
+ * Does not check inputs of other actions.
  */
 export async function openWorkflowValidator(actionTexts: Readonly<Record<string, string>>): Promise<WorkflowValidator> {
   const directory = await mkdtemp(path.join(tmpdir(), 'language-service-'));
@@ -41,7 +41,7 @@ export async function openWorkflowValidator(actionTexts: Readonly<Record<string,
   };
   let documents = 0;
   const validate = async (name: string, text: string) => {
-    // The service caches by address.
+    // The service caches by URL, so each document gets a new one.
     documents += 1;
     const document = service.createDocument(`file:///${documents}/${name}`, text);
     const diagnostics = await service.validate(document, config);
@@ -55,7 +55,7 @@ export async function openWorkflowValidator(actionTexts: Readonly<Record<string,
   };
 }
 
-/** The package imports JSON in a way that only bundlers understand. */
+/** Bundles the package, because it imports JSON in a way that only bundlers support. */
 async function bundleLanguageService(directory: string): Promise<LanguageService> {
   const outfile = path.join(directory, 'service.mjs');
   const entry = path.join(directory, 'entry.js');

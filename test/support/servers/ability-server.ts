@@ -25,7 +25,7 @@ const registration = {
   required: ['name'],
 };
 
-/** A single question, whose field has the name of what is asked for. */
+/** A single question, whose field has the name of the requested value. */
 const ask = (field: string, message: string) => ({
   message,
   requestedSchema: {
@@ -39,13 +39,13 @@ const lookUp = { name: 'look-up', description: 'Looks up a word', inputSchema: {
 const answerSchema = z.looseObject({ content: z.unknown() });
 const blockSchema = z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional() });
 
-/** The blocks of a sampled message, which is one block or a list of them. */
+/** Reads the blocks of a sampled message, which has one block or a list of blocks. */
 function readBlocks(answer: unknown): Array<z.infer<typeof blockSchema>> {
   const { content } = answerSchema.parse(answer);
   return z.array(blockSchema).parse(Array.isArray(content) ? content : [content]);
 }
 
-/** The request for an answer of a model, and, once that has called the tool, for an answer to its result. */
+/** Creates a request for a model's answer. After the model has called the tool, it requests an answer to the result. */
 function createSampling(called: boolean) {
   const question = { role: 'user' as const, content: { type: 'text' as const, text: 'What is tea?' } };
   const use = { type: 'tool_use' as const, id: 'call-1', name: lookUp.name, input: {} };
@@ -61,12 +61,12 @@ function createSampling(called: boolean) {
   return { messages: called ? [question, ...round] : [question], tools: [lookUp], maxTokens: 100 };
 }
 
-/** The state of several rounds, which only this server can make. */
+/** The codec for the state of several rounds, which only this server can create. */
 const codec = createRequestStateCodec<string>({ key: 'k'.repeat(32) });
 
 /**
- * A server on the official SDK's `McpServer`, with a tool, prompt or resource for each ability of a client and each notification. It asks by
- * requests in the older era, and by `input_required` results in the newer one.
+ * A server on the official SDK's `McpServer`, with a tool, prompt or resource for each client ability and each notification. It asks with
+ * requests in the older era, and with `input_required` results in the newer one.
  *
  * @param onToolsChanged reports a change of the tools to clients of the newer era.
  */

@@ -1,6 +1,6 @@
 /**
- * An MCP server without an SDK, with `echo` and `get-sum` as server-everything has them; it starts in a third of the CPU time. It speaks over
- * HTTP where `PORT` is given, else over stdio. `trigger-long-running-operation` never answers. With the argument `worse`, `echo` says another word.
+ * An MCP server without an SDK, with the `echo` and `get-sum` of server-everything; it starts in a third of the CPU time. It uses HTTP if `PORT`
+ * is set, else stdio. `trigger-long-running-operation` never answers. With the argument `worse`, `echo` returns another word.
  */
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -41,7 +41,7 @@ const answers = {
   'tools/call': (params) => calls[params.name]?.(params.arguments ?? {}) ?? say(`There is no ${params.name}.`, true),
 };
 
-/** Null for a notification. */
+/** Returns null for a notification. */
 async function answer({ id, method, params }) {
   if (id === undefined || method === undefined) return null;
   const result = await answers[method]?.(params);

@@ -9,7 +9,7 @@ export interface AppTool extends Partial<FixtureTool> {
   visibility?: string[];
 }
 
-/** Starts a server whose tools declare apps as MCP Apps says, at `ui://<tool>/view`, to clients that show them and to no others. */
+/** Starts a server whose tools declare apps as in MCP Apps, at `ui://<tool>/view`, but only to clients that show apps. */
 export async function startAppServer(tools: Record<string, AppTool>): Promise<FixtureMcpServer> {
   const callable = Object.fromEntries(
     Object.entries(tools).map(([name, { call = () => text(`${name} was called`), ...tool }]) => [
@@ -45,7 +45,7 @@ export async function startAppServer(tools: Record<string, AppTool>): Promise<Fi
 }
 
 /**
- * An app that completes its handshake as MCP Apps says. `body` is its markup, and `script` runs before the handshake: it may use
+ * Creates an app that completes its handshake as in MCP Apps. `body` is its markup, and `script` runs before the handshake: it may use
  * `request(method, params)`, and set `onresult`, which gets the result of the tool, and `oninput`, which gets its arguments.
  */
 export function createApp(body: string, script = ''): string {

@@ -17,9 +17,9 @@ import { answer, type AskedRequest, sendAsTask, serveTasks, startTask, taskCapab
 export type Need = 'elicitation' | 'url' | 'sampling' | 'roots';
 
 /**
- * How a tool asks its client: `input` as the SDK does in both eras; `push` through the SDK's requests of the older era, which look at
- * what the client announced; `blind` with requests that do not; `softly` likewise, and a request that is refused is no error; `task` with
- * requests that the client is to run as tasks of its own, where it can.
+ * The way in which a tool asks its client: `input` like the SDK in both eras; `push` with the SDK's requests of the older era, which check the
+ * client's announced abilities; `blind` with requests that do not check them; `softly` like `blind`, but a refused request is no error; `task`
+ * with requests that the client runs as its own tasks if it can.
  */
 export type Manner = 'input' | 'push' | 'blind' | 'softly' | 'task';
 
@@ -48,7 +48,7 @@ const createUrlParams = () => ({
   elicitationId: randomUUID(),
 });
 
-/** Requests of the older era. */
+/** The requests of the older era. */
 const requests: { readonly [Name in Need]: () => AskedRequest } = {
   elicitation: () => ({ method: 'elicitation/create', params: formParams }),
   url: () => ({ method: 'elicitation/create', params: createUrlParams() }),
@@ -56,7 +56,7 @@ const requests: { readonly [Name in Need]: () => AskedRequest } = {
   roots: () => ({ method: 'roots/list' }),
 };
 
-/** A server of the official SDK whose tools ask their client for something, and hide from clients that do not offer it. */
+/** Creates a server of the official SDK whose tools ask their client, and are hidden from clients without the ability. */
 export function createAskingServer(): Server {
   const server = new Server({ name: 'asking', version: '1.0.0' }, { capabilities: { tools: {}, ...taskCapabilities } });
   const readCapabilities = ({ mcpReq }: ServerContext): ClientCapabilities => {
@@ -87,7 +87,7 @@ export function createAskingServer(): Server {
       for (const need of needs) answers.push(await push(need, manner, context));
       return answer(answers);
     }
-    // One after another: what was answered so far comes back in the state.
+    // The tool asks one question after another: the state contains the answers so far.
     const state = mcpReq.requestState();
     const before: unknown[] = typeof state === 'string' ? JSON.parse(state) : [];
     const answers = mcpReq.inputResponses === undefined ? before : [...before, mcpReq.inputResponses['asked']];
@@ -135,11 +135,11 @@ export function createAskingServer(): Server {
   return server;
 }
 
-/** The tool that asks for what it needs as `ask` does, in a task. */
+/** The tool that asks like `ask`, but in a task. */
 const taskTool = 'ask-in-task';
 const called = z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() });
 
-/** Users whose first call was refused. */
+/** The users whose first call was refused. */
 const loggedIn = new Set<string>();
 
 function readNeeds(value: unknown): Need[] {

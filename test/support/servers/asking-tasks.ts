@@ -4,7 +4,7 @@ import type { CallToolResult, Server, ServerContext } from '@modelcontextprotoco
 import { z } from 'zod';
 import { isRecord } from '../../../src/base/json.ts';
 
-/** What a server announces whose tools run as tasks, in the older era and in the newer one. */
+/** The capabilities of a server whose tools run as tasks, in the older era and in the newer one. */
 export const taskCapabilities = {
   tasks: { cancel: {}, requests: { tools: { call: {} } } },
   extensions: { 'io.modelcontextprotocol/tasks': {} },
@@ -16,20 +16,20 @@ export interface AskedRequest {
   params?: Record<string, unknown> | undefined;
 }
 
-/** What a task asks its client for, one after the other, and what it was answered. */
+/** The requests of a task to its client, one after the other, with the answers. */
 interface AskingTask {
   needs: readonly AskedRequest[];
   answers: unknown[];
 }
 
-/** Of all sessions: the newer era has none. */
+/** The tasks of all sessions, because the newer era has no sessions. */
 const tasks = new Map<string, AskingTask>();
 
 const anyValue = z.looseObject({});
 const ofTask = z.looseObject({ taskId: z.string() });
 const pollMs = 5;
 
-/** The answer to a call that becomes a task. */
+/** Returns the answer to a call that becomes a task. */
 export function startTask(needs: readonly AskedRequest[], { mcpReq }: ServerContext): Record<string, unknown> {
   const taskId = randomUUID();
   tasks.set(taskId, { needs, answers: [] });
@@ -39,8 +39,8 @@ export function startTask(needs: readonly AskedRequest[], { mcpReq }: ServerCont
 }
 
 /**
- * Serves what a client asks of its tasks. In the older era, a task asks while its client waits for the result, with requests that look at
- * nothing that the client announced; in the newer one, its state has the requests.
+ * Serves a client's requests about its tasks. In the older era, a task asks while its client waits for the result, with requests that do not
+ * check the client's announced abilities; in the newer era, its state contains the requests.
  */
 export function serveTasks(server: Server): void {
   server.setRequestHandler('tasks/get', { params: ofTask, result: anyValue }, ({ taskId }, { mcpReq }) =>
@@ -70,7 +70,7 @@ export function serveTasks(server: Server): void {
   });
 }
 
-/** Has the client run a request as a task of its own (2025-11-25), and follows that. */
+/** Asks the client to run a request as its own task (2025-11-25), and polls that task. */
 export async function sendAsTask({ method, params }: AskedRequest, { mcpReq }: ServerContext): Promise<unknown> {
   const begun = await mcpReq.send({ method, params: { ...params, task: { ttl: 60_000 } } }, anyValue);
   const { taskId } = ofTask.parse(begun['task']);
@@ -98,7 +98,7 @@ function describeTask(taskId: string, modern: boolean): Record<string, unknown> 
   return { ...task, ttlMs: 60_000, pollIntervalMs: pollMs, ...state };
 }
 
-/** A client answers each name once. */
+/** Returns a unique name, because a client answers each name only once. */
 function nameRequest(index: number): string {
   return `asked-${index}`;
 }

@@ -16,7 +16,7 @@ import {
 
 const packages = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol', import.meta.url));
 
-/** Runs once before all tests; several runs in one checkout may do so at the same time. */
+/** Runs once before all tests. Several runs in one checkout may execute it at the same time. */
 export async function setup(): Promise<void> {
   await bundle(fileURLToPath(new URL('stdio-server.ts', import.meta.url)), stdioServerPath);
   await bundle(fileURLToPath(new URL('plain-server.ts', import.meta.url)), plainServerPath);
@@ -27,9 +27,9 @@ export async function setup(): Promise<void> {
   await bundle(`${packages}/server-memory/dist/index.js`, memoryServerPath);
   await bundle(`${packages}/server-everything/dist/transports/stdio.js`, everythingServerPath);
   await bundle(`${packages}/server-everything/dist/transports/streamableHttp.js`, everythingHttpServerPath);
-  // The server reads its instructions and some of its resources from there.
+  // The server reads its instructions and some of its resources from this folder.
   await cp(`${packages}/server-everything/dist/docs`, `${bundleDirectory}/docs`, { recursive: true });
 }
 
-/** Minified, because a server has no cache of compiled modules: the gate keeps that variable from it. */
+/** Bundles a server minified, because a server has no compile cache: the gate removes that variable from its environment. */
 const bundle = (input: string, file: string) => bundleFiles(input, file, { minify: true });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where the servers that tests start as processes are, each in one file: Node loads that in a third of the CPU time of its packages. */
+/** The directory of servers that tests start as processes, each in one file: Node loads it in a third of the CPU time of its packages. */
 export const bundleDirectory = fileURLToPath(new URL('../../../node_modules/.cache/test-servers', import.meta.url));
 
 /** test/support/servers/stdio-server.ts, as one file. */
@@ -9,7 +9,7 @@ export const stdioServerPath = `${bundleDirectory}/bin/stdio-server.mjs`;
 /** test/support/servers/plain-server.ts, as one file. */
 export const plainServerPath = `${bundleDirectory}/bin/plain-server.mjs`;
 
-/** Starts it, by the Node that runs the tests. */
+/** Starts plain-server.ts with the Node that runs the tests. */
 export const plainServerCommand = `${process.execPath} ${plainServerPath}`;
 
 /** test/support/servers/crashing-server.ts, as one file. */

@@ -1,6 +1,6 @@
 /**
- * An MCP server with everything that the official conformance suite asks for, over stdio (no PORT) or HTTP (PORT).
- * Run by Node itself: `node test/support/servers/conformance-server.ts`.
+ * An MCP server with everything that the official conformance suite requires, over stdio (no PORT) or HTTP (PORT). Run by Node itself:
+ * `node test/support/servers/conformance-server.ts`.
  */
 import {
   localhostHostValidation,
@@ -32,7 +32,7 @@ const embed = (uri: string, mimeType: string, value: string): ContentBlock => ({
 async function elicit(context: ServerContext, message: string, properties: object, required: string[] = []) {
   const requestedSchema = { type: 'object', properties, required };
   const params = { mode: 'form', message, requestedSchema } as Elicited;
-  // `elicitInput` and `requestSampling` ask over the stream that a client opens after its handshake, which may not be open yet.
+  // `elicitInput` and `requestSampling` use the stream that a client opens after its handshake, which may not be open yet.
   const answer = await context.mcpReq.send({ method: 'elicitation/create', params });
   return [text(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`)];
 }

@@ -8,19 +8,19 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /**
- * A stand-in for Docker: containers are processes of this one, so that they outlive the client that started them, as those of a daemon
- * do. The client is a program `docker` in a directory of its own.
+ * A stand-in for Docker: containers are child processes of this process, so that they outlive the client that started them, like those of a
+ * daemon. The client is a program `docker` in a separate directory.
  */
 export interface ContainerDaemon extends AsyncDisposable {
   /** The directory of the client, for PATH. */
   directory: string;
-  /** What runs, in the order of its start. */
+  /** Lists the running containers, in the order of their start. */
   list(): Array<{ id: string; clientPid: number }>;
-  /** How many containers were started. */
+  /** The number of started containers. */
   started(): number;
-  /** Resolves once so many were started. */
+  /** Resolves once so many containers were started. */
   waitForStart(count: number): Promise<void>;
-  /** From now on, no container hears of the end of its input, as a server does that ignores it. */
+  /** From now on, no container notices the end of its input, like a server that ignores it. */
   holdInputs(): void;
   /** From now on, `docker rm` fails. */
   refuseRemoval(): void;
@@ -31,7 +31,7 @@ const requestSchema = z.union([
   z.object({ rm: z.array(z.string()) }),
 ]);
 
-/** @param entrypoint the first words of what every container of the image `image` runs */
+/** @param entrypoint the first words of the command of every container of the image `image` */
 export async function startContainerDaemon({
   entrypoint = [],
 }: { entrypoint?: readonly string[] } = {}): Promise<ContainerDaemon> {
@@ -117,7 +117,7 @@ export async function startContainerDaemon({
   };
 }
 
-/** The client. It refuses a file that exists and options that it does not know, as Docker's does. */
+/** Writes the client. Like Docker's, it refuses an existing file and unknown options. */
 function writeClient(port: number): string {
   return `#!${process.execPath}
 const { existsSync, writeFileSync } = require('node:fs');

@@ -1,9 +1,9 @@
 /**
- * An MCP server without an SDK, so that it starts at once, whose process ends as its environment says: on stdio, or over HTTP at the
- * `PORT` of its environment, in either era (`ERA=modern`). bundle-servers.ts makes one file of it, which tests start.
+ * An MCP server without an SDK, so that it starts fast. Its environment selects how its process ends: on stdio, or over HTTP at the `PORT` of
+ * its environment, in either era (`ERA=modern`). bundle-servers.ts bundles it into one file, which tests start.
  *
- * `END_AT=initialize` or `tools/list` ends it there with `END_WITH`, an exit code or a signal. With `STARTS`, a file that counts
- * its starts, `END_FROM` says from which start on.
+ * `END_AT=initialize` or `tools/list` ends it there with `END_WITH`, an exit code or a signal. `STARTS` is a file that counts its starts;
+ * with it, `END_FROM` is the first start that ends so.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ if (STARTS !== undefined) {
   appendFileSync(STARTS, '.');
   starts = readFileSync(STARTS).length;
 }
-/** On stdio the first process only says who it is. */
+/** On stdio, the first process only identifies the server. */
 const firstServing = PORT === undefined ? 2 : 1;
 const endsItself = starts >= Number(END_FROM);
 
@@ -40,8 +40,8 @@ const text = (value: string) => ({ ...complete, content: [{ type: 'text', text: 
 const toolNames = ['echo', 'end', 'refuse'];
 
 /**
- * `end` takes `with`, and `when` of the answer: `before`, `during` or `after` it, or `later`, 20 ms after; `once` is before it, in
- * the first process that serves calls and in none after it.
+ * The tool `end` has the argument `with`, and `when` relative to the answer: `before`, `during`, `after`, or `later`, 20 ms after. `once` ends
+ * before the answer in the first process that serves calls, but in no later one.
  */
 function callTool(id: unknown, { name, arguments: args = {} }: NonNullable<Request['params']>, send: Send): void {
   const answer = (result: object) => JSON.stringify({ jsonrpc: '2.0', id, result });

@@ -1,6 +1,6 @@
 import { startFixtureMcpServer, text, type FixtureMcpServer } from './fixture-mcp-server.ts';
 
-/** An MCP server with a tool for each thing that can become of a case. `hang` answers only when it is cancelled. */
+/** An MCP server with a tool for each possible result of a case. `hang` answers only when it is cancelled. */
 export function startEchoServer(options: { era?: 'legacy' | 'modern' } = {}): Promise<FixtureMcpServer> {
   return startFixtureMcpServer(
     {

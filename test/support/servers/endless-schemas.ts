@@ -1,4 +1,4 @@
-/** A schema whose check doubles its work with each of 40 references. */
+/** A schema whose check takes twice the work for each of 40 references. */
 export const doubledReferences = {
   type: 'object',
   $defs: Object.fromEntries(
@@ -10,7 +10,7 @@ export const doubledReferences = {
   $ref: '#/$defs/d0',
 };
 
-/** A schema that tries three ways into each level of a value, none of which fits at its end. */
+/** A schema that tries three ways into each level of a value, none of which matches at the end. */
 export const branchingRecursion = {
   type: 'object',
   properties: { root: { $ref: '#/$defs/node' } },
@@ -25,21 +25,21 @@ export const branchingRecursion = {
   },
 };
 
-/** For `branchingRecursion`: 3 to the power of 40 ways. */
+/** A value for `branchingRecursion`: 3 to the power of 40 ways. */
 export const branchingValue = JSON.parse(`{"root":${'{"next":'.repeat(40)}{}${'}'.repeat(40)}}`) as Record<
   string,
   unknown
 >;
 
-/** Compares each item with each other one. */
+/** A schema that compares each item with every other one. */
 export const uniqueItems = { type: 'object', properties: { items: { type: 'array', uniqueItems: true } } };
 
-/** For `uniqueItems`: 60,000 objects that differ in their last member alone. */
+/** A value for `uniqueItems`: 60,000 objects that differ only in their last member. */
 export const uniqueValue = {
   items: Array.from({ length: 60_000 }, (_, index) => ({ a: 1, b: { c: [1, 2, 3] }, d: 'the same', index })),
 };
 
-/** An object around arrays, one in the other, as JSON. */
+/** Returns the JSON of an object with nested arrays. */
 export function nestArrays(depth: number): string {
   return `{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 }

@@ -6,7 +6,7 @@ import { answerContent, type RawCall, type RawTool } from './raw-mcp-server.ts';
 const jsonHeaders = { 'content-type': 'application/json' };
 const streamHeaders = { 'content-type': 'text/event-stream' };
 
-/** Writes for as long as the client listens, at the pace at which it reads, and at most 2 GiB. */
+/** Writes as long as the client listens, as fast as the client reads, and at most 2 GiB. */
 async function writeForever(response: ServerResponse, chunk: string | Buffer): Promise<void> {
   const closed = new Promise<void>((resolve) => void response.once('close', resolve));
   for (let bytes = 0; !response.destroyed && bytes < 2 ** 31; bytes += chunk.length) {
@@ -26,10 +26,10 @@ const endless =
 
 const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
 
-/** One member of a gzip file; a file may have any number of them. */
+/** One member of a gzip file; a file may have any number of members. */
 const compressedBlanks = gzipSync(' '.repeat(1024 * 1024));
 
-/** Tools that each cross one limit of an iteration, with what the error of their case says. */
+/** Tools that each exceed one limit of an iteration, with the error of their case. */
 export const excessiveTools: Record<string, RawTool & { error: RegExp }> = {
   'endless-body': {
     call: endless(jsonHeaders, '{"jsonrpc":"2.0","id":1,"result":{"text":"', 'x'.repeat(64 * 1024)),

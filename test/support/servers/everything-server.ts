@@ -7,7 +7,7 @@ export interface EverythingServer extends AsyncDisposable {
   url: string;
 }
 
-/** Starts the reference server over HTTP in a process of its own, and waits until it listens. */
+/** Starts the reference server over HTTP in a separate process, and waits until it listens. */
 export async function startEverythingServer(): Promise<EverythingServer> {
   const port = await findFreePort();
   const child = spawn(process.execPath, [everythingHttpServerPath], {

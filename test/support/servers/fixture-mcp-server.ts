@@ -17,43 +17,43 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 
-/** What a fixture tool may do in addition to answering. */
+/** The context of a fixture tool's call. */
 export interface ToolContext {
   args: Record<string, unknown>;
-  /** Of the session; undefined in the era that has none. */
+  /** The id of the session; undefined in the era without sessions. */
   sessionId: string | undefined;
   /** The client's `_meta`. */
   meta: Record<string, unknown>;
   /** Aborts when the client cancels the call. */
   signal: AbortSignal;
-  /** Breaks every connection that is open, without an answer. */
+  /** Breaks all open connections without an answer. */
   dropConnections: () => void;
 }
 
 export interface FixtureTool {
   description?: string;
-  /** Any object unless given. */
+  /** Accepts any object by default. */
   inputSchema?: Tool['inputSchema'];
   outputSchema?: Tool['outputSchema'];
   annotations?: Tool['annotations'];
   /** `_meta.ui.visibility`. */
   visibility?: string[];
-  /** Listed in this era alone; in both unless given. */
+  /** The only era that lists it; both by default. */
   era?: 'legacy' | 'modern';
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
 }
 
 export interface FixtureMcpServer extends AsyncDisposable {
   url: string;
-  /** What happened, oldest first: `open`, `list`, `call <tool>`, `cancel <tool>`, `close`. */
+  /** Events, oldest first: `open`, `list`, `call <tool>`, `cancel <tool>`, `close`. */
   events: string[];
   /** Resolves once the event has happened. */
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
-  /** Reports a change of a resource to the clients that are subscribed, of 2026-07-28, or to all sessions. */
+  /** Reports a change of a resource to the subscribed clients of 2026-07-28, or to all sessions. */
   reportChange: (uri: string) => Promise<void>;
-  /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
+  /** Reports a change of the tools to the clients of 2026-07-28 that asked for it. */
   notifyToolsChanged: () => void;
 }
 
@@ -61,7 +61,7 @@ export function text(value: string): CallToolResult {
   return { content: [{ type: 'text', text: value }] };
 }
 
-/** Throws what becomes a JSON-RPC error. */
+/** Throws an error that becomes a JSON-RPC error. */
 export function refuse(code: number, message: string, data?: unknown): never {
   throw new ProtocolError(code, message, data);
 }
@@ -69,24 +69,21 @@ export function refuse(code: number, message: string, data?: unknown): never {
 export interface FixtureServerOptions {
   era?: 'legacy' | 'modern' | 'both';
   name?: string;
-  /** How the server says that it is used. */
+  /** The server's instructions for its use. */
   instructions?: string;
-  /** Answers `tools/list` in its own way; all tools on one page unless given. */
+  /** Answers `tools/list`; by default, with all tools on one page. */
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
-  /** Tools, unless given. */
+  /** Only tools, by default. */
   capabilities?: ServerCapabilities;
-  /** Adds handlers to every server before it is connected, or replaces its own for tools. */
+  /** Adds handlers to every server before it is connected, or replaces its handlers for tools. */
   prepare?: (server: Server) => void;
-  /** Answers a request before the server does; null lets it through. */
+  /** Answers a request before the server; null passes the request on. */
   guard?: (request: Request) => Promise<Response | null> | Response | null;
   /** Makes the server of each session, instead of one with the tools. */
   create?: () => Server;
 }
 
-/**
- * Starts an MCP server on loopback: `legacy` with sessions, `modern` without, or `both` at one URL. Its tools are tried as they are
- * given, and may change while it runs.
- */
+/** Starts an MCP server on loopback: `legacy` with sessions, `modern` without, or `both` at one URL. Its tools may change while it runs. */
 export async function startFixtureMcpServer(
   tools: Record<string, FixtureTool>,
   options: FixtureServerOptions = {},
@@ -197,7 +194,7 @@ function createMcpServer(
     const tool = tools[name] ?? refuse(-32602, `Unknown tool: ${name}`);
     const { signal, _meta: meta = {} } = mcpReq;
     const result = await tool.call({ args, sessionId, meta, signal, dropConnections: context.dropConnections });
-    // A transport may abort what it has answered already.
+    // A transport may abort a request that it has already answered.
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;
   });

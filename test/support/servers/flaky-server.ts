@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { text } from './fixture-mcp-server.ts';
 import { type LightMcpServer, type LightTool, startLightMcpServer } from './light-mcp-server.ts';
 
-/** What a tool does with a call: answers, answers with an error, breaks the connection, or answers when it is cancelled. */
+/** A tool's reaction to a call: it answers, answers with an error, breaks the connection, or answers when it is cancelled. */
 export type Behaviour = 'passes' | 'fails' | 'breaks' | 'hangs';
 
 export interface FlakyServer extends LightMcpServer {
-  /** How often each tool was called. */
+  /** The number of calls of each tool. */
   countCalls(): Record<string, number>;
 }
 
-/** Starts an MCP server whose tools do with each call what their script says, and with further ones as with the last. */
+/** Starts an MCP server whose tools follow their script call by call; further calls repeat the last entry. */
 export async function startFlakyServer(scripts: Readonly<Record<string, readonly Behaviour[]>>): Promise<FlakyServer> {
   const calls = new Map(Object.keys(scripts).map((name) => [name, 0]));
   const tools = Object.fromEntries(
@@ -32,7 +32,7 @@ export async function startFlakyServer(scripts: Readonly<Record<string, readonly
   return { ...server, countCalls: () => Object.fromEntries(calls) };
 }
 
-/** Cases that each call the tool of their name, which must not fail. Without `runs`, they run as often as the suite says. */
+/** Writes cases that each call the tool of their name, which must not fail. `runs` is the number of iterations; by default, the suite's. */
 export function writeCallingCases(
   names: readonly string[],
   { head = '', runs = 1 }: { head?: string; runs?: number | null } = {},

@@ -1,6 +1,6 @@
 /**
- * An MCP server on stdio whose tools write without end and read nothing meanwhile. `healthy` answers. `ERA=modern` speaks
- * 2026-07-28 alone. Run by Node itself: `node test/support/servers/flooding-server.ts`.
+ * An MCP server on stdio whose tools write endlessly without reading. `healthy` answers. `ERA=modern` speaks only 2026-07-28. Run by Node
+ * itself: `node test/support/servers/flooding-server.ts`.
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ const isModern = process.env['ERA'] === 'modern';
 
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
-/** Blocks the process for as long as there is a reader; at most 4 GiB. While the pipe is full, it leaves the processor to the reader. */
+/** Blocks the process as long as there is a reader; at most 4 GiB. While the pipe is full, it leaves the processor to the reader. */
 function writeForever(chunk: string): void {
   const bytes = Buffer.from(chunk);
   for (let written = 0; written < 2 ** 32;) {
@@ -56,6 +56,6 @@ for await (const text of createInterface({ input: process.stdin })) {
   const full = isModern ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...Object(result) } : result;
   const answer = result === undefined ? { error: { code: -32601, message: 'no such method' } } : { result: full };
   const rendered = line({ id, ...answer });
-  // Deeper than what this process could print.
+  // Nested deeper than this process could print.
   process.stdout.write(rendered.replace('"deep":[]', `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`));
 }

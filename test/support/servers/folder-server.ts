@@ -1,9 +1,9 @@
 /**
- * An MCP server on stdio over one folder, which it can share with no other process: `node test/support/servers/folder-server.ts <folder>`.
- * While it lives it has a file there, from its start until a moment after its stdin was closed. Tool `change` answers with an
- * error once another process was there at the same time. Tool `look`, which is declared read-only, answers how many others it
- * has seen. With `wait` it counts only those that are inside such a call as well, until it has seen that many, for ten seconds at most: a
- * process that the gate has started to list the tools is no iteration. Speaks JSON-RPC by hand, since it is started often.
+ * An MCP server on stdio that needs a folder for itself: `node test/support/servers/folder-server.ts <folder>`. While it runs, it has a file
+ * there, from its start until a moment after its stdin was closed. The tool `change` answers with an error if another process was there at
+ * the same time. The read-only tool `look` answers with the number of other processes that it has seen. With `wait`, it counts only
+ * processes within the same call, until it has seen that many, for at most ten seconds: a process that the gate started to list the tools is
+ * no iteration. It speaks JSON-RPC without an SDK, because it is started often.
  */
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function lookAround(seen: Set<string> = others, suffix = '.process'): void {
   }
 }
 
-/** Looks first, so that none that waits for this one is gone before it is seen. */
+/** Looks before it waits, so that it also sees processes that end soon. */
 async function countWaiting(wait: number): Promise<number> {
   const waiting = new Set<string>();
   lookAround(waiting, '.waiting');
@@ -73,7 +73,7 @@ async function answer(method: string, params: { name?: string; arguments?: Argum
   }
 }
 
-// First of all, so that none that waits for this one is gone before it is seen.
+// This comes first, so that it also sees processes that end soon.
 lookAround();
 writeFileSync(join(folder, own), '');
 lookAround();
@@ -86,7 +86,7 @@ input.on('line', (line) => {
   );
 });
 input.on('close', () => {
-  // As a server that writes its state when it ends.
+  // The delay is that of a server that writes its state when it ends.
   setTimeout(() => {
     rmSync(join(folder, own));
     rmSync(join(folder, `${process.pid}.waiting`), { force: true });

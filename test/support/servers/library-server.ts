@@ -1,7 +1,7 @@
 import type { Server, ServerCapabilities } from '@modelcontextprotocol/server';
 import { refuse } from './fixture-mcp-server.ts';
 
-/** Everything that a server can offer in addition to tools. */
+/** All capabilities of a server, including tools. */
 export const capabilities: ServerCapabilities = {
   tools: {},
   resources: { subscribe: true },

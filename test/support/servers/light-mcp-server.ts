@@ -6,7 +6,7 @@ import { text as readText } from 'node:stream/consumers';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ToolContext } from './fixture-mcp-server.ts';
 
-/** As far as a tool needs no more of a call than this. */
+/** A tool that needs only these parts of a call. */
 export interface LightTool {
   call(context: Pick<ToolContext, 'args' | 'signal' | 'dropConnections'>): CallToolResult | Promise<CallToolResult>;
 }
@@ -17,7 +17,7 @@ export interface LightMcpServer extends AsyncDisposable {
 
 interface Session {
   calls: Map<unknown, AbortController>;
-  /** What the client listens to between calls. */
+  /** The stream on which the client listens between calls. */
   stream?: ServerResponse;
 }
 
@@ -30,8 +30,8 @@ interface Message {
 const eventStream = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' };
 
 /**
- * Starts an MCP server of 2025-11-25 on loopback, with sessions and streams. It answers as fixture-mcp-server.ts does and spends less of the
- * processor, because no SDK checks the requests. For tests of services and networks; tests of clients and servers take the fixture.
+ * Starts an MCP server of 2025-11-25 on loopback, with sessions and streams. It answers like fixture-mcp-server.ts but needs less processor time,
+ * because no SDK checks the requests. For tests of services and networks; tests of clients and servers use the fixture.
  */
 export async function startLightMcpServer(tools: Record<string, LightTool>): Promise<LightMcpServer> {
   const sessions = new Map<string, Session>();
@@ -62,7 +62,7 @@ export async function startLightMcpServer(tools: Record<string, LightTool>): Pro
       return void response.writeHead(202).end();
     }
     response.writeHead(200, headers);
-    // A call may take long, and its stream is open meanwhile.
+    // A call may take long, and its stream stays open.
     if (message.method === 'tools/call') response.flushHeaders();
     return void response.end(renderEvent({ id: message.id, ...(await reply(session, message)) }));
   }

@@ -1,6 +1,6 @@
 import { type Answer, json } from '../network/http-server.ts';
 
-/** Answers `initialize` as a server called `demo` would, and nothing else that expects an answer. */
+/** Answers `initialize` like a server named `demo`, and no other request that expects an answer. */
 export const shakesHands: Answer = (response, request) => {
   const { id } = request.method === 'POST' ? JSON.parse(request.body) : {};
   if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end();

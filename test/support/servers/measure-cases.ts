@@ -1,6 +1,6 @@
 /**
- * Runs one case for each tool of a group at the same time, one group after the other, and prints the outcomes of each group and
- * the most memory that this process had. Run by Node itself: `node test/support/servers/measure-cases.ts <url> <tool,tool>...`.
+ * Runs one case for each tool of a group at the same time, one group after the other, and prints the outcomes of each group and the peak memory
+ * of this process. Run by Node itself: `node test/support/servers/measure-cases.ts <url> <tool,tool>...`.
  */
 import { systemClock } from '../../../src/base/time.ts';
 import { runCase } from '../../../src/engine/run-case.ts';
@@ -16,7 +16,7 @@ async function runTool(tool: string) {
 
 const outcomes: object[] = [];
 for (const group of groups) outcomes.push(Object.fromEntries(await Promise.all(group.split(',').map(runTool))));
-// On Linux in kibibytes.
+// Linux reports kibibytes.
 const maxRssMiB = Math.round(process.resourceUsage().maxRSS / 1024);
 process.stdout.write(JSON.stringify({ outcomes, maxRssMiB }));
 process.exit(0);

@@ -1,4 +1,4 @@
-/** A server whose process is broken for as long as it lives, every time that the numbers in the file say so. */
+/** A server whose process is broken for its whole life if its number, counted in a file, is among the arguments. */
 export const moodyServer = `
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

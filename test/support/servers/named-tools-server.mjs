@@ -1,6 +1,6 @@
 /**
- * An MCP server on stdio without an SDK, whose tools are its arguments. A tool returns its argument `text`; one whose name starts with
- * `end` ends the process, and one whose name starts with `hang` never answers. `dead` as the only argument ends it at once.
+ * An MCP server on stdio without an SDK, whose tools are its arguments. A tool returns its argument `text`. A tool whose name starts with `end`
+ * ends the process, and one whose name starts with `hang` never answers. `dead` as the only argument ends the process at once.
  */
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-// A server over stdio that keeps a note in a file, as the variable NOTE_FILE or its first argument names it: `~`, `$TMPDIR` and `/` are expanded.
+// A server over stdio that writes a note into the file that its first argument names. It expands a leading `~` or `$TMPDIR`.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';

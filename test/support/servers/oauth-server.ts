@@ -8,23 +8,23 @@ import {
 } from '@modelcontextprotocol/server';
 import { json, raw, type ReceivedRequest, startHttpServer } from '../network/http-server.ts';
 
-/** A client that the authorization server knows. */
+/** The client that the authorization server knows. */
 export const oauthClient = { id: 'gate', secret: 'c1-Zq81vK3mW7xT1pR5' };
 
 export interface OAuthServer extends AsyncDisposable {
   issuer: string;
-  /** Bodies of token requests so far, oldest first. */
+  /** Bodies of the token requests so far, oldest first. */
   requests: URLSearchParams[];
-  /** Every token so far, oldest first. */
+  /** All tokens so far, oldest first. */
   tokens: string[];
-  /** Has every token so far be refused from now on. */
+  /** Makes all tokens so far invalid. */
   revoke(): void;
   verifier: OAuthTokenVerifier;
 }
 
 /**
- * Starts an authorization server on loopback that gives tokens with the client credentials grant: to `oauthClient` by its secret, or
- * by assertions that `publicKey` verifies. It answers any server whether a token is valid (RFC 7662).
+ * Starts an authorization server on loopback that issues tokens with the client credentials grant: to `oauthClient` by its secret, or by
+ * assertions that `publicKey` verifies. It also answers whether a token is valid (RFC 7662).
  */
 export async function startOAuthServer(
   options: { grants?: string[]; publicKey?: KeyObject; lifetimeS?: number; scope?: string; tokenOrigin?: string } = {},
@@ -85,7 +85,7 @@ export async function startOAuthServer(
   };
 }
 
-/** Guards a server at its URL as the official SDK does: metadata for clients, and a challenge without a valid token. */
+/** Guards a server at its URL like the official SDK: with metadata for clients, and a challenge if there is no valid token. */
 export function guardWithTokens({ issuer, verifier }: OAuthServer, scopes: string[] = []) {
   return async (request: Request): Promise<Response | null> => {
     const resourceServerUrl = new URL('/mcp', request.url);

@@ -1,7 +1,6 @@
 /**
- * An MCP server on stdio without an SDK, which starts in less than half the CPU time of stdio-server.ts and has the tools of it that tests
- * call most, with the same names. For tests of what happens to the processes of a server; tests of what is said to one take
- * stdio-server.ts.
+ * An MCP server on stdio without an SDK, which starts in less than half the CPU time of stdio-server.ts. It has those tools of that server that
+ * tests call most. For tests of the processes of a server; tests of messages to a server use stdio-server.ts.
  */
 import { createInterface } from 'node:readline';
 import { type Arguments, processTools, reportStart } from './process-tools.ts';
@@ -51,7 +50,7 @@ createInterface({ input: process.stdin })
     const said = await answer(message);
     process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, ...said })}\n`);
   })
-  // As a server of the SDK does when its stdin ends, whatever it has not answered.
+  // Like a server of the SDK, it ends with its stdin, even with unanswered requests.
   .on('close', () => process.exit());
 
 reportStart('plain-server');

@@ -1,4 +1,4 @@
-/** What plain-server.ts and stdio-server.ts have in common: the tools that show their process, and how they start. */
+/** The common parts of plain-server.ts and stdio-server.ts: the tools that show their process, and their start. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Arguments = Record<string, unknown>;
@@ -7,7 +7,7 @@ let counter = 0;
 const held: Array<(value: unknown) => void> = [];
 
 export const processTools = {
-  /** What is sent comes back, so answers that reach the wrong client show. */
+  /** Returns its argument, so that an answer to the wrong client is visible. */
   echo: async ({ value, delayMs }: Arguments) => {
     await sleep(Number(delayMs ?? 0));
     return value;
@@ -23,7 +23,7 @@ export const processTools = {
   count: () => (counter += 1),
   environment: () => process.env,
   argv: () => process.argv.slice(2),
-  /** Answers, and is gone a moment later. */
+  /** Answers, and ends the process a moment later. */
   leave: ({ code }: Arguments) => {
     setTimeout(() => process.exit(Number(code)), 20);
     return 'bye';
@@ -35,7 +35,7 @@ export const processTools = {
   },
 };
 
-/** Says on stderr that the server is up. `IMPATIENCE_MS` ends a server that has received nothing for that long after its start. */
+/** Writes to stderr that the server is up. `IMPATIENCE_MS` ends a server that receives nothing for that time after its start. */
 export function reportStart(name: string): void {
   const impatienceMs = Number(process.env['IMPATIENCE_MS'] ?? 0);
   if (impatienceMs > 0) {

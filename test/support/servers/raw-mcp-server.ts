@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { startHttpServer, type ReceivedRequest, type TestHttpServer } from '../network/http-server.ts';
 
-/** Answers a call in bytes that no SDK would write. `id` is that of the request. */
+/** Answers a call with bytes that no SDK would write. `id` is that of the request. */
 export type RawCall = (response: ServerResponse, id: number, request: ReceivedRequest) => void | Promise<void>;
 
 export interface RawTool {
-  /** As JSON. */
+  /** JSON text. */
   outputSchema?: string;
   call: RawCall;
 }
@@ -14,7 +14,7 @@ export interface RawMcpServer extends TestHttpServer {
   url: string;
 }
 
-/** Starts an MCP server (2025-11-25) whose answers are written by hand. `get` and `initialize` replace its own answers. */
+/** Starts an MCP server (2025-11-25) with handwritten answers. `get` and `initialize` replace its default answers. */
 export async function startRawMcpServer(
   tools: Record<string, RawTool>,
   { get, initialize }: { get?: RawCall; initialize?: RawCall } = {},
@@ -44,7 +44,7 @@ function renderTool([name, { outputSchema }]: [string, RawTool]): string {
   return `{"name":"${name}","inputSchema":{"type":"object"}${schema}}`;
 }
 
-/** Answers with a result, given as JSON. */
+/** Answers with a result, as JSON text. */
 export function answerWith(result: string): RawCall {
   return (response, id) =>
     void response
@@ -52,7 +52,7 @@ export function answerWith(result: string): RawCall {
       .end(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
 }
 
-/** Answers with structured content, given as JSON. */
+/** Answers with structured content, as JSON text. */
 export function answerContent(structuredContent: string): RawCall {
   return answerWith(`{"content":[],"structuredContent":${structuredContent}}`);
 }

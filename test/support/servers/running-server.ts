@@ -19,7 +19,7 @@ export function openPlainServer(
   return openTestServer({ command: plainServerCommand, ...overrides }, context);
 }
 
-/** Opens a server with defaults for everything that a test does not care about. */
+/** Opens a server with defaults for all settings that the test does not set. */
 export function openTestServer(
   overrides: Partial<ServerOptions> = {},
   context: Partial<ServerContext> = {},
@@ -50,7 +50,7 @@ export function openTestServer(
 export interface TestClient extends AsyncDisposable {
   client: Client;
   transport: StreamableHTTPClientTransport;
-  /** Calls a tool of the fixture server and parses the JSON it answers with. */
+  /** Calls a tool of the fixture server and parses the JSON of its answer. */
   call(name: string, args?: Record<string, unknown>, options?: Parameters<Client['callTool']>[1]): Promise<unknown>;
 }
 

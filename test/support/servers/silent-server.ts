@@ -5,7 +5,7 @@ export interface SilentServer extends AsyncDisposable {
   port: number;
 }
 
-/** Takes connections and never says a word. Disposing it waits until the other side has let go of them. */
+/** Accepts connections and never sends anything. Disposing it waits until the clients have closed them. */
 export async function startSilentServer(onConnection: () => void = () => {}): Promise<SilentServer> {
   const server = createServer((socket) => {
     socket.on('error', () => {}).resume();

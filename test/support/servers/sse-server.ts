@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { startHttpServer, type TestHttpServer } from '../network/http-server.ts';
 
-/** What a server of 2024-11-05 does when a tool of it is called; the stream is the response to its GET. */
+/** The reaction of a server of 2024-11-05 to a tool call. `stream` is the response to the client's GET. */
 export type OnCall = (stream: ServerResponse, call: { id: number; response: ServerResponse }) => void;
 
 export const writeEvent = (stream: ServerResponse, event: string, data: string) =>
   stream.write(`event: ${event}\ndata: ${data}\n\n`);
 
-/** Starts a server over HTTP+SSE with the tool `look`, which keeps one session at a time. */
+/** Starts a server over HTTP+SSE with the tool `look`. It has one session at a time. */
 export async function startSseServer(
   onCall: OnCall,
   { endpoint = '/messages?session=1' }: { endpoint?: string } = {},

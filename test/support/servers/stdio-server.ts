@@ -1,6 +1,6 @@
 /**
- * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake; `ASKS` has it
- * serve the tools of asking-server.ts instead. Tests start it as one file, which bundle-servers.ts makes.
+ * An MCP server on stdio whose tools show the effects of a bridge. `ERA=modern` refuses the initialize handshake; with `ASKS`, it serves the
+ * tools of asking-server.ts instead. Tests start it as one file, which bundle-servers.ts makes.
  */
 import { Server } from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';
@@ -11,7 +11,7 @@ import { type Arguments, processTools, reportStart } from './process-tools.ts';
 
 const cancelled: unknown[] = [];
 
-/** A request of its own to the client, answered or not. */
+/** Sends the server's own request to the client and returns the answer. */
 async function sample(prompt: string, { mcpReq }: ServerContext): Promise<unknown> {
   const message = { role: 'user' as const, content: { type: 'text' as const, text: prompt } };
   return (await mcpReq.requestSampling({ messages: [message], maxTokens: 10 })).content;

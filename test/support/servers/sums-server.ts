@@ -1,8 +1,8 @@
 import { type FixtureMcpServer, startFixtureMcpServer, text } from './fixture-mcp-server.ts';
 
 /**
- * Starts a server in the process of the test with three tools of server-everything that answer as they do there. `greenEvals` pass on
- * it, and prompts can ask for a sum.
+ * Starts a server in the test's process with three tools that answer like those of server-everything. `greenEvals` pass on it, and prompts can
+ * request a sum.
  */
 export function startSumsServer(): Promise<FixtureMcpServer> {
   return startFixtureMcpServer(
@@ -20,7 +20,7 @@ export function startSumsServer(): Promise<FixtureMcpServer> {
             ? text(`The sum of ${a} and ${b} is ${a + b}.`)
             : { ...text('Expected number'), isError: true },
       },
-      /** Ends when it is cancelled. */
+      /** Ends only when it is cancelled. */
       'trigger-long-running-operation': {
         call: ({ signal }) =>
           new Promise((resolve) => {

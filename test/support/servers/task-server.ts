@@ -6,29 +6,29 @@ import { type FixtureMcpServer, refuse, startFixtureMcpServer, text } from './fi
 export interface TaskState {
   status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
   message?: string;
-  /** Of a task that ended; a text unless given. */
+  /** The result of an ended task; by default, a text. */
   result?: CallToolResult;
   error?: { code: number; message: string };
-  /** What the server asks of its client in this state (2026-07-28). */
+  /** The server's requests to its client in this state (2026-07-28). */
   inputRequests?: Record<string, unknown>;
 }
 
 export interface TaskTool {
-  /** What a poll finds, one after the other; the last one stays. `gone`: the server has forgotten the task. */
+  /** The states that successive polls find; the last one stays. `gone`: the server has forgotten the task. */
   states: ReadonlyArray<TaskState | 'gone'>;
   taskSupport?: 'required' | 'optional' | 'forbidden';
-  /** Runs in the moment in which the task is created. */
+  /** Called when the task is created. */
   onStart?: (context: { meta: Record<string, unknown>; server: Server }) => void | Promise<void>;
 }
 
 export interface TaskServer extends FixtureMcpServer {
-  /** Every request about a task, oldest first, such as `tasks/get 1`. */
+  /** All requests about a task, oldest first, such as `tasks/get 1`. */
   requests: string[];
-  /** What a client answered, by key. */
+  /** The answers of a client, by key. */
   responses: Record<string, unknown>;
-  /** Of the calls, as they came. */
+  /** The parameters of the calls, unchanged. */
   calls: Array<Record<string, unknown>>;
-  /** Resolves once a request has come. */
+  /** Resolves once the request arrives. */
   waitForRequest: (request: string) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const times = { createdAt: '2026-07-28T00:00:00Z', lastUpdatedAt: '2026-07-28T00
 const anyResult = z.looseObject({});
 const ofTask = z.looseObject({ taskId: z.string() });
 
-/** Starts a server, built with the official SDK, whose tools run as tasks that go through the given states. */
+/** Starts a server, built with the official SDK, whose tools run as tasks through the given states. */
 export async function startTaskServer(
   tools: Record<string, TaskTool>,
   { era, hasTasks = true, pollMs = 1 }: { era: 'legacy' | 'modern'; hasTasks?: boolean; pollMs?: number },

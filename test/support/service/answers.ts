@@ -10,7 +10,7 @@ import { serviceProfiles } from '../../../src/service/profile.ts';
 import { documentedAnswers, findDifferences } from './documented-answers.ts';
 import type { ContractService } from './contract-service.ts';
 
-/** What a service answered, whichever way it was asked. `code` is that of a refusal. */
+/** The answer of a service, for both ways to ask. `code` is that of a refusal. */
 export interface ContractAnswer {
   status: number;
   code: string | undefined;
@@ -18,10 +18,10 @@ export interface ContractAnswer {
   body: any;
 }
 
-/** Where to ask, and as whom. */
+/** The address and the key of a service. */
 export type ContractAddress = Pick<ContractService, 'baseUrl' | 'apiKey' | 'projectId'>;
 
-/** Sends one request to the service of the test; `key` is that of another user where the service has several. */
+/** Sends one request to the service of the test; `key` is that of another user if the service has several. */
 export type Send = (
   name: string,
   fields?: Record<string, unknown>,
@@ -29,8 +29,8 @@ export type Send = (
 ) => Promise<ContractAnswer>;
 
 /**
- * The two ways to ask a service, for `it.each`: through the typed client and as a bare HTTP request. A test named
- * `<operation> answers <status>: <when> ($way)` is listed in the table of the contract.
+ * The two ways to ask a service, for `it.each`: through the typed client and as a bare HTTP request. The table of the contract lists tests that
+ * are named `<operation> answers <status>: <when> ($way)`.
  */
 export const ways = [
   { way: 'client', open: openClientWay },
@@ -43,7 +43,7 @@ function findOperation(name: string): Operation {
   return found;
 }
 
-/** The project of the service, where the operation has one in its path and the test names none. */
+/** Adds the project of the service if the operation's path has one and the test names none. */
 function addProject({ path }: Operation, projectId: string, fields: Record<string, unknown>): Record<string, unknown> {
   return path.includes('{projectId}') ? { projectId, ...fields } : fields;
 }
@@ -58,7 +58,7 @@ function openClientWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
       clock: systemClock,
       logger: silentLogger,
       maxAttempts: 1,
-      // A call that the service refuses for its pace would be repeated, unless the wait were too long.
+      // The client would repeat a rate-limited call, except if the wait is longer than the deadline.
       deadline: startDeadline(systemClock, 60_000, 'The call'),
     });
     try {
@@ -71,7 +71,7 @@ function openClientWay({ baseUrl, apiKey, projectId }: ContractAddress): Send {
   };
 }
 
-/** Every field that clients of the API require is in an answer. */
+/** Requires that an answer has every field that clients of the API need. */
 function requireDocumented(name: string, answer: unknown): void {
   const type = documentedAnswers.get(name);
   const differences = type === undefined ? ['it is not documented'] : findDifferences(answer, type);

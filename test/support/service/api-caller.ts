@@ -7,7 +7,7 @@ export interface ApiAnswer {
   body: any;
 }
 
-/** Calls an eval API as any client would, with plain requests. */
+/** Calls an eval API like any client, with plain requests. */
 export interface ApiCaller {
   get(path: string, headers?: Record<string, string>): Promise<ApiAnswer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
@@ -15,7 +15,7 @@ export interface ApiCaller {
   delete(path: string, body?: unknown): Promise<ApiAnswer>;
 }
 
-/** `apiKey` null sends no Authorization header. A body that is a string goes out as it is. */
+/** Creates a caller. With `apiKey` null, it sends no Authorization header. A body that is a string is sent unchanged. */
 export function createApiCaller(baseUrl: string, apiKey: string | null): ApiCaller {
   const send = async (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',

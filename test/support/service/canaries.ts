@@ -1,4 +1,4 @@
-/** Where the tests of canaries put a secret. */
+/** The places in which the tests of canaries put a secret. */
 const places = [
   'header',
   'client',
@@ -18,7 +18,7 @@ export function canaryOf(place: (typeof places)[number]): string {
   return `canary/${place}+of?secrets`;
 }
 
-/** The forms in which a canary could leave; of base64, the part that does not depend on what is around it. */
+/** Lists the possible forms of a leaked canary; of base64, only the part that is independent of the text around it. */
 function listForms(canary: string): string[] {
   const encoded = [0, 1, 2].map((before) =>
     Buffer.from(' '.repeat(before) + canary)
@@ -35,8 +35,8 @@ export function findCanaries(text: string): string[] {
 }
 
 /**
- * The rule for `?k=`: the API answers these, and these alone, with the URL of the record as it was saved, so that a client can read it,
- * change it and send it back; a tunnel that takes the record over answers with the URL from before. Every other answer leaves out the query.
+ * The operations that may answer with `?k=`: only these contain the URL of the record as it was saved, so that a client can read it, change it and
+ * send it back. A tunnel that takes over a record returns the previous URL. All other answers leave out the query.
  */
 export const answersWithUrl: ReadonlySet<string> = new Set([
   'createProjectServer',

@@ -4,14 +4,14 @@ import { createInventory } from '../../../packages/eval-service/src/inventory.ts
 import { openEmbeddedService, type EmbeddedOptions } from '../../../packages/eval-service/src/open.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';
 
-/** An implementation of the eval API to be tested: nothing but a base URL, a key and a project. */
+/** An implementation of the eval API to test: only a base URL, a key and a project. */
 export interface ContractService extends AsyncDisposable {
   baseUrl: string;
   apiKey: string;
   projectId: string;
-  /** From the base URL on. */
+  /** Paths start after the base URL. */
   root: ApiCaller;
-  /** From the project on. */
+  /** Paths start after the project. */
   project: ApiCaller;
 }
 
@@ -29,7 +29,7 @@ export async function openContractService(overrides: Partial<EmbeddedOptions> = 
   };
 }
 
-/** Saves an HTTP server record and returns its id. Nothing listens at the URL unless one is given. */
+/** Saves an HTTP server record and returns its id. By default, nothing listens at its URL. */
 export async function saveServer({ project }: ContractService, fields: { name?: string; url?: string } = {}) {
   const record = { name: 'demo', enabled: true, transportType: 'http', url: 'http://127.0.0.1:9/mcp', ...fields };
   const { body } = await project.post('/servers', record);
@@ -58,13 +58,13 @@ export async function saveSuite(
   return { suiteId: String(body.suiteId), caseIds: committed.map(({ id }) => id) };
 }
 
-/** Asks until the run has ended and returns it as it is then. The limit of the test ends a wait for a run that never does. */
+/** Polls until the run has ended and returns it. If it never ends, the time limit of the test ends the wait. */
 export async function waitForEnd({ project }: ContractService, runId: string) {
   let pauseMs = 10;
   for (;;) {
     const { body } = await project.get(`/eval-runs/${runId}`);
     if (body.status !== 'running' && body.status !== 'pending') return body;
-    // A run that takes long is asked less often.
+    // A long run is polled less often.
     pauseMs = Math.min(pauseMs + 2, 100);
     await systemClock.sleep(pauseMs);
   }

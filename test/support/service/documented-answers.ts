@@ -1,6 +1,6 @@
 /**
- * The answers that the API documents, in its documentation's own notation: `?` marks a field that may be absent, and a name
- * refers to a type below. They are written by hand and apart from the schemas of the client, which are tested against them.
+ * The answers that the API documents, in its documentation's own notation: `?` marks an optional field, and a name refers to a type below. They
+ * are written by hand and independent of the client's schemas, which are tested against them.
  */
 const types = `
 DoctorCheck {status: string, detail: string}
@@ -158,7 +158,7 @@ export interface DocumentedField {
 const primitives = new Set(['string', 'url', 'number', 'integer', 'boolean', 'object', 'null']);
 const definitions = new Map(readLines(types));
 
-/** What each operation answers, by its name. */
+/** The answer of each operation, by its name. */
 export const documentedAnswers: ReadonlyMap<string, DocumentedType> = new Map(
   readLines(answers).map(([name, text]) => [name, parseType(text)]),
 );
@@ -222,7 +222,7 @@ function parseType(text: string): DocumentedType {
   return parseAlternatives();
 }
 
-/** A value of a type with each of its fields; a list has one item. */
+/** Returns a value of a type with all of its fields; a list has one item. */
 export function sampleOf(type: DocumentedType): unknown {
   switch (type.kind) {
     case 'value':
@@ -246,7 +246,7 @@ export function sampleOf(type: DocumentedType): unknown {
   }
 }
 
-/** Lists where the optional fields of a type are in its sample: `items.0.latestRun.id`. */
+/** Lists the paths of the optional fields of a type in its sample: `items.0.latestRun.id`. */
 export function listOptionalFields(type: DocumentedType): string[] {
   switch (type.kind) {
     case 'list':
@@ -263,7 +263,7 @@ export function listOptionalFields(type: DocumentedType): string[] {
   }
 }
 
-/** Lists how a value differs from a type: fields that it lacks, and values of another type. Further fields do not count. */
+/** Lists the differences between a value and a type: missing fields, and values of another type. Additional fields do not count. */
 export function findDifferences(value: unknown, type: DocumentedType, path = ''): string[] {
   const at = path === '' ? 'the answer' : path;
   switch (type.kind) {

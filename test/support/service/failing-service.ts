@@ -5,7 +5,7 @@ import { createInventory } from '../../../packages/eval-service/src/inventory.ts
 import type { ContractAddress } from './answers.ts';
 import { createTestApp } from './test-app.ts';
 
-/** Serves the API over a store that fails whatever is asked of it. `errors` is what the service wrote to its log. */
+/** Serves the API over a store that always fails. `errors` is the log of the service. */
 export async function openFailingService(): Promise<ContractAddress & AsyncDisposable & { errors: string[] }> {
   const { app, store, errors } = createTestApp({ createInventory });
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));

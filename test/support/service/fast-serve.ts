@@ -5,13 +5,13 @@ import { createInventory } from '../../../packages/eval-service/src/inventory.ts
 import { openEmbeddedService } from '../../../packages/eval-service/src/open.ts';
 import { createFastClock } from '../clocks/fast-clock.ts';
 
-// The service of `serve --data <directory>`, with days that pass in seconds: `fast-serve <directory> <api key> <epoch ms> <factor>`.
+// The service of `serve --data <directory>`, with fast days: `fast-serve <directory> <api key> <epoch ms> <factor>`.
 
 const [dataDir = '', apiKey = '', originMs = '', factor = ''] = process.argv.slice(2);
 const service = await openEmbeddedService({
   clock: createFastClock(systemClock, { originMs: Number(originMs), factor: Number(factor) }),
   logger: createTerminalLogger({
-    // Runs that start are what the test reads from the store.
+    // The test reads the started runs from the store.
     write: () => {},
     redactor: createRedactor(),
     color: false,

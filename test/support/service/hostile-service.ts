@@ -5,27 +5,27 @@ import { text as readText } from 'node:stream/consumers';
 import type { ContractService } from './contract-service.ts';
 
 export interface HostileRequest {
-  /** `POST /projects/p_1/tunnels`, from the base URL on. */
+  /** `POST /projects/p_1/tunnels`, after the base URL. */
   what: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** What is sent instead of the service's own answer. */
+/** An answer that replaces the service's own. */
 export interface HostileAnswer {
   status?: number;
   headers?: Record<string, string>;
   body: string;
 }
 
-/** Sees the answer that the service would give and may give another; undefined leaves it as it is. */
+/** Gets the service's answer and may replace it; undefined keeps it. */
 export type Tamper = (request: HostileRequest, answer: string) => HostileAnswer | undefined;
 
 export interface HostileService extends AsyncDisposable {
   baseUrl: string;
   apiKey: string;
   requests: HostileRequest[];
-  /** The tunnel that was granted last. */
+  /** The last granted tunnel. */
   grant: { url: string; connectToken: string; k: string } | null;
   /** The `authorization` headers of the relay's handshakes. */
   handshakes: string[];
@@ -34,8 +34,8 @@ export interface HostileService extends AsyncDisposable {
 type Grant = { url: string; connectToken: string; relayWsUrl: string };
 
 /**
- * Stands in front of a real service, hands everything on, and may answer otherwise. The relay is led through it too;
- * `refuseRelay` writes the answer to a handshake instead of the relay.
+ * A proxy for a real service that forwards everything and may replace answers. The relay also leads through it; `refuseRelay` answers a handshake
+ * instead of the relay.
  */
 export async function startHostileService(
   service: ContractService,
@@ -78,7 +78,7 @@ export async function startHostileService(
     near.on('close', () => far.destroy());
   });
 
-  /** Leads the relay through this server, and keeps what was granted. */
+  /** Leads the relay through this server, and records the grant. */
   const readGrant = ({ what }: HostileRequest, answer: { status: number; body: string }) => {
     if (!/^POST \/projects\/[^/]+\/tunnels$/.test(what) || answer.status !== 201) return;
     const grant = JSON.parse(answer.body) as Grant;

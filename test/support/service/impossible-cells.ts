@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/service/operations/operation.ts';
 const { account, servers, suites, cases, ingest, tunnels, chats, traceExport, catalogs } = operations;
 const { environments, hosts, suiteSettings, images } = operations;
 
-/** Every operation that answers from the store alone. */
+/** All operations that answer only from the store. */
 const ofTheStore: Operation[] = [
   ...Object.values<Operation>({ ...account, ...servers, ...suites, ...cases, ...ingest, ...tunnels, ...chats }),
   ...Object.values<Operation>({ ...traceExport, ...catalogs, ...environments, ...hosts, ...suiteSettings }),
@@ -14,7 +14,7 @@ const ofTheStore: Operation[] = [
 const listAll = (status: number, reason: string, among: readonly Operation[]): ImpossibleCell[] =>
   among.filter(({ errors }) => errors.includes(status)).map(({ name: operation }) => ({ operation, status, reason }));
 
-/** The answers of the API that the embedded service has no reason to give. At most one in ten; the check of the table counts. */
+/** The documented answers that the embedded service never has a reason to give. The check of the table allows at most one in ten. */
 export const impossibleCells: ImpossibleCell[] = [
   ...listAll(502, 'the answer comes from the store; no server or model is asked', ofTheStore),
   ...listAll(504, 'the answer comes from the store; no server or model is asked', ofTheStore),
@@ -35,5 +35,5 @@ export const impossibleCells: ImpossibleCell[] = [
   { operation: 'listModels', status: 404, reason: 'the request names no record' },
 ];
 
-/** What only a bare HTTP request can ask: the client derives the Host header from its base URL. */
+/** Requests that only bare HTTP can send: the client derives the Host header from its base URL. */
 export const httpOnly = ['a Host that is not loopback'];

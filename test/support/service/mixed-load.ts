@@ -2,18 +2,18 @@ import { systemClock } from '../../../src/base/time.ts';
 import type { ApiAnswer, ApiCaller } from './api-caller.ts';
 import { inlineTest } from './contract-service.ts';
 
-/** What a stretch of the load was. */
+/** The results of a part of the load. */
 interface Stretch {
   sent: number;
   elapsedMs: number;
 }
 
 export interface MixedLoad {
-  /** How many answers had each status. */
+  /** The number of answers by status. */
   statuses: ReadonlyMap<number, number>;
-  /** One line for each answer that has another status than the request should have. At most 20. */
+  /** One line for each answer with an unexpected status. At most 20. */
   errors: readonly string[];
-  /** Sends requests for so long, until every user is at the end of a visit. */
+  /** Sends requests for the given time, and then until every user has finished a visit. */
   run(durationMs: number): Promise<Stretch>;
 }
 
@@ -27,8 +27,8 @@ type Ask = (
 const mostErrors = 20;
 
 /**
- * Sends a mix of requests to a service: users who make a project each, fill it, read it, run a suite when no other user does, and delete
- * it. `rate` is the number of requests a second of all users together; a service that is slower gets fewer.
+ * Sends a mix of requests to a service: users who each create a project, fill it, read it, run a suite while no other user does, and delete it.
+ * `rate` is the number of requests per second of all users together; a slower service gets fewer.
  */
 export function createLoad(
   caller: ApiCaller,
@@ -129,7 +129,7 @@ export function createLoad(
       const ask = createAsk(takeTurn);
       const isOver = () => systemClock.monotonicMs() - startedMs >= durationMs || errors.length === mostErrors;
       const visitAll = async () => {
-        // An error is noted where it happens; the next visit has a project of its own.
+        // Errors are noted where they happen; the next visit has a new project.
         while (!isOver()) await visit(ask).catch((error: unknown) => noteFailure(errors, error));
       };
       await Promise.all(Array.from({ length: users }, visitAll));
@@ -138,7 +138,7 @@ export function createLoad(
   };
 }
 
-/** A connection that broke is an error too. */
+/** Notes an error; a broken connection counts too. */
 function noteFailure(errors: string[], error: unknown): void {
   const line = error instanceof Error ? error.message : String(error);
   if (errors.length < mostErrors && !errors.includes(line)) errors.push(line);

@@ -4,7 +4,7 @@ import { describeSchema, type JsonSchema } from '../../../src/service/operations
 import type { Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 
-/** One request to the API. `path` starts below the mount and has its query. */
+/** One request to the API. `path` starts after the mount path and includes the query. */
 export interface RandomRequest {
   method: string;
   path: string;
@@ -12,10 +12,10 @@ export interface RandomRequest {
   body: string | undefined;
 }
 
-/** Records that exist, by the name that paths and bodies have for them. */
+/** Ids of existing records, by the name that paths and bodies use. */
 export type KnownIds = Readonly<Record<string, string>>;
 
-/** URLs that name this machine only, where nothing listens. */
+/** URLs that point only to this machine, where nothing listens. */
 const urls = [
   'http://127.0.0.1:9/mcp',
   'http://127.0.0.1:9/mcp?k=1',
@@ -64,7 +64,7 @@ const schemaShape = z.looseObject({
 });
 const deepest = 6;
 
-/** Mostly what the schema describes; in places anything else. */
+/** Draws mostly valid values of the schema, and sometimes any other value. */
 function valueOf(
   given: JsonSchema,
   name: string,
@@ -146,7 +146,7 @@ function bodyOf({ body }: Operation, ids: KnownIds): fc.Arbitrary<string | undef
   );
 }
 
-/** A segment of a path as a client could send it, malformed escapes included. */
+/** A path segment as a client could send it, including malformed escapes. */
 const brokenSegment = fc.oneof(
   fc.constantFrom('%', '%ZZ', '%00', '%C0%80', '..%2f..', '%2e%2e', '__proto__', 'a'.repeat(8000), ';', '*', ':id'),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).map((text) => encodeURIComponent(text.toWellFormed())),
@@ -188,7 +188,7 @@ const headers = fc.record(
   { requiredKeys: ['authorization'] },
 );
 
-/** Draws a request: the method and path of an operation, or another method on its path. `ids` are those of records that exist. */
+/** Draws a request: the method and path of an operation, or another method on its path. `ids` are those of existing records. */
 export function drawRequest(ids: KnownIds): fc.Arbitrary<RandomRequest> {
   return fc.oneof(...listOperations().map((operation) => requestOf(operation, ids)));
 }

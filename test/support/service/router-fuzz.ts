@@ -7,11 +7,11 @@ import { listOperations } from '../../../src/service/operations/table.ts';
 import { drawRequest, type KnownIds, type RandomRequest } from './random-request.ts';
 import { createTestApp } from './test-app.ts';
 
-/** What the answers to random requests were. */
+/** The answers to random requests. */
 export interface RouterFuzz {
-  /** How many answers had each status. */
+  /** The number of answers by status. */
   statuses: ReadonlyMap<number, number>;
-  /** The operations that answered their success at least once. */
+  /** The operations that succeeded at least once. */
   succeeded: ReadonlySet<string>;
   /** One line for each answer that no client may get. */
   faults: string[];
@@ -33,14 +33,14 @@ const idNames = [
   'hostId',
   'environmentId',
 ] as const;
-/** Stand for the ids, which each service gives anew: the description of a random request takes long to build. */
+/** Placeholders for ids, because each service has new ones and building the description of a random request takes long. */
 const placeholders = Object.fromEntries(idNames.map((name) => [name, `id-of-${name}`]));
 const requests = drawRequest(placeholders);
 const mount = 'http://127.0.0.1/api/v1';
 
 /**
- * Sends random requests to the API, without a socket, to a fresh service after each 100. An answer is a fault unless it is the documented
- * success, or an enveloped 4xx; 502 and 504 are allowed where the operation dials a server. `seed` repeats a run.
+ * Sends random requests to the API, without a socket, to a new service after each 100. An answer is a fault unless it is the documented success or
+ * an enveloped 4xx; 502 and 504 are allowed if the operation dials a server. `seed` repeats a run.
  */
 export async function fuzzRouter(total: number, seed: number): Promise<RouterFuzz> {
   const statuses = new Map<number, number>();
@@ -79,7 +79,7 @@ function nameRecords({ path, body, ...request }: RandomRequest, ids: KnownIds): 
   return { ...request, path: name(path), body: body && name(body) };
 }
 
-/** Of an operation: its own path, and those that are short for it. */
+/** Lists the paths of an operation: its own path and its short forms. */
 function listPaths({ name, path }: Operation): string[] {
   const aliases = pathAliases.filter(({ operations }) => operations.includes(name));
   return [path, ...aliases.map(({ alias, path: long }) => path.replace(long, alias))];
@@ -90,7 +90,7 @@ function printRequest({ method, path, headers, body }: RandomRequest): string {
 }
 
 function findOperation({ method, path }: RandomRequest): Operation | undefined {
-  // `/projects/..` is gone from it, so that a short path may be left.
+  // URL resolves `/projects/..`, so a short path may remain.
   const { pathname } = new URL(mount + path);
   const fits = (known: string) => new RegExp(`^/api/v1${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
   return listOperations().find(
@@ -98,7 +98,7 @@ function findOperation({ method, path }: RandomRequest): Operation | undefined {
   );
 }
 
-/** What is wrong with an answer; null for one that a client may get. */
+/** Explains why an answer is a fault; null if a client may get it. */
 function judge(operation: Operation | undefined, status: number, text: string): string | null {
   const body = parseJson(text);
   if (operation !== undefined && status === operation.status) {

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { startHttpServer, type TestHttpServer } from '../network/http-server.ts';
 
 /**
- * What happens to one request for a run: it is answered as it should be, or something breaks before the run is started
- * or after it. `full`: as many runs as may be are in progress. `limited`: the key is used too fast.
+ * The fate of one request for a run: the correct answer, or a fault before or after the run is started. `full`: the limit of concurrent runs is
+ * reached. `limited`: the key is used too fast.
  */
 export type RunFate =
   | 'ok'
@@ -20,13 +20,13 @@ export interface StartedRun {
 
 export interface RunService extends TestHttpServer {
   runs: StartedRun[];
-  /** `POST` and `GET`, in the order in which they came. */
+  /** `POST` and `GET`, in the order of arrival. */
   methods: () => string;
 }
 
 /**
- * Starts a service that has one suite, `s_1`. The requests for its runs meet these fates one after the other, the last
- * one for good; a key that was used before starts nothing. `lists` says whether the runs can be listed.
+ * Starts a service with one suite, `s_1`. Its requests for runs get these fates one after the other, and then always the last one; a repeated key
+ * starts nothing. `lists` is true if the runs can be listed.
  */
 export async function startRunService(
   fates: readonly RunFate[],
@@ -61,7 +61,7 @@ export async function startRunService(
 interface RunServiceOptions {
   runs?: StartedRun[];
   lists?: () => boolean;
-  /** Of the answer when it is full. */
+  /** The headers of the answer if it is full. */
   headers?: Record<string, string>;
 }
 

@@ -6,10 +6,7 @@ import { commandPath } from '../process/bundled-command.ts';
 import { listChildVariables } from '../process/child-environment.ts';
 import type { ContractService } from './contract-service.ts';
 
-/**
- * Starts `mcp-eval-ci serve` in a process of its own: a client that knows only its address
- * sees a hosted service.
- */
+/** Starts `mcp-eval-ci serve` in a separate process: for a client that knows only its address, it is a hosted service. */
 export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
   const child = spawn(process.execPath, [commandPath, 'serve', ...args], {
     env: listChildVariables(),

@@ -7,7 +7,7 @@ import { VirtualClock } from '../clocks/virtual-clock.ts';
 
 export const testApiKey = 'sk_test_0123456789abcdef';
 
-/** Opens a client of a test server with virtual waits and no jitter to speak of. */
+/** Opens a client of a test server with virtual waits and almost no jitter. */
 export function openTestClient(
   server: { origin: string },
   options: Partial<ServiceClientOptions> = {},
@@ -25,7 +25,7 @@ export function openTestClient(
   return { ...client, clock: options.clock instanceof VirtualClock ? options.clock : clock };
 }
 
-/** What a promise was rejected with; fails the test when it was not. */
+/** Returns the error of a rejected promise; fails the test if the promise was not rejected. */
 export async function catchError(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;

@@ -2,17 +2,17 @@ import { request } from 'undici';
 import type { ContractService } from './contract-service.ts';
 import type { ServiceTap } from './service-tap.ts';
 
-/** What a job has left in a service. */
+/** The resources of a job that still exist in a service. */
 export interface ServiceRemains {
-  /** Names of the servers whose public URLs are still good. */
+  /** Names of the servers whose public URLs are still valid. */
   grants: string[];
   /** Ids of runs in the project that have not ended. */
   runs: string[];
-  /** Names of the servers that it was granted tunnels to. */
+  /** Names of the servers for which it was granted tunnels. */
   servers: string[];
 }
 
-/** Looks past the tap at the service itself, once everything that was under way has arrived there. */
+/** Asks the service directly, without the tap, after all pending requests have arrived there. */
 export async function findRemains(service: ContractService, tap: ServiceTap): Promise<ServiceRemains> {
   await tap.settle();
   const grants: string[] = [];

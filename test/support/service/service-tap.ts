@@ -5,43 +5,43 @@ import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ContractService } from './contract-service.ts';
 
-/** One request that a test stops on its way, once. */
+/** One request that a test holds, once. */
 export interface HeldRequest {
-  /** Resolves when the request has come there. */
+  /** Resolves when the request has reached this point. */
   readonly reached: Promise<void>;
-  /** Lets it go on, even if its sender is gone by then: a network keeps what it has. */
+  /** Releases the request even if its sender is gone: a network delivers what it has. */
   release(): void;
 }
 
-/** What a relay does with hosts that dial it. */
+/** The reaction of a relay to hosts that dial it. */
 type RelayMood = 'connects' | 'refuses';
 
-/** A network between a job and its service, which sees everything and can hold, change or refuse it. */
+/** A network between a job and its service, which records all traffic and can hold, change or refuse it. */
 export interface ServiceTap extends AsyncDisposable {
   /** The service as the job sees it. */
   readonly service: ContractService;
-  /** Method and path of every request but those to public URLs, oldest first. */
+  /** The method and path of every request except those to public URLs, oldest first. */
   readonly requests: readonly string[];
-  /** The public URL of every grant, and the name it is for. */
+  /** The public URL and the name of every grant. */
   readonly grants: ReadonlyArray<{ name: string; url: string }>;
-  /** The id of every run that was started. */
+  /** The id of every started run. */
   readonly runIds: readonly string[];
-  /** The body of every request that started one. */
+  /** The body of every request that started a run. */
   readonly launches: ReadonlyArray<Record<string, unknown>>;
   /** Answers every later launch with the receipt of the first one, instead of the service. */
   replayLaunches(): void;
-  /** How often a host has dialled the relay. */
+  /** The number of times that a host dialled the relay. */
   readonly dials: number;
-  /** Resolves when nothing is under way between the two any more, even if one of them is gone. */
+  /** Resolves when nothing is pending between the two, even if one of them is gone. */
   settle(): Promise<void>;
-  /** Stops the next request whose method and path match: before the service sees it, or when it has answered. Upgrades are `UPGRADE /agent`. */
+  /** Holds the next request whose method and path match: before the service gets it, or after its answer. Upgrades are `UPGRADE /agent`. */
   hold(pattern: RegExp, stage: 'asked' | 'answered'): HeldRequest;
   /** Answers every later API request whose method and path match with 403 instead of the service. */
   refuse(pattern: RegExp): void;
-  /** Has the relay hang up on its hosts with this code; without one the connections break. */
+  /** Makes the relay close its connections with this code; without a code, the connections break. */
   hangUp(closeCode?: number): void;
   relayMood: RelayMood;
-  /** Whether public URLs lead to the relay, or to an answer that no tunnel is there. */
+  /** True if public URLs lead to the relay; false if they answer that there is no tunnel. */
   isPublic: boolean;
 }
 
@@ -100,7 +100,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
       incoming.pipe(outgoing);
     });
 
-  /** The API's answers are read whole, so that they are known even if the client no longer waits for them. */
+  /** Reads the API's answers completely, so that they are known even if the client no longer waits for them. */
   const serveApi = async (incoming: IncomingMessage, response: ServerResponse) => {
     const what = `${incoming.method} ${incoming.url}`;
     requests.push(what);
@@ -122,7 +122,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
     response.writeHead(answer.statusCode ?? 502, answer.headers).end(text);
   };
 
-  /** Calls of a public URL may be streams. */
+  /** Forwards calls of a public URL, which may be streams. */
   const servePublic = async (incoming: IncomingMessage, response: ServerResponse) => {
     const what = `${incoming.method} ${publicPath}`;
     await pass(what, 'asked');
@@ -201,7 +201,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
     hangUp: (closeCode) => {
       for (const { near, far } of hosts) {
         far.unpipe(near);
-        // A close frame without a mask, as from a server: https://www.rfc-editor.org/rfc/rfc6455#section-5.5.1
+        // An unmasked close frame, as from a server: https://www.rfc-editor.org/rfc/rfc6455#section-5.5.1
         if (closeCode === undefined) near.destroy();
         else near.end(Buffer.from([0x88, 2, closeCode >> 8, closeCode & 0xff]));
         far.destroy();

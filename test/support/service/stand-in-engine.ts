@@ -4,24 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineName } from '../../../src/server/container-engine.ts';
 
-/** Shell commands by the first argument that they answer; the others end well and say nothing. */
+/** Shell commands by the first argument that they answer. Other calls succeed without output. */
 type Answers = Readonly<Record<string, string>>;
 
-/** A directory of executables that stand in for container engines. They record how they were called, and do as the test says. */
+/** A directory of executables that replace container engines. They record their calls and behave as the test specifies. */
 export interface StandInEngine extends AsyncDisposable {
   directory: string;
-  /** An environment that has no other commands. */
+  /** An environment without other commands. */
   environment: Record<string, string>;
-  /** Writes the executable of an engine anew. */
+  /** Writes the executable of an engine again. */
   install(name: EngineName, answers?: Answers): Promise<void>;
-  /** The arguments of every call, oldest first. The directory of a build is written as `<context>`. */
+  /** The arguments of every call, oldest first. The directory of a build is replaced by `<context>`. */
   listCalls(): string[][];
-  /** What a call has written to a file of that name; null where there is none. */
+  /** The content of a file that a call wrote; null if there is none. */
   read(file: string): string | null;
   forget(file: string): Promise<void>;
 }
 
-/** Makes the directory; there is no engine in it yet. */
+/** Creates the directory, without any engine. */
 export async function openStandInEngine(): Promise<StandInEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'stand-in-engine-'));
   const read = (file: string) => {

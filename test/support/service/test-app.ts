@@ -12,9 +12,7 @@ import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import { createRunner } from '../../../src/runner/runner.ts';
 import { openStore } from '../../../packages/eval-service/src/store/open.ts';
 
-/**
- * Makes the API of a service that has no socket. `app` has its routes, `errors` what it wrote to its log; `store` is to be closed by the test.
- */
+/** Makes the API of a service without a socket. `app` has its routes, `errors` is its log; the test must close `store`. */
 export function createTestApp({ createInventory = null }: { createInventory?: InventoryFactory | null } = {}) {
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };

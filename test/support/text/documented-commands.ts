@@ -1,11 +1,11 @@
-/** What a page has its reader do: write a file, or type a command, below which stands what it prints. */
+/** A step that a page asks of its reader: write a file, or run a command with the output below it. */
 export type DocumentedStep =
   | { kind: 'file'; path: string; text: string }
   | { kind: 'command'; command: string; output: string };
 
 /**
- * Lists the files and commands of a part of a page, in their order. A file is a fenced block after a line that is nothing but its path
- * and a colon. Commands stand in `console` blocks after `$ `.
+ * Lists the files and commands of a part of a page, in order. A file is a fenced block after a line with only its path and a colon. Commands are
+ * in `console` blocks after `$ `.
  */
 export function listDocumentedSteps(markdown: string): DocumentedStep[] {
   const blocks = markdown.matchAll(/(?:^`(?<path>[^`\n]+)`:\n\n)?^```(?<language>\w+)\n(?<text>[\s\S]*?)^```$/gm);
@@ -21,8 +21,8 @@ export function listDocumentedSteps(markdown: string): DocumentedStep[] {
 }
 
 /**
- * Finds the first part of a documented output that a command did not print; null where it printed all of it. `…` alone on a line stands
- * for any lines. Durations may differ.
+ * Finds the first part of a documented output that a command did not print; null if it printed all of it. A line with only `…` matches any lines.
+ * Durations may differ.
  */
 export function findUnprinted(documented: string, printed: string): string | null {
   const lines = readLines(printed);

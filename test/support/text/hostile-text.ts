@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** Texts that try to be more than text somewhere: in a log, on a terminal, in Markdown, HTML, XML or JSON. */
+/** Texts that try to have an effect beyond text: in a log, on a terminal, in Markdown, HTML, XML or JSON. */
 export const hostileTexts: readonly string[] = [
   '::error file=README.md,line=1::owned',
   '  ::set-output name=verdict::passed',
@@ -79,18 +79,18 @@ export const hostileTexts: readonly string[] = [
   '`'.repeat(300),
 ];
 
-// Split at blanks, for the reader's sake; the blanks themselves are in the second list.
+// Written with blanks between them for readability; the second list contains the blanks themselves.
 const fragments = [
   ...':: : ##[ # [ ] ( ) < > ! | \\ ` ``` * _ ~ @ & ; = error add-mask details img a https:// www. 1. - "'.split(' '),
   ...' ,\n,\r,\t,\u00A0,\u2028,\u200B,\u0000,\u001B[31m,\u001B,\u009B,\u202E,\uD800'.split(','),
 ];
 
-/** Any character but half a surrogate pair: what `unit: 'binary'` draws, without the second it takes to list them in each file. */
+/** Any character except half a surrogate pair: the same as `unit: 'binary'`, without the second that it needs per file to list them. */
 const character = fc
   .nat({ max: 0x10ffff - 0x800 })
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800));
 
-/** Hostile texts, fragments of them put together at random, and any Unicode at all. */
+/** Hostile texts, random combinations of their fragments, and any Unicode. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...hostileTexts),
   fc.array(fc.constantFrom(...fragments), { maxLength: 14 }).map((parts) => parts.join('')),

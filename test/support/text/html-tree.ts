@@ -3,7 +3,7 @@ import type { PageData } from '../../../src/report/html/page-data.ts';
 
 type Node = DefaultTreeAdapterTypes.ChildNode | DefaultTreeAdapterTypes.Document;
 
-/** Every element of a page as a browser reads it, its name with its attributes, in order; with scripts or without. */
+/** Lists the elements of a page as a browser parses it, each with its name and attributes, in order; with or without scripts. */
 export function listElements(html: string, options: { scripting: boolean }): string[] {
   return collect(parse(html, { scriptingEnabled: options.scripting }), (node) =>
     'tagName' in node
@@ -12,12 +12,12 @@ export function listElements(html: string, options: { scripting: boolean }): str
   );
 }
 
-/** The comments of a page; a report page has none. */
+/** Lists the comments of a page; a report page has none. */
 export function listComments(html: string): string[] {
   return collect(parse(html), (node) => (node.nodeName === '#comment' && 'data' in node ? [node.data] : []));
 }
 
-/** What the page's script is given, as a browser reads the element. */
+/** Reads the data of the page's script, as a browser parses the element. */
 export function readPage(html: string): PageData {
   const [text] = collect(parse(html), (node) =>
     'tagName' in node && node.attrs.some(({ name, value }) => name === 'id' && value === 'data')

@@ -1,4 +1,4 @@
-/** How a secret looks in each of the encodings that logs, reports, headers and URLs use; written without our own redactor. */
+/** The encodings of a secret in logs, reports, headers and URLs. They are independent of the project's redactor. */
 export const leakEncodings: Readonly<Record<string, (secret: string) => string>> = {
   plain: (secret) => secret,
   base64: (secret) => cutBase64(secret, 0),
@@ -15,7 +15,7 @@ export const leakEncodings: Readonly<Record<string, (secret: string) => string>>
   shell: (secret) => secret.replaceAll("'", String.raw`'\''`),
 };
 
-/** Without the characters at either end that the neighbours of a secret would change. */
+/** Encodes a secret without the characters at its ends that depend on the bytes next to it. */
 function cutBase64(secret: string, shift: number): string {
   const bytes = Buffer.concat([Buffer.alloc(shift, '-'), Buffer.from(secret)]);
   return bytes
@@ -30,8 +30,8 @@ function escapeXml(text: string): string {
 }
 
 /**
- * A text that begins with a mark, such as `place-7`, and contains secrets in every known encoding. Texts get cut, so each
- * place begins with another one of them.
+ * Returns a text that starts with a mark, such as `place-7`, and contains secrets in every known encoding. Texts get cut, so the order of the
+ * secrets depends on the place.
  */
 export function tellSecrets(secrets: readonly string[], place: string): string {
   const told = secrets.flatMap((secret) => Object.values(leakEncodings).map((encode) => encode(secret)));
@@ -39,7 +39,7 @@ export function tellSecrets(secrets: readonly string[], place: string): string {
   return [place, ...told.slice(first), ...told.slice(0, first)].join(' ');
 }
 
-/** Where a secret stands, and in which encoding; empty where it stands nowhere. */
+/** Lists the texts that contain a secret, with its encoding; empty if there are none. */
 export function findEncodedLeaks(
   secrets: Readonly<Record<string, string>>,
   texts: Readonly<Record<string, string | null>>,
@@ -53,7 +53,7 @@ export function findEncodedLeaks(
   );
 }
 
-/** Places where more of a secret stands than a cut may leave: nine of its characters that follow on each other, in any case. */
+/** Lists the texts that contain more of a secret than a cut may leave: nine successive characters, in upper or lower case. */
 export function findRemnants(
   secrets: Readonly<Record<string, string>>,
   texts: Readonly<Record<string, string | null>>,

@@ -3,14 +3,14 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
-/** The document as GitHub's dialect reads it, every node of it in document order. */
+/** Parses the document in GitHub's dialect and lists all nodes in document order. */
 export function listMarkdownNodes(markdown: string): Nodes[] {
   const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   const walk = (node: Nodes): Nodes[] => [node, ...('children' in node ? node.children.flatMap(walk) : [])];
   return walk(root);
 }
 
-/** HTML that our own pages hold; nothing of it comes from elsewhere. */
+/** HTML of the project's own pages, without external content. */
 const ownHtml =
   /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed(?: sometimes)?|\d+ (?:more )?cases? did not pass|What failed in \d+ (?:more )?cases?)<\/summary>)$/;
 
@@ -21,8 +21,8 @@ const inertTypes = new Set(
 );
 
 /**
- * The nodes that could act: HTML, links, images, references, unintended emphasis, and text that GitHub would turn
- * into a mention or a reference after rendering. Empty for a page that holds foreign text safely.
+ * Lists nodes that could have an effect: HTML, links, images, references, unintended emphasis, and text that GitHub would turn into a mention or a
+ * reference after rendering. Empty for a page that contains untrusted text safely.
  */
 export function listActiveNodes(markdown: string): Nodes[] {
   return listMarkdownNodes(markdown).filter((node) => {
@@ -32,7 +32,7 @@ export function listActiveNodes(markdown: string): Nodes[] {
   });
 }
 
-/** What a reader sees of a line: its texts and code spans, joined. */
+/** Returns the visible text of a line: its texts and code spans, joined. */
 export function readMarkdownText(markdown: string): string {
   return listMarkdownNodes(markdown)
     .map((node) => (node.type === 'text' || node.type === 'inlineCode' ? node.value : ''))

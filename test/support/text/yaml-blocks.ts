@@ -1,16 +1,16 @@
 import { parse } from 'yaml';
 
-/** A fenced YAML block of a Markdown document, with the line at which its text starts. */
+/** A fenced YAML block of a Markdown document, with the first line of its text. */
 export interface YamlBlock {
   file: string;
   line: number;
   text: string;
 }
 
-/** What a block is an example of, as far as its content shows. */
+/** The kind of example in a block, as far as its content shows it. */
 export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'policy' | 'labels' | 'unknown';
 
-/** Lists the blocks fenced as `yaml` or `yml`, indentation of the fence taken off. */
+/** Lists the blocks fenced as `yaml` or `yml`, without the indentation of the fence. */
 export function listYamlBlocks(file: string, markdown: string): YamlBlock[] {
   const fences = markdown.matchAll(
     /^(?<indent> *)(?<fence>```+)ya?ml\b[^\n]*\n(?<text>[\s\S]*?)^\k<indent>\k<fence> *$/gm,
@@ -38,7 +38,7 @@ export function judgeBlockKind(text: string): BlockKind {
     : 'unknown';
 }
 
-/** Makes a whole workflow of a list of steps. Where they read outputs of a step `evals` that is not among them, adds it. */
+/** Makes a whole workflow from a list of steps. Adds the step `evals` if the steps use its outputs and it is missing. */
 export function wrapSteps(text: string): string {
   const isStepMissing = text.includes('steps.evals.') && !/\bid: evals\b/.test(text);
   const steps = isStepMissing ? `- id: evals\n  uses: your-org/mcp-eval-ci@v1\n${text}` : text;
