@@ -1,11 +1,11 @@
 /**
- * Things that end together, the last one first, as `AsyncDisposableStack` has it. Node.js 22 has no such class: the compiler writes out
- * `using` for it, and cannot write out a global.
+ * Ends several resources together, the last one first, as `AsyncDisposableStack` does. Node.js 22 has no such class: the compiler
+ * rewrites `using` for it, but it cannot supply a missing global.
  */
 export class Disposer implements AsyncDisposable {
   #endings: Array<() => unknown> = [];
 
-  /** Ends `resource` with the others, and gives it back; null is nothing to end. */
+  /** Ends `resource` together with the others, and returns it. Null needs no end. */
   use<Resource extends Disposable | AsyncDisposable | null>(resource: Resource): Resource {
     if (resource === null) return resource;
     this.#endings.push(() =>
@@ -19,7 +19,7 @@ export class Disposer implements AsyncDisposable {
     this.#endings.push(end);
   }
 
-  /** Hands everything over to another one; this one then ends nothing any more. */
+  /** Moves all resources to a new disposer. This one then ends nothing. */
   move(): Disposer {
     const moved = new Disposer();
     moved.#endings = this.#endings;
@@ -27,7 +27,7 @@ export class Disposer implements AsyncDisposable {
     return moved;
   }
 
-  /** Ends everything, also where one of them fails. @throws what failed, or an `AggregateError` where several did */
+  /** Ends every resource, even if one of them fails. @throws the error of the one that failed, or an `AggregateError` if several failed */
   async [Symbol.asyncDispose](): Promise<void> {
     const endings = this.#endings.toReversed();
     this.#endings = [];

@@ -1,14 +1,14 @@
 /**
- * Thrown means "could not judge"; a gate that fails is a value, never an error. Callers match on `code`, which is
- * stable; `hint` says what to do next; `exitCode` follows from the class (2 the user can mend it in the
- * configuration, 3 nothing was established, 128 and the number of the signal that stopped the process).
+ * Thrown if the gate could not judge; a gate that fails is a value, never an error. Callers match on `code`, which is stable. `hint` says
+ * what to do next. `exitCode` follows from the class: 2 if the user can correct the configuration, 3 if there is no verdict, 128 plus the
+ * number of the signal that stopped the process.
  */
 export abstract class GateError extends Error {
   abstract readonly code: string;
   abstract readonly exitCode: 2 | 3 | 129 | 130 | 131 | 143;
-  /** What the reader should do next, or undefined where nothing sensible can be said. The loop that repeats a request adds to it. */
+  /** The next step for the reader; undefined if there is none to suggest. The loop that repeats a request appends to it. */
   hint: string | undefined;
-  /** Of a request: whether any of its attempts may have been carried out. Set by the loop that repeats it. */
+  /** True if the service may have carried out an attempt of this request. The loop that repeats the request sets it. */
   mayHaveHappened = false;
 
   constructor(message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
@@ -18,20 +18,20 @@ export abstract class GateError extends Error {
   }
 }
 
-/** One thing wrong with what the user wrote, with its location. */
+/** A mistake in the configuration, with its location. */
 export interface ConfigurationIssue {
   /** Stable kebab-case identifier of the kind of mistake. */
   readonly code: string;
   readonly message: string;
-  /** The input, flag or policy key at fault, where it was not a file. */
+  /** The input, flag or policy key at fault, if the mistake is not in a file. */
   readonly input?: string;
-  /** Path as the user wrote it, with 1-based line and column, where it was a file. */
+  /** The path as the user wrote it, with 1-based line and column, if the mistake is in a file. */
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
 }
 
-/** The configuration cannot be run as it stands. Carries every problem found, not just the first. */
+/** The configuration cannot be run as it stands. Holds every mistake found, not only the first one. */
 export class ConfigurationError extends GateError {
   readonly code = 'CONFIGURATION';
   readonly exitCode = 2;
@@ -52,14 +52,14 @@ export function formatConfigurationIssue(issue: ConfigurationIssue): string {
   return `${location === undefined ? '' : `${location}: `}${issue.message} (${issue.code})`;
 }
 
-/** The eval service answered with its error envelope, or with a status that stands for one. */
+/** The eval service answered with its error envelope, or with an error status alone. */
 export class ServiceError extends GateError {
   readonly exitCode = 3;
-  /** The envelope's code, such as `NOT_FOUND`; derived from the status where the body had none. */
+  /** The envelope's code, such as `NOT_FOUND`; derived from the status if the body has no code. */
   readonly code: string;
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
-  /** How long the service asked to wait, in milliseconds, or undefined where it did not say. */
+  /** The wait that the service asked for, in milliseconds; undefined if it named none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -81,7 +81,7 @@ export class ServiceError extends GateError {
   }
 }
 
-/** No usable HTTP answer arrived: name resolution, connection, TLS, a reset or a time-out. */
+/** No usable HTTP response arrived: name resolution, connection or TLS failed, the connection was reset, or the time ran out. */
 export class NetworkError extends GateError {
   readonly code = 'NETWORK';
   readonly exitCode = 3;
@@ -99,12 +99,12 @@ export class ProtocolError extends GateError {
   }
 }
 
-/** GitHub's API refused a request, or gave an answer that nothing can be made of. */
+/** GitHub's API refused a request, or sent an unusable response. */
 export class GitHubError extends GateError {
   readonly code = 'GITHUB';
   readonly exitCode = 3;
   readonly status: number;
-  /** How long it asked to wait, in milliseconds, where a limit is exceeded; else undefined. */
+  /** The wait that GitHub asked for, in milliseconds, if a limit is exceeded; else undefined. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, fields: { status: number; retryAfterMs?: number | undefined; cause?: unknown }) {
@@ -114,12 +114,12 @@ export class GitHubError extends GateError {
   }
 }
 
-/** The tunnel to this job could not be opened, or is gone for good. */
+/** The tunnel to this job could not be opened, or is lost for good. */
 export class TunnelError extends GateError {
   readonly code = 'TUNNEL';
-  /** 2 where it takes another certificate or other credentials, which is the user's to mend. */
+  /** 2 if the user has to provide another certificate or other credentials; else 3. */
   readonly exitCode: 2 | 3;
-  /** The WebSocket close code that ended it, or undefined where no connection came about. */
+  /** The WebSocket close code that ended the tunnel; undefined if no connection was established. */
   readonly closeCode: number | undefined;
 
   constructor(
@@ -138,17 +138,18 @@ export class TunnelError extends GateError {
 }
 
 /**
- * Why a model gave no answer:
+ * The reason why a model gave no answer:
  * - `refused`: the provider refuses the key, the model or the account, so that no further call of the run can succeed.
  * - `unavailable`: the provider gave no usable answer, retries included.
  * - `filtered`: the provider withheld the answer because of its content.
- * - `stale`: the recording was made with something else than the call now says.
+ * - `too-long`: the conversation is longer than the model accepts.
+ * - `stale`: the call differs from the one that was recorded.
  * - `missing`: there is no recording of this call, and no model may be called.
  * - `over-budget`: the budget of the run is used up.
  */
 export type ModelErrorKind = 'refused' | 'unavailable' | 'filtered' | 'too-long' | 'stale' | 'missing' | 'over-budget';
 
-/** A model gave no answer. Never the fault of the server under test, but for `too-long` after results of its tools. */
+/** A model gave no answer. The server under test is never at fault, except for `too-long` after results of its tools. */
 export class ModelError extends GateError {
   readonly code = 'MODEL';
   readonly exitCode = 3;
@@ -159,23 +160,23 @@ export class ModelError extends GateError {
     this.kind = kind;
   }
 
-  /** Whether no other call of the run could have an answer either. */
+  /** True if every other call of the run would fail for the same reason. */
   get endsRun(): boolean {
     return this.kind === 'refused' || this.kind === 'over-budget';
   }
 }
 
-/** The MCP server under test did not start, did not answer in time, or is gone. No verdict can rest on it. */
+/** The MCP server under test did not start, did not answer in time, or has ended. Without it, there is no verdict. */
 export class ServerStartError extends GateError {
   readonly code = 'SERVER_START';
   readonly exitCode = 3;
-  /** The process's exit code; null while it runs, after a signal, or where we started no process. */
+  /** The process's exit code; null while it runs, after a signal, or if the gate started no process. */
   readonly processExitCode: number | null;
   /** The last lines the process wrote to stderr, oldest first. */
   readonly stderrTail: readonly string[];
-  /** What the doctor found at the server's URL then, on one line; null where it was not asked. */
+  /** The doctor's findings at the server's URL, on one line; null if the gate did not run the doctor. */
   readonly findings: string | null;
-  /** Nothing has named the cause: no MCP server answered in time. */
+  /** True if no MCP server answered in time and nothing shows why. */
   readonly isUnexplained: boolean;
 
   constructor(
@@ -215,7 +216,7 @@ export class DeadlineError extends GateError {
   readonly exitCode = 3;
 }
 
-/** What the policy allows to be spent is spent, and the run was not over. */
+/** The run used up the budget of the policy before it was over. */
 export class BudgetError extends GateError {
   readonly code = 'BUDGET';
   readonly exitCode = 3;
@@ -226,7 +227,7 @@ const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 }
 /** The caller, or a signal to the process, asked to stop. */
 export class CancelledError extends GateError {
   readonly code = 'CANCELLED';
-  /** As a shell reports a signal: 128 and its number. */
+  /** The exit code with which a shell reports a signal: 128 plus its number. */
   readonly exitCode: 129 | 130 | 131 | 143;
 
   constructor(message = 'Cancelled.', options: { signal?: keyof typeof signalExitCodes; cause?: unknown } = {}) {
@@ -235,15 +236,15 @@ export class CancelledError extends GateError {
   }
 }
 
-/** A chain of causes longer than this says nothing more, and one that bites its own tail would never end. */
+/** Bounds the chain of causes: more of them add nothing, and a circular chain would never end. */
 const longestCauseChain = 8;
 
-/** Returns the most telling text of anything thrown, causes included, without assuming it is an Error. Never throws. */
+/** Describes anything that was thrown, with its causes, even if it is no Error. Never throws. */
 export function describeError(error: unknown): string {
   return describeChain(error, longestCauseChain);
 }
 
-/** Reads the code that Node gives errors of the system, such as `ENOENT`; null where there is none. */
+/** Reads the code that Node gives system errors, such as `ENOENT`; null if there is none. */
 export function readErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
@@ -256,7 +257,7 @@ function describeChain(error: unknown, depth: number): string {
   return cause === '' || message.includes(cause) ? message : `${message.replace(/\.$/, '')}: ${cause}`;
 }
 
-/** Node reports a host of which no address answered as an AggregateError that says nothing itself. */
+/** Node reports a host that answers at none of its addresses as an AggregateError with an empty message. */
 function describeSilent(error: Error, depth: number): string {
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
   return parts.length === 0 ? error.name : parts.map((part) => describeChain(part, depth)).join('; ');

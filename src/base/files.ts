@@ -4,22 +4,22 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type Clock, formatDuration, race, systemClock } from './time.ts';
 
 /**
- * Whether a path in the checkout leads out of it, or into git's own files, through a symbolic link. Messages about a file quote it, and a
- * change decides where its links lead. The checkout is the repository that `cwd` is in, else `cwd` itself. A path that is outside of it
- * as it is written was named on purpose.
+ * Checks if a path in the checkout leads out of it, or into git's own files, through a symbolic link. A pull request decides where its
+ * links lead, and messages about a file quote its content. The checkout is the repository that contains `cwd`, else `cwd` itself. A path
+ * that is written as outside of the checkout is allowed: the user named it on purpose.
  */
 export async function leadsOutOfCheckout(path: string, cwd: string): Promise<boolean> {
   const root = findRoot(cwd);
   const written = resolve(cwd, path);
   if (!isWithin(root, written)) return false;
   const [realRoot, target] = await Promise.all([realpath(root), realpath(written).catch(() => null)]);
-  // What does not exist cannot be read either.
+  // A file that does not exist cannot be read either.
   if (target === null) return false;
   const isGitFile = isWithin(join(realRoot, '.git'), target) && !isWithin(join(root, '.git'), written);
   return !isWithin(realRoot, target) || isGitFile;
 }
 
-/** Whether a path in a directory leads out of it through a symbolic link. What does not exist yet leads where its directory does. */
+/** Checks if a path in a directory leads out of it through a symbolic link. For a path that does not exist yet, its directory decides. */
 export async function leadsOutOf(directory: string, path: string): Promise<boolean> {
   const [root, target] = await Promise.all([realpath(directory), realpath(path).catch(() => null)]);
   if (target !== null) return !isWithin(root, target);
@@ -35,30 +35,30 @@ export function findRoot(cwd: string): string {
   }
 }
 
-/** Whether a path is a directory or below it, as both are written. */
+/** Checks if a path is a directory or below it, by their spelling alone. */
 export function isWithin(directory: string, path: string): boolean {
   const inside = relative(directory, path);
   return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
 
-/** Why such a file is refused, without a word of what is in it. */
+/** Gives the reason for the refusal without any content of the file. */
 export const linkOutMessage =
   'The file is a symbolic link that leads out of the checkout, or is in a directory that is one; the gate does not read it. Put the file itself there, or name the path that the link leads to';
 
-/** Not there on Windows, which has no named pipes in directories either. */
+/** Undefined on Windows, which has no named pipes in directories either. */
 const noWaiting = constants.O_NONBLOCK ?? 0;
 
 const mebibyte = 1024 * 1024;
 
-/** More than reports, histories, surfaces and recordings of thousands of cases have. */
+/** Larger than reports, histories, surfaces and recordings of thousands of cases. */
 const maxInputBytes = 64 * mebibyte;
 
-/** A disk answers at once; a network drive that is gone answers never. */
+/** A disk answers at once; a lost network drive never answers. */
 const readTimeoutMs = 60_000;
 
-/** What one file may take to be read. */
+/** The limits for reading one file. */
 export interface InputLimits {
-  /** 64 MiB unless given. */
+  /** 64 MiB by default. */
   maxBytes?: number;
   clock?: Clock;
 }
@@ -66,18 +66,18 @@ export interface InputLimits {
 /**
  * Reads a text file of UTF-8.
  *
- * @throws as `readInput` does
+ * @throws the errors of `readInput`
  */
 export async function readTextFile(path: string, limits: InputLimits = {}): Promise<string> {
   return (await readInput(path, limits)).toString('utf8');
 }
 
 /**
- * Reads a file that someone else may have written. All that the gate reads whole goes through here: no file makes it wait without end, or
- * fills its memory.
+ * Reads a file that another program may have written. The gate reads every whole file with this function, so that no file blocks it
+ * forever or fills its memory.
  *
- * @throws where it is a directory, a pipe or a device, whose end might never come; where it has more bytes than the limit, or grows
- *   beyond it meanwhile; and where it takes longer than a minute
+ * @throws if the path is a directory, a pipe or a device, whose end might never come; if the file has more bytes than the limit, or grows
+ * beyond it during the read; and if the read takes longer than a minute
  */
 export async function readInput(
   path: string,
@@ -93,7 +93,7 @@ async function readWithin(path: string, maxBytes: number): Promise<Buffer> {
   await using file = await openInput(path);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // One more than the limit: the size at the start says nothing about a file that grows.
+  // Reads one byte more than the limit: a growing file may exceed the size that it had at the start.
   for await (const chunk of file.createReadStream({ end: maxBytes, autoClose: false })) {
     chunks.push(chunk);
     bytes += chunk.length;
@@ -103,20 +103,20 @@ async function readWithin(path: string, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * Opens a file to read it, without ever waiting for the writer of a named pipe that stands in its place.
+ * Opens a file for reading. Never waits for a writer if the path is a named pipe.
  *
- * @throws where it is a pipe or a device
+ * @throws if it is a pipe or a device
  */
 export async function openInput(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | noWaiting);
   const found = await file.stat();
-  // Reading a directory fails by itself, and says so.
+  // Reading a directory fails with a clear error anyway.
   if (found.isFile() || found.isDirectory()) return file;
   await file.close();
   throw new Error(`${path} is not a regular file`);
 }
 
-/** Whether there is a directory at the path, also through a link. */
+/** Checks if there is a directory at the path; follows links. */
 export async function isDirectory(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isDirectory() ?? false;

@@ -2,22 +2,22 @@ import { glob } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { ConfigurationError } from './errors.ts';
 
-/** Patterns without braces that one pattern may stand for; each is matched by itself. */
+/** The most patterns that the braces of one pattern may expand to; Node.js matches each separately. */
 const maxAlternatives = 200;
 
-/** Wildcards in one name of a path. Each multiplies the ways to match a name, of which the longest has 255 characters. */
+/** The most wildcards in one name of a path. Each multiplies the ways to match a name, and a name can have 255 characters. */
 const maxWildcards = 4;
 
-/** Files and directories that are compared with one pattern: more than any checkout has without its `node_modules`. */
+/** The most files and directories that one pattern is compared with: more than any checkout has without its `node_modules`. */
 const maxVisits = 1_000_000;
 
-/** Matches of one pattern without braces with one path, which Node.js prepares anew for each. */
+/** The most matches of one pattern, counted after its braces expand. Node.js prepares the pattern anew for each match. */
 const maxMatches = 2_000_000;
 
 /**
- * Lists the paths that a glob pattern matches below `cwd`, as Node.js matches them; `exclude` keeps files and directories out.
+ * Lists the paths below `cwd` that a glob pattern matches, by the rules of Node.js; `exclude` keeps files and directories out.
  *
- * @throws {ConfigurationError} where the pattern means more than the gate compares
+ * @throws {ConfigurationError} if the pattern needs more comparisons than the limits allow
  */
 export async function* listMatches(
   pattern: string,
@@ -34,18 +34,18 @@ export async function* listMatches(
 }
 
 /**
- * Makes what says whether a path with slashes matches a glob pattern.
+ * Makes a function that checks if a path with slashes matches a glob pattern.
  *
- * @throws {ConfigurationError} where the pattern means more than the gate compares; also from the returned function
+ * @throws {ConfigurationError} if the pattern needs more comparisons than the limits allow; the returned function throws it, too
  */
 export function createMatcher(pattern: string): (path: string) => boolean {
   const alternatives = countAlternatives(pattern);
-  // The literal ends first: the match itself is slow, and a repository can have a hundred thousand files.
+  // Compares the literal ends first: the match itself is slow, and a repository can have a hundred thousand files.
   const magic = /[*?[\]{}()!+@|]/;
   const first = pattern.search(magic);
   if (first === -1) return () => false;
   const start = pattern.slice(0, first);
-  // `**/` matches no directory, too.
+  // `**/` also matches zero directories.
   const end = (pattern.split(magic).at(-1) ?? '').replace(/^\//, '');
   let matches = 0;
   return (path) => {
@@ -56,7 +56,7 @@ export function createMatcher(pattern: string): (path: string) => boolean {
   };
 }
 
-/** @throws {ConfigurationError} where there are too many, or a name has too many wildcards */
+/** @throws {ConfigurationError} if the braces expand to too many patterns, or a name has too many wildcards */
 function countAlternatives(pattern: string): number {
   const { alternatives, wildcards } = measurePattern(pattern);
   if (wildcards > maxWildcards) throw refuse(pattern, `has more than ${maxWildcards} wildcards in one name`);
@@ -68,17 +68,17 @@ function countAlternatives(pattern: string): number {
 interface Level {
   start: number;
   hasComma: boolean;
-  /** How many patterns the alternatives before the last comma stand for, and the one after it. */
+  /** The number of patterns that the alternatives before the last comma expand to, and that of the alternative after it. */
   earlier: number;
   last: number;
-  /** Wildcards in the alternative that has most of those before the last comma, and in the one after it. */
+  /** The most wildcards in any alternative before the last comma, and the wildcards in the alternative after it. */
   mostWildcards: number;
   wildcards: number;
 }
 
 /**
- * Counts how many patterns without braces it stands for, and the wildcards in one of their names. A brace without its other half counts
- * like one that has it, and so does a slash within braces.
+ * Counts the patterns without braces that a pattern expands to, and the most wildcards in one of their names. An unmatched brace and a
+ * slash within braces count as if they were well-formed.
  */
 function measurePattern(pattern: string): { alternatives: number; wildcards: number } {
   const levels: Level[] = [];
@@ -122,7 +122,7 @@ function measurePattern(pattern: string): { alternatives: number; wildcards: num
   return { alternatives: level.last, wildcards: Math.max(wildcards, level.wildcards) };
 }
 
-/** How many values a range such as `1..9` has; 1 for anything else. */
+/** Counts the values of a range such as `1..9`; 1 for any other text. */
 function countRange(text: string): number {
   const [, from, to] = /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?$/.exec(text) ?? [];
   if (from === undefined || to === undefined) return 1;

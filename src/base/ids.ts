@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Makes an id that cannot be guessed or clash: the prefix shows people what it names; no code reads it. */
+/** Makes an id that cannot be guessed and is unique. The prefix shows people what the id names; no code reads it. */
 export function createId(
   prefix:
     | 'prj'

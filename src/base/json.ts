@@ -1,4 +1,4 @@
-/** Reads JSON; undefined, which no JSON is, for any other text. */
+/** Reads JSON; undefined for text that is not JSON. No JSON value is undefined. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -7,12 +7,12 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Deeper JSON is refused: what compares, prints and stores values calls itself for each level. */
+/** Deeper JSON is refused, because the functions that compare, print and store values recurse for each level. */
 export const maxJsonDepth = 1000;
 
-/** Whether a JSON value nests arrays and objects deeper than `maxJsonDepth`. */
+/** Checks if a JSON value nests arrays and objects deeper than `maxJsonDepth`. */
 export function isTooDeep(root: unknown): boolean {
-  // A stack of its own: the value may be nested deeper than the call stack.
+  // An explicit stack, since the value may be nested deeper than the call stack.
   const open: Array<{ value: object; depth: number }> = [];
   const visit = (value: unknown, depth: number) => {
     if (typeof value === 'object' && value !== null) open.push({ value, depth });
@@ -27,8 +27,8 @@ export function isTooDeep(root: unknown): boolean {
 }
 
 /**
- * Whether two JSON values are the same document: key order is free, and nothing is coerced. `0` and `-0` are the same number, as in
- * the arithmetic of servers; a value that traveled has no `-0` left. `isDeepStrictEqual` of Node distinguishes them.
+ * Checks if two JSON values are the same document: the order of keys does not matter, and no type is coerced. `0` and `-0` are equal, as
+ * in the arithmetic of servers, and because a value loses its `-0` in transit. Node's `isDeepStrictEqual` distinguishes them.
  */
 export function isJsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
@@ -47,10 +47,7 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
   );
 }
 
-/**
- * Prints JSON with sorted keys and without white space, so that two values have one text exactly where `isJsonEqual` takes them for one
- * document. Members that are undefined are left out, as JSON does.
- */
+/** Prints a JSON value in a canonical form: two values have the same text exactly if `isJsonEqual` holds. */
 export function printCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printCanonicalJson).join()}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
@@ -74,7 +71,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Each text in a JSON value, with the path that leads to it; names of members are none of them. */
+/** Lists each text in a JSON value with the path that leads to it. Names of members are not listed. */
 export function* listTexts(
   value: unknown,
   path: readonly PropertyKey[] = [],

@@ -18,8 +18,9 @@ import { promisify } from 'node:util';
 import { findRoot, isWithin } from './files.ts';
 
 /**
- * Finds the directory that writing must not leave: the checkout for a path in it, where a change decides what is a link. Null for
- * a path outside of it, which was named on purpose. The checkout is the repository that `cwd` is in, else `cwd` itself.
+ * Finds the directory that a write must not leave. For a path in the checkout, it is the checkout, because a pull request decides which
+ * files are links. Null for a path outside of the checkout, which the user named on purpose. The checkout is the repository that contains
+ * `cwd`, else `cwd` itself.
  */
 export function findOutputRoot(path: string, cwd: string): string | null {
   const root = findRoot(cwd);
@@ -27,9 +28,9 @@ export function findOutputRoot(path: string, cwd: string): string | null {
 }
 
 /**
- * Checks that a directory is below `root` and not among git's own files, also through links, and makes what is missing of it.
+ * Checks that a directory is below `root` and not among git's own files, following links, and creates missing parts of it.
  *
- * @throws where a link leads out
+ * @throws if a link leads out
  */
 function makeDirectory(directory: string, root: string | null): void {
   if (root === null) {
@@ -47,7 +48,7 @@ function makeDirectory(directory: string, root: string | null): void {
   checkDirectory(directory, root);
 }
 
-/** Says of a link why nothing is written through it. */
+/** Explains why the gate does not write through a link. */
 export function describeOutLink(path: string): string {
   return `${path} is a symbolic link that leads out of the checkout, into git's own files or nowhere; replace it by a file or a directory, or name the path that it leads to`;
 }
@@ -66,7 +67,7 @@ function staysInside(path: string, root: string): boolean {
   }
 }
 
-/** A path below a file leads to nothing, and writing there says so. */
+/** A path below a file is no link; the write itself reports the mistake. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
@@ -75,7 +76,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Finds the first link on a path, or the path itself, that leads out of `root`; null where there is none. */
+/** Finds the first link on a path, the path itself included, that leads out of `root`; null if there is none. */
 export function findOutLink(path: string, root: string): string | null {
   const parts = relative(root, path).split(sep);
   const paths = parts.map((_, index) => join(root, ...parts.slice(0, index + 1)));
@@ -83,17 +84,17 @@ export function findOutLink(path: string, root: string): string | null {
   return paths.find(isOut) ?? null;
 }
 
-/** Not there on Windows, which has neither such links nor such pipes. */
+/** Both are undefined on Windows, which has neither such links nor such pipes. */
 const noFollowing = constants.O_NOFOLLOW ?? 0;
 const noWaiting = constants.O_NONBLOCK ?? 0;
 
 /**
- * Opens a file for writing, and makes its directory. Below `root`, no link may lead out of it, the file itself may be no link, and no
- * second name of another file. Never waits for the reader of a named pipe.
+ * Opens a file for writing, and makes its directory. Below `root`, no link may lead out of it, and the file itself may be neither a
+ * symbolic link nor a hard link. Never waits for the reader of a named pipe.
  *
- * @param root as `findOutputRoot` gives it; null follows links, as for a path that was named on purpose
+ * @param root the result of `findOutputRoot`; null follows links, as for a path that the user named on purpose
  * @returns a descriptor that the caller closes
- * @throws where the file cannot be written, or is a link
+ * @throws if the file cannot be written, or is a link
  */
 export function openOutput(
   path: string,
@@ -107,7 +108,7 @@ export function openOutput(
   const file = openFile(path, O_WRONLY | O_CREAT | noWaiting | noFollow | extra, mode === 'create' ? 0o600 : 0o666);
   try {
     if (root !== null) checkOpened(file, path, root);
-    // Not when it is opened: the file might be another one than was meant.
+    // Truncates only now, not while opening: another file might have replaced the intended one.
     if (mode === 'replace' && fstatSync(file).isFile()) ftruncateSync(file);
     return file;
   } catch (error) {
@@ -134,7 +135,7 @@ function checkOpened(file: number, path: string, root: string): void {
   if (opened.nlink > 1) throw new Error(`${path} is a hard link to a file that has another name, too; remove it`);
 }
 
-/** Writes a text file as `openOutput` opens it. */
+/** Writes a text file that `openOutput` opens. */
 export function writeOutput(
   path: string,
   text: string,
@@ -148,7 +149,10 @@ export function writeOutput(
   }
 }
 
-/** Writes a text file so that a reader finds the old file or the new one, with the checks of `openOutput`. Only the owner may read it. */
+/**
+ * Writes a text file atomically: a reader finds the old file or the new one. Makes the checks of `openOutput`. Only the owner may read
+ * it.
+ */
 export function replaceOutput(path: string, text: string, root: string | null): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
   const file = openOutput(temporary, root, 'create');
@@ -168,11 +172,11 @@ export function replaceOutput(path: string, text: string, root: string | null): 
   }
 }
 
-/** Removes a file, if it is there and no link leads to it out of `root`. */
+/** Removes a file if it exists. Does nothing if its directory is outside of `root`, links followed. */
 export function removeOutput(path: string, root: string | null): void {
   if (root !== null && !staysInside(dirname(path), root)) return;
   rmSync(path, { force: true });
 }
 
-/** Adds to an open file. */
+/** Appends to an open file. */
 export const appendToOutput: (file: number, text: string) => Promise<void> = promisify(appendFile);

@@ -1,21 +1,21 @@
 import type { Clock } from './time.ts';
 
 /**
- * How callers who share a limit give way to each other. `low`: the call starts something, which may as well start later; `normal`: it
- * asks whether something is over; `high`: it reads or clears what has ended.
+ * The order in which callers who share a limit give way. `low`: the call starts work, which may as well start later; `normal`: it asks if
+ * work is over; `high`: it reads or clears finished work.
  */
 export type Priority = 'low' | 'normal' | 'high';
 
-/** Spreads calls over time: a token bucket that starts full and learns from refusals how fast it may be drawn on. */
+/** Spreads calls over time: a token bucket that starts full and learns its pace from refusals. */
 export interface Pacer {
   /**
-   * Resolves when the next call may be made, by default one of low priority. Callers are served in the order they
-   * asked. `isRepeated` says that the same call was refused before.
+   * Resolves when the next call may be made; its priority is low by default. Callers are served in the order in which they asked.
+   * `isRepeated` marks a call that was refused before.
    */
   waitForTurn(options?: TurnOptions): Promise<void>;
-  /** Records that a call was refused for its pace: the next come further apart, and what was left of the burst is gone. */
+  /** Records that a call was refused for its pace: the next calls are spaced further apart, and the rest of the burst is lost. */
   slowDown(): void;
-  /** Records that a call was answered: the pace returns to the first one, step by step. */
+  /** Records that a call was answered: the pace returns to the initial one, step by step. */
   speedUp(): void;
 }
 
@@ -30,22 +30,22 @@ const backoffFactor = 4;
 const recovery = 0.95;
 const longestIntervalMs = 30_000;
 
-/** How many callers share a limit, for all that one of them knows that was refused after its first answer. */
+/** The assumed number of callers that share a limit. A caller that is refused after its first answer knows no more than this. */
 const assumedSharers = 20;
 
-/** The tokens that a call takes once calls were refused: how much of the interval it keeps to the one before it. */
+/** The tokens that a call takes after a refusal: the fraction of the interval that it waits after the previous call. */
 const tokenCost = { low: 1.5, normal: 1, high: 0.1 };
 
-/** A run whose end was asked after in vain may have ended long ago. */
+/** A repeated poll costs less, because the run may have ended long ago. */
 const costOfPollingAgain = tokenCost.normal / 3;
 
-/** What can be saved up while no caller asks, once calls were refused: others may have used all of it. */
+/** The most tokens that accumulate while no caller asks, after a refusal: other callers may have used the rest of the limit. */
 const longestCredit = tokenCost.low;
 
 /**
- * Allows `burst` calls at once and `perSecond` after that. Where calls are refused it allows fewer: it guesses from how many
- * were answered before how many share the limit, and corrects itself with every refusal and every answer. `random` draws in
- * [0, 1): those who were refused together neither come back together nor keep the same pace, so that they do not end together.
+ * Allows `burst` calls at once and `perSecond` after that. After a refusal it allows fewer: it estimates the number of callers that share
+ * the limit from the calls answered so far, and corrects the pace with every refusal and every answer. `random` draws in [0, 1). It
+ * spreads callers that were refused together, so that they neither return nor finish at the same time.
  */
 export function createPacer(
   clock: Clock,
@@ -82,7 +82,7 @@ export function createPacer(
   };
 }
 
-/** Tokens as they are at the last turn that was given out, which lies ahead while callers wait. */
+/** The tokens at the time of the last turn given out, which lies ahead while callers wait. */
 interface Bucket {
   readonly size: number;
   tokens: number;
@@ -93,7 +93,7 @@ function createBucket(size: number, nowMs: number): Bucket {
   return { size, tokens: size, countedAtMs: nowMs };
 }
 
-/** Takes `cost` tokens out of a bucket that gains one per interval, and returns the time from which they are available. */
+/** Takes `cost` tokens out of a bucket that gains one per interval. Returns the time at which they are available. */
 function drawOn(bucket: Bucket, fromMs: number, { cost, intervalMs }: { cost: number; intervalMs: number }): number {
   const startMs = Math.max(fromMs, bucket.countedAtMs);
   const tokens = Math.min(bucket.size, bucket.tokens + (startMs - bucket.countedAtMs) / intervalMs);
@@ -108,5 +108,5 @@ function empty(bucket: Bucket, atMs: number): void {
   bucket.countedAtMs = Math.max(bucket.countedAtMs, atMs);
 }
 
-/** For a service in this process, which has no limit to respect. */
+/** Never waits: a service in this process has no limit to respect. */
 export const unlimitedPacer: Pacer = { waitForTurn: async () => {}, slowDown: () => {}, speedUp: () => {} };

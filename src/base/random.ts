@@ -1,6 +1,6 @@
 /**
- * Opens a source of numbers from 0 to below 1 that a seed decides, an integer of 32 bits, for draws that have to be the same every time: the
- * generator mulberry32 of T. Ettinger. No secret may depend on it.
+ * Makes a generator of numbers from 0 to below 1 for draws that must repeat. The seed, a 32-bit integer, decides all of them: mulberry32
+ * of T. Ettinger. No secret may depend on it.
  */
 export function createRandom(seed: number): () => number {
   let state = seed;

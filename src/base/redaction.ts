@@ -22,17 +22,17 @@ export class Secret {
     return replacement;
   }
 
-  /** What Node's inspector prints, so that a dumped options object stays clean. */
+  /** Replaces the output of Node's inspector, so that a dumped options object shows no secret. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return replacement;
   }
 }
 
-/** Knows the secrets of this process and takes them out of any text that leaves it. */
+/** Knows the secrets of this process and removes them from any text that leaves it. */
 export interface Redactor {
-  /** Registers a secret, and the forms it takes when encoded. Multi-line values are registered line by line too. */
+  /** Registers a secret and its encoded forms. Multi-line values are registered line by line, too. */
   add(secret: Secret): void;
-  /** Also takes out what a cut has left of a random token, down to nine characters of its beginning or end. */
+  /** Also removes the rest of a random token that was cut, down to nine characters of its beginning or end. */
   redact(text: string): string;
 }
 
@@ -54,8 +54,8 @@ export function createRedactor(secrets: readonly Secret[] = []): Redactor {
 }
 
 /**
- * Returns a copy of plain data in which every text is redacted, names of members included. For values that renderers cut and
- * escape later: what that leaves of a secret no redactor may know.
+ * Returns a copy of plain data in which every text is redacted, names of members included. Redact before renderers cut and escape values:
+ * afterwards, a redactor cannot recognize what is left of a secret.
  */
 export function redactDeep<T>(value: T, redactor: Redactor): T;
 export function redactDeep(value: unknown, redactor: Redactor): unknown {
@@ -69,7 +69,7 @@ export function redactDeep(value: unknown, redactor: Redactor): unknown {
 
 const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
 
-/** Whether the value of a member with this name may be a secret. */
+/** Checks if the value of a member with this name may be a secret. */
 export function isSensitiveKey(key: string): boolean {
   return sensitiveKey.test(key);
 }

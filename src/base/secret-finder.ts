@@ -8,20 +8,20 @@ interface Range {
   end: number;
 }
 
-/** Finds the forms of many secrets in one pass over a text, however many there are, and in one over each of its views. */
+/** Finds the forms of many secrets in one pass over a text, however many there are, and in one pass over each of its views. */
 export interface SecretFinder {
   add(secret: string): void;
-  /** In the order of the text; what overlaps is one range. */
+  /** Lists ranges in the order of the text; overlapping ranges are merged. */
   find(text: string): Range[];
 }
 
-/** Says how far a secret reaches that may begin at `start`, or end in what begins there. */
+/** Finds the extent of a secret that begins at `start`, or whose end begins there; null if there is none. */
 type Reach = (text: string, start: number) => Range | null;
 
 export function createSecretFinder(): SecretFinder {
   const known = new Set<string>();
   const reaches = new Map<number, Reach[]>();
-  // Most places of a text begin no secret; this rules them out without a look into the map.
+  // Most positions in a text begin no secret; this table rules them out without a lookup in the map.
   const isKnownKey = new Uint8Array(2 ** 16);
 
   const watchFor = (first: string, reach: Reach) => {
@@ -62,12 +62,12 @@ export function createSecretFinder(): SecretFinder {
   };
 }
 
-/** Two characters of which one may be anything mix into one number; a clash costs a comparison and nothing else. */
+/** Mixes two characters into one number, whatever the second one is; a collision only costs a comparison. */
 function readKey(text: string, index: number): number {
   return (text.charCodeAt(index) ^ (text.charCodeAt(index + 1) << 8)) & 0xffff;
 }
 
-/** Ranges come in the order in which they were found; one that reaches back may swallow several before it. */
+/** Ranges arrive in the order in which they are found; a range that reaches back may overlap several before it. */
 function addRange(ranges: Range[], { start, end }: Range): void {
   const merged = { start, end };
   for (let last = ranges.at(-1); last !== undefined && last.end > merged.start; last = ranges.at(-1)) {
@@ -78,7 +78,7 @@ function addRange(ranges: Range[], { start, end }: Range): void {
   ranges.push(merged);
 }
 
-/** Finds a form, or its beginning where a cut took the end away. */
+/** Finds a form, or its beginning if its end was cut off. */
 function reachForward({ text: form, isRandom, shortestBeginning }: SecretForm): Reach {
   const first = form.slice(0, 2);
   return (text, start) => {
@@ -99,12 +99,12 @@ function reachForward({ text: form, isRandom, shortestBeginning }: SecretForm): 
   };
 }
 
-/** Whether something was cut here, by us or by V8, which quotes ten characters of what is no JSON. */
+/** Checks if the text was cut here: by the gate, or by V8, which quotes ten characters of invalid JSON. */
 function isCut(text: string, index: number): boolean {
   return text[index] === cutMark || text.startsWith('"...', index);
 }
 
-/** Every JSON around JSON, and every shell around a shell, puts more of them before a character. */
+/** Skips escapes: each level of JSON in JSON, or of shell in shell, adds backslashes before a character. */
 function skipBackslashes(text: string, index: number, wanted: string | undefined): number {
   if (wanted === '\\') return index;
   let next = index;
@@ -112,7 +112,7 @@ function skipBackslashes(text: string, index: number, wanted: string | undefined
   return next;
 }
 
-/** Finds the end of a form of which a cut took the beginning away. */
+/** Finds the end of a form whose beginning was cut off. */
 function reachBack(form: string): Reach {
   const shortest = form.slice(-longestRemnant - 1);
   return (text, start) => {

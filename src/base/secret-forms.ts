@@ -1,21 +1,21 @@
 /** Shorter than this, a value is not replaced: masking `1` or `dev` would shred every line and hide nothing. */
 export const shortestSecretLength = 6;
 
-/** What a cut may leave of a secret without being found. */
+/** The most characters of a cut secret that may stay in a text unnoticed. */
 export const longestRemnant = 8;
 
-/** One way in which a secret may stand in a text. */
+/** A form in which a secret may occur in a text. */
 export interface SecretForm {
   text: string;
-  /** Whether a part of it distinguishes it from all other text, so that a secret cut short is still recognised. */
+  /** True if a part of it is unique enough to recognize the secret after a cut. */
   isRandom: boolean;
-  /** How long a beginning must be to identify it: longer than what may be left, and than what its issuer puts before all. */
+  /** The shortest beginning that identifies the form: longer than an unnoticed rest, and longer than the prefix of its issuer. */
   shortestBeginning: number;
 }
 
 /**
- * Lists how a secret may stand in a text: as it is, decoded, trimmed, line by line, and each of these in the encodings that
- * logs, reports and headers use, once and twice.
+ * Lists the forms of a secret in a text: as it is, decoded, trimmed, line by line, and each of these in the encodings that logs, reports
+ * and headers use, applied once and twice.
  */
 export function listSecretForms(value: string): SecretForm[] {
   const wholes = [value, decode(value), ...value.split(/\r?\n|\r/), ...listPasswords(value)];
@@ -31,8 +31,8 @@ export function listSecretForms(value: string): SecretForm[] {
 }
 
 /**
- * Whether a part of the value distinguishes it from other text. That of a path, a URL or a name does not: the beginning of
- * `production-eu-west-1` stands in many a sentence.
+ * Checks if a part of the value is unlike all other text. Parts of a path, a URL or a name are not: the beginning of
+ * `production-eu-west-1` occurs in ordinary sentences.
  */
 function isRandomToken(value: string): boolean {
   if (uuid.test(value)) return true;
@@ -42,7 +42,7 @@ function isRandomToken(value: string): boolean {
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** `github_pat_` and `sk-ant-api03-` stand in many a sentence, too. */
+/** Excludes prefixes such as `github_pat_` and `sk-ant-api03-`, which occur in ordinary sentences, too. */
 function measureBeginning(form: string): number {
   const [issuer = ''] = /^(?:[a-z]{2,}\d{0,2}[-_])*/.exec(form) ?? [];
   return Math.max(longestRemnant, issuer.length) + 1;
@@ -63,7 +63,7 @@ function decode(value: string): string {
   }
 }
 
-/** Without the white space around it, and without the quotes that the one who stored it may have kept. */
+/** Removes the white space around it, and quotes that were stored with the value. */
 function trim(plain: string): string {
   return plain.trim().replace(/^(["'])(.*)\1$/s, '$2');
 }
@@ -76,21 +76,21 @@ const encodeJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const xmlText = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const encodeXml = (text: string) => replaceEach(text, { ...xmlText, '"': '&quot;', "'": '&apos;' });
 
-/** Those that one meets inside each other: JSON in a URL, a message in JSON in XML. */
+/** The encodings that occur inside each other: JSON in a URL, a message in JSON in XML. */
 const nested = [encodeUri, encodeJson, encodeXml];
 
 const encoders: ReadonlyArray<(text: string) => string> = [
   ...nested,
-  // RFC 3986 §2.2 reserves five characters more than JavaScript encodes; forms of HTML write a blank as a plus.
+  // RFC 3986 §2.2 reserves five characters that JavaScript does not encode; HTML forms write a blank as a plus.
   (text) => encodeUri(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`),
   (text) => encodeUri(text).replaceAll('%20', '+'),
   (text) => encodeUri(text).replaceAll(/%../g, (code) => code.toLowerCase()),
-  // As Go writes JSON, and others that expect it inside a page.
+  // Go and others write JSON like this, so that it can stand inside a page.
   (text) => replaceEach(encodeJson(text), { '&': '\\u0026', '<': '\\u003c', '>': '\\u003e' }),
   (text) => replaceEach(text, xmlText),
   (text) => replaceEach(text, { ...xmlText, '"': '&quot;' }),
   (text) => replaceEach(text, { ...xmlText, '"': '&quot;', "'": '&#39;' }),
-  // On a command line, in a workflow's expression, in a POSIX shell.
+  // For a command line, an expression of a workflow, and a POSIX shell.
   (text) => text.replaceAll('"', '\\"'),
   (text) => text.replaceAll("'", "''"),
   (text) => text.replaceAll("'", String.raw`'\''`),
@@ -110,7 +110,7 @@ function listHexForms(plain: string): string[] {
 }
 
 /**
- * Base64 of a text depends on where it falls in the encoded stream, so all three alignments are listed, without the
+ * Lists all three alignments of the base64 form, since it depends on the position of the text in the encoded stream. Leaves out the
  * characters at either end that neighbouring bytes would change.
  */
 function listBase64Forms(plain: string): string[] {

@@ -1,15 +1,15 @@
-/** A text without an encoding around it, in which a part of the text that it was made of is known by its place. */
+/** A text with one layer of encoding removed. It maps its positions back to the text that it was made from. */
 export interface TextView {
   text: string;
-  /** Where the characters from `start` up to but not including `end` were. */
+  /** Finds the original position of the characters from `start` up to but not including `end`. */
   locate(range: { start: number; end: number }): { start: number; end: number };
 }
 
 /** A stretch of a view: copied character by character, or one character instead of a match. */
 interface Piece {
-  /** In the view. */
+  /** The position in the view. */
   from: number;
-  /** In the text. */
+  /** The range in the original text. */
   start: number;
   end: number;
   isCopy: boolean;
@@ -18,12 +18,12 @@ interface Piece {
 const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** XML in XML in XML: what is decoded more often is no longer read. */
+/** Three layers of XML; text that is encoded more often is not decoded further. */
 const maxDepth = 3;
 
 /**
- * Lists how a text reads with its character references decoded, and with base64 joined that was broken into lines, as MIME and PEM
- * write it (RFC 2045 §6.8, RFC 7468 §2). Empty for a text that has neither.
+ * Lists the readings of a text with its character references decoded, and with base64 joined that MIME or PEM broke into lines (RFC 2045
+ * §6.8, RFC 7468 §2). Empty if the text has neither.
  */
 export function listTextViews(text: string): TextView[] {
   const whole: TextView = { text, locate: (range) => range };
@@ -41,16 +41,16 @@ function readReference([, decimal, hex, name]: RegExpExecArray): string | null {
   return code <= 0xffff ? String.fromCharCode(code) : null;
 }
 
-/** Also as JSON and what is around JSON write it. */
+/** Also matches line breaks that JSON escapes, at any depth. */
 const lineBreak = /(?:[\r\n]|\\+[rn])+[ \t]*/g;
 const wholeLine = /^[\w+/=-]{16}$/;
 
-/** A line of prose has a blank before it is as long as this. */
+/** Joins only after a line without a blank in its last 16 characters, since a line of prose has one. */
 function joinLines({ index, input }: RegExpExecArray): string | null {
   return wholeLine.test(input.slice(Math.max(0, index - 16), index)) ? '' : null;
 }
 
-/** Replaces what matches by one character or by nothing; null where `read` replaces nothing. */
+/** Replaces each match by one character or by nothing; null if `read` replaces no match. */
 function rewrite(source: TextView, pattern: RegExp, read: (match: RegExpExecArray) => string | null): TextView | null {
   const pieces: Piece[] = [];
   let text = '';
@@ -79,7 +79,7 @@ function rewrite(source: TextView, pattern: RegExp, read: (match: RegExpExecArra
   };
 }
 
-/** The last piece that begins at the index or before it. */
+/** Finds the last piece that begins at or before the index. */
 function findPiece(pieces: readonly Piece[], index: number): Piece {
   let [low, high] = [0, pieces.length - 1];
   while (low < high) {

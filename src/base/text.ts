@@ -1,18 +1,18 @@
-/** Stands where a text was cut. A redactor knows by it that what stands before may be the beginning of a secret. */
+/** Marks where a text was cut. A redactor then knows that the text before it may end with the beginning of a secret. */
 export const cutMark = '…';
 
-/** The text up to its first line break. */
+/** Reads the text up to its first line break. */
 export function readFirstLine(text: string): string {
   return text.split(/\r\n|\r|\n/, 1)[0] ?? '';
 }
 
-/** Puts another sentence behind the first line of a text, whose other lines stay below it. */
+/** Appends a sentence to the first line of a text; the other lines stay below it. */
 export function extendFirstLine(text: string, sentence: string): string {
   const first = readFirstLine(text);
   return `${first} ${sentence}${text.slice(first.length)}`;
 }
 
-/** Keeps the last lines that fit into `maxLength` UTF-16 units, line breaks included: where a program fails stands at the end. */
+/** Keeps the last lines that fit into `maxLength` UTF-16 units, line breaks included: a program prints its failure at the end. */
 export function clipLines(lines: readonly string[], maxLength: number): string[] {
   let length = 0;
   const first = lines.findLastIndex((line) => (length += line.length + 1) > maxLength);
@@ -29,14 +29,14 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Prints an amount for people, `12.34 USD` or `0.0042 USD`; small ones with two digits that say something. */
+/** Prints an amount for people, `12.34 USD` or `0.0042 USD`; small amounts keep two significant digits. */
 export function formatMoney(amount: number, currency: string): string {
   if (amount === 0 || amount >= 1) return `${amount.toFixed(2)} ${currency}`;
   const decimals = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(amount))));
   return `${amount.toFixed(decimals)} ${currency}`;
 }
 
-/** Ends a sentence whose last words came from elsewhere, and may have brought their full stop along. */
+/** Ends a sentence with a full stop unless it has one, for sentences that end with quoted text. */
 export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

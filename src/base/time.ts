@@ -1,6 +1,6 @@
 import { DeadlineError } from './errors.ts';
 
-/** Time as the product sees it. Injected everywhere, so that tests run on a clock of their own. */
+/** Time as the product sees it. It is injected everywhere, so that tests control it. */
 export interface Clock {
   /** Wall-clock time in epoch milliseconds; for records only, since it may jump. */
   now(): number;
@@ -16,7 +16,7 @@ const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  // As in timers/promises, which wraps the reason in an error of its own; callers want the original.
+  // Unlike timers/promises, which wraps the reason in another error, this rejects with the original reason.
   sleep: (delayMs, { signal } = {}) =>
     new Promise((resolve, reject) => {
       const stop = () => {
@@ -33,11 +33,11 @@ export const systemClock: Clock = {
     }),
 };
 
-/** A point on the monotonic clock by which something must be over, and what to call it when it is not. */
+/** A point on the monotonic clock by which some work must be over, with the name of that work for messages. */
 export interface Deadline {
   /** Milliseconds left; 0 once it has passed. */
   remainingMs(): number;
-  /** @throws {DeadlineError} naming what ran out, once the deadline has passed. */
+  /** @throws {DeadlineError} with the name of the work, once the deadline has passed */
   throwIfPassed(): void;
 }
 
@@ -54,8 +54,8 @@ export function startDeadline(clock: Clock, timeoutMs: number, what: string): De
 }
 
 /**
- * Makes a signal that aborts with the first of `sources`, and with its reason. Disposing leaves no listener behind at sources that live on,
- * and costs a fraction of `AbortSignal.any`.
+ * Makes a signal that aborts with the first of `sources`, and with its reason. After disposal, no listener is left at sources that live
+ * on. It costs a fraction of `AbortSignal.any`.
  */
 export function joinSignals(sources: readonly AbortSignal[]): Disposable & { signal: AbortSignal } {
   const joined = new AbortController();
@@ -96,8 +96,8 @@ export function startTimeLimit(
 const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
 /**
- * Reads `500ms`, `60s`, `30m`, `30min` or `2h` into milliseconds; undefined for anything else. A bare number is not a
- * duration: half the tools that take one mean seconds and half milliseconds.
+ * Reads `500ms`, `60s`, `30m`, `30min` or `2h` into milliseconds; undefined for any other text. A bare number is no duration, because
+ * half the tools that take one mean seconds and half milliseconds.
  */
 export function parseDuration(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)\s*$/.exec(text);
@@ -119,30 +119,30 @@ export function formatDuration(durationMs: number): string {
 
 const dayMs = 24 * 3_600_000;
 
-/** Reads whole days, `30d`, into milliseconds; undefined for anything else. */
+/** Reads whole days, `30d`, into milliseconds; undefined for any other text. */
 export function parseDays(text: string): number | undefined {
   const days = /^\s*(\d+)\s*d\s*$/.exec(text)?.[1];
   return days === undefined ? undefined : Number(days) * dayMs;
 }
 
-/** Prints milliseconds as the days that they are: `30d`. */
+/** Prints milliseconds as days: `30d`. */
 export function formatDays(durationMs: number): string {
   return `${Number((durationMs / dayMs).toFixed(1))}d`;
 }
 
-/** What ends a wait before its promise settles. */
+/** The events that end a wait before its promise settles. */
 export interface RaceLimits<U> {
-  /** The first that aborts ends the wait with its own reason. */
+  /** The first signal that aborts ends the wait with its own reason. */
   signals?: readonly AbortSignal[];
-  /** After `afterMs` the wait ends with what `onTimeout` returns or throws. */
+  /** After `afterMs` the wait ends with the result or the error of `onTimeout`. */
   timeout?: { clock: Clock; afterMs: number; onTimeout: () => U };
 }
 
 /**
- * Waits for a promise within limits, and leaves neither a listener nor a timer behind. The promise itself goes on: whatever has to
- * stop is stopped by its caller. An abort counts more than an error of the promise, which may be the same abort in other words.
+ * Waits for a promise within limits, and leaves neither a listener nor a timer behind. The promise itself continues; the caller has to
+ * stop the work behind it. An abort takes precedence over an error of the promise, which may report the same abort.
  *
- * @throws what the promise rejects with, the reason of a signal, or what `onTimeout` throws
+ * @throws the error of the promise, the reason of a signal, or the error of `onTimeout`
  */
 export async function race<T, U = never>(
   promise: Promise<T>,
@@ -167,7 +167,7 @@ export async function race<T, U = never>(
     throw error;
   } finally {
     for (const { signal, listener } of watched) signal.removeEventListener('abort', listener);
-    // A reason of its own costs no stack trace.
+    // A custom reason costs no stack trace.
     timer?.abort('over');
   }
 }
