@@ -8,12 +8,12 @@ import { type FailedAnswer, readFailedAnswer } from './failed-answer.ts';
 import type { AttemptFailure, AttemptOutcome } from './retry.ts';
 import { readTransportError } from './transport-errors.ts';
 
-/** What one attempt may cost. */
+/** The limits of one attempt. */
 export interface AttemptLimits {
   headersTimeoutMs: number;
-  /** From the first byte sent to the last byte read. */
+  /** The time limit from the first byte sent to the last byte read. */
   attemptTimeoutMs: number;
-  /** Of the answer's body, decompressed. */
+  /** The limit for the answer's body, decompressed. */
   maxBytes: number;
 }
 
@@ -28,9 +28,9 @@ export interface AttemptOptions<T> {
   limits: AttemptLimits;
   redactor: Redactor;
   signal: AbortSignal;
-  /** Reads an answer that is no success; unless given, as of any HTTP service. */
+  /** Reads an answer that is no success. By default it reads an answer of any HTTP service. */
   readFailure?: (answer: FailedAnswer, what: string) => AttemptFailure;
-  /** Reads an answer that is a success; what it throws is the attempt's failure. Of the headers, only `contentType` is redacted. */
+  /** Reads a successful answer. If it throws, the attempt fails with that error. Of the headers, only `contentType` is redacted. */
   parseAnswer: (text: string, contentType: string | undefined, headers: FailedAnswer['headers']) => T;
 }
 
@@ -45,7 +45,7 @@ export async function attemptRequest<T>(
 ): Promise<AttemptOutcome<T>> {
   const { limits, redactor, parseAnswer, readFailure = readFailedAnswer } = options;
   const what = `${method} ${url.pathname}`;
-  // Sockets live in real time, whatever the clock of the caller says.
+  // Sockets use real time, even if the caller injects another clock.
   using limit = startTimeLimit(systemClock, { afterMs: limits.attemptTimeoutMs, what, signal: options.signal });
   const { signal } = limit;
   try {
@@ -55,13 +55,13 @@ export async function attemptRequest<T>(
       headers: { accept: 'application/json', 'accept-encoding': acceptedEncoding, ...headers },
       body: body ?? null,
       headersTimeout: limits.headersTimeoutMs,
-      // Covered by the attempt's own timeout, which slow but steady bodies do not escape.
+      // The attempt's own timeout covers this; a slow but steady body cannot escape it.
       bodyTimeout: 0,
       signal,
     });
-    // The HTTP client looks at its signal only once a connection stands; a gate that stops has no time to wait for one.
+    // The HTTP client checks its signal only once a connection exists; a gate that stops must not wait for one.
     const response = await race(answering, { signals: [signal] });
-    // Errors quote these, in small letters or in part, so a secret in them has to go before.
+    // Errors quote these in lower case or in part, where a redactor no longer finds a secret; so this redacts them first.
     const redactHeader = (name: string) => redactor.redact(response.headers[name]?.toString() ?? '') || undefined;
     const encoding = redactHeader('content-encoding');
     const text = await readBody(response.body, encoding, { maxBytes: limits.maxBytes, signal });
@@ -82,7 +82,7 @@ export async function attemptRequest<T>(
 /**
  * Reads an answer as JSON.
  *
- * @throws {ProtocolError} which says what the answer claims to be, if that is something else
+ * @throws {ProtocolError} with the content type of the answer, if it is not JSON
  */
 export function parseJsonAnswer(text: string, contentType: string | undefined): unknown {
   try {

@@ -7,10 +7,11 @@ import { ProtocolError } from '../base/errors.ts';
 export const acceptedEncoding = 'gzip';
 
 /**
- * Reads a body to its end as text, decompressing it where `contentEncoding` says so. Holds at most `maxBytes` of
- * decompressed data: a small answer that unpacks into a huge one is dropped as soon as it has grown past the limit.
+ * Reads a body to its end as text, and decompresses it if `contentEncoding` says so. Holds at most `maxBytes` of decompressed data: a
+ * small answer that unpacks into a huge one is dropped as soon as it exceeds the limit.
  *
- * @throws {ProtocolError} when the body is too large or not encoded as agreed; whatever the stream fails with
+ * @throws {ProtocolError} if the body is too large or encoded in another way
+ * @throws the error of the stream
  */
 export async function readBody(
   body: Readable,
@@ -19,7 +20,7 @@ export async function readBody(
 ): Promise<string> {
   const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== acceptedEncoding) {
-    // Whatever the socket does while it is torn down has no listener of its own any more.
+    // The destroyed socket may still fail, and no other listener is left for its error.
     body.on('error', () => {}).destroy();
     throw new ProtocolError(`The answer is compressed with ${JSON.stringify(encoding)}, which was not asked for.`);
   }
@@ -30,7 +31,7 @@ export async function readBody(
       ? pipeline(body, createGunzip(), collect, { signal })
       : pipeline(body, collect, { signal }));
   } catch (error) {
-    // A stream pipeline reports an abort as an error of its own; callers want the reason.
+    // A stream pipeline reports an abort as its own error; callers want the reason.
     signal.throwIfAborted();
     if (isZlibError(error)) throw new ProtocolError('The answer could not be decompressed.', { cause: error });
     throw error;
@@ -60,9 +61,9 @@ function isZlibError(error: unknown): boolean {
 const maxJsonDepth = 200;
 
 /**
- * Decodes JSON that nests at most 200 levels; what is deeper is refused before it is decoded.
+ * Decodes JSON that nests at most 200 levels; deeper JSON is refused before it is decoded.
  *
- * @throws {ProtocolError} which never quotes the text: it may hold anything
+ * @throws {ProtocolError} without any part of the text, which may hold secrets
  */
 export function parseJson(json: string): unknown {
   if (exceedsDepth(json, maxJsonDepth)) throw new ProtocolError(`The answer's JSON nests over ${maxJsonDepth} levels.`);
@@ -75,8 +76,8 @@ export function parseJson(json: string): unknown {
 }
 
 /**
- * Counts brackets outside strings. Text that is not JSON may be counted wrongly; the parser refuses it anyway. A loop,
- * because a regular expression over a string of many megabytes exhausts the stack.
+ * Counts brackets outside strings. It may count wrongly in text that is not JSON, which the parser refuses anyway. It is a loop, because
+ * a regular expression over a string of many megabytes exhausts the stack.
  */
 function exceedsDepth(json: string, maxDepth: number): boolean {
   let depth = 0;

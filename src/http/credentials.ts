@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Reads the token of an Authorization header; undefined where there is none. */
+/** Reads the token of an Authorization header; undefined if there is none. */
 export function parseBearer(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
@@ -10,7 +10,7 @@ export function digestText(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Compares a presented secret with the digest of the right one, so that neither length nor prefix shows in the time. */
+/** Compares a secret with the digest of the expected one. The time that this takes reveals neither length nor prefix. */
 export function isSecretOf(presented: string, expected: Buffer): boolean {
   return timingSafeEqual(digestText(presented), expected);
 }

@@ -3,18 +3,18 @@ import { chooseProxy, describeProxyHop, type ProxyHop, type ProxySettings } from
 
 const connectTimeoutMs = 10_000;
 
-/** How requests reach a service. */
+/** The connections to a service, with the proxy on the way. */
 export interface Route {
   dispatcher: Dispatcher;
-  /** Null where no proxy is set for its scheme. NO_PROXY may still lead around one that is. */
+  /** Null if no proxy is set for its scheme. NO_PROXY may still bypass a proxy that is set. */
   proxy: ProxyHop | null;
 }
 
 export interface RouteOptions {
   proxy: ProxySettings | undefined;
-  /** Ends all connections, those too that do not stand yet, for which the dispatcher itself would wait. */
+  /** Ends all connections, including those that are still opening; the dispatcher itself would wait for them. */
   signal?: AbortSignal;
-  /** Of the body of one response. */
+  /** The limit for the body of one response. */
   maxResponseBytes?: number;
 }
 
@@ -36,7 +36,7 @@ export function openProxyRoute(settings: ProxySettings): AsyncDisposable & Pick<
 type Limits = Omit<RouteOptions, 'proxy'>;
 
 function buildAgentOptions({ signal, maxResponseBytes }: Limits) {
-  // Certificates are checked even where the environment asks Node not to.
+  // Checks certificates even if the environment turns that off for Node.
   const connect = { timeout: connectTimeoutMs, rejectUnauthorized: true, ...(signal === undefined ? {} : { signal }) };
   return { connect, ...(maxResponseBytes === undefined ? {} : { maxResponseSize: maxResponseBytes }) };
 }
@@ -45,13 +45,13 @@ function openProxyAgent({ httpProxy, httpsProxy, noProxy }: ProxySettings, limit
   const options = buildAgentOptions(limits);
   return new EnvHttpProxyAgent({
     ...options,
-    // All three are given, even empty: what is left out would be read from the environment of the process.
+    // Passes all three, even empty ones: undici reads a missing one from the environment of the process.
     httpProxy: httpProxy ?? '',
     httpsProxy: httpsProxy ?? '',
     noProxy: noProxy ?? '',
     proxyTls: options.connect,
     requestTls: options.connect,
-    // Bounds the proxy's own answer, for which the limits of an attempt come too late: it is part of connecting.
+    // Bounds the proxy's own answer, which is part of connecting: the limits of an attempt do not apply to it yet.
     clientFactory: (origin, pool) => new Pool(origin, { ...pool, headersTimeout: connectTimeoutMs }),
   });
 }

@@ -3,18 +3,18 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import type { Dispatcher } from 'undici';
 import { joinSignals } from '../base/time.ts';
 
-/** Called with each chunk of a body, before its reader has the chunk. Where it throws, the body fails with that error. */
+/** Called with each chunk of a body, before the reader gets the chunk. If it throws, the body fails with that error. */
 export type CountChunk = (chunk: Uint8Array) => void;
 
 export interface ExchangeRequest {
   method: string;
   headers: Headers;
   body: string | null;
-  /** The first that aborts ends the request, and the body of the response for as long as it is read. */
+  /** The first signal that aborts ends the request and the body of the response, for as long as it is read. */
   signals: readonly AbortSignal[];
 }
 
-/** What Node's own fetch sends, so that a server meets the client that it knows best; that one asks for deflate as well. */
+/** The headers of Node's own fetch, which servers know well; fetch also accepts deflate. */
 const usualHeaders = {
   accept: '*/*',
   'accept-language': '*',
@@ -23,7 +23,7 @@ const usualHeaders = {
   'accept-encoding': 'gzip',
 };
 
-/** How servers compress, also those that do so unasked. */
+/** The encodings that servers use, including those that they use unasked. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
@@ -32,23 +32,23 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['zstd', createZstdDecompress],
 ]);
 
-/** The most times that a body may have been compressed: each time more, a few bytes can become very many. */
+/** The most times that a body may be compressed: each time multiplies the size that a few bytes can unpack to. */
 const maxEncodings = 5;
 
 /** The connection waits while the reader of a body is this many bytes behind. */
 const readAheadBytes = 64 * 1024;
 
-/** A response with one of these may not be given a body. */
+/** A Response with one of these statuses cannot have a body. */
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const highestStatus = 599;
 
 /**
- * Sends a request and resolves with its response once the headers are there. It is fetch without redirects, and without what only pages
- * need, for a third of its time. `openCount` is called with the content type of the response, and what it returns with the
- * body, decompressed.
+ * Sends a request and resolves with its response once the headers have arrived. It works like fetch, but follows no redirects and lacks
+ * the features for web pages, and takes a third of the time. `openCount` is called with the content type of the response; the function
+ * that it returns gets each decompressed chunk of the body.
  *
- * @throws {TypeError} as fetch does, with a cause, when there is no response, and the reason of the first signal that aborts. The body fails
+ * @throws {TypeError} with a cause, as fetch does, if there is no response; or the reason of the first signal that aborts. The body fails
  * with the same errors.
  */
 export async function exchange(
@@ -83,7 +83,7 @@ export async function exchange(
         if (signal.aborted) abort();
       },
       onResponseStart: (controller, status, headers, statusText = '') => {
-        // An informational response, such as early hints: the real one follows.
+        // This is an informational response, such as early hints; the final one follows.
         if (status < 200) return;
         const count = openCount(joinValues(headers['content-type']));
         const steps = createDecoders(joinValues(headers['content-encoding']));
@@ -115,14 +115,14 @@ function joinValues(values: string | string[] | undefined): string {
 }
 
 function createResponse(body: ReadableStream<Uint8Array>, status: number, reason: string): Response {
-  // A response can be given no other reasons than these, and no higher status; servers send them all the same.
+  // Response accepts no other reason phrase and no higher status, but servers send them.
   const statusText = /^[\t\x20-\x7e\x80-\xff]*$/.test(reason) ? reason : '';
   const init = { status: Math.min(status, highestStatus), statusText };
   const response = new Response(statusesWithoutBody.has(status) ? null : body, init);
   return status === init.status ? response : Object.defineProperty(response, 'status', { value: status });
 }
 
-/** Adds the headers as they were sent: their bytes above 127 are Latin-1. */
+/** Adds the headers with their original bytes: bytes above 127 are Latin-1. */
 function addHeaders(headers: Headers, raw: Dispatcher.DispatchController['rawHeaders']): void {
   if (!Array.isArray(raw)) return;
   const texts = raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
@@ -136,7 +136,7 @@ interface ReceivedBody {
   fail(reason: unknown): void;
 }
 
-/** Passes a body on as fast as it is read. Where its reader leaves, the request ends. */
+/** Passes a body on as fast as it is read. If its reader cancels, the request ends. */
 function receiveBody(connection: Dispatcher.DispatchController, count: CountChunk | null): ReceivedBody {
   let reader: ReadableStreamDefaultController<Uint8Array> | null = null;
   const stream = new ReadableStream<Uint8Array>(
@@ -172,7 +172,7 @@ function receiveBody(connection: Dispatcher.DispatchController, count: CountChun
   };
 }
 
-/** What decompresses a body, one step for each encoding; empty where it is not compressed, or in a way that is not known here. */
+/** Makes one decompressor for each encoding. Empty if the body is not compressed, or in an unknown way. */
 function createDecoders(encoding: string): Transform[] {
   if (encoding === '') return [];
   const names = encoding.toLowerCase().split(',');
@@ -183,12 +183,12 @@ function createDecoders(encoding: string): Transform[] {
 
 function decode(body: ReadableStream<Uint8Array>, steps: readonly Transform[]): ReadableStream<Uint8Array> {
   const decoded = new PassThrough();
-  // Both ends fail with the error by themselves.
+  // Both ends fail with the error by themselves, so the callback has nothing to do.
   pipeline([Readable.fromWeb(body), ...steps, decoded], () => {});
   return Readable.toWeb(decoded);
 }
 
-/** Passes chunks on as they are asked for, each after `count`. Where that throws, the body fails and the connection ends. */
+/** Passes chunks on when the reader asks for them, each after `count`. If `count` throws, the body fails and the connection ends. */
 function countBody(body: ReadableStream<Uint8Array>, count: CountChunk): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(

@@ -4,16 +4,16 @@ import { clipText } from '../base/text.ts';
 import { parseJson } from './body.ts';
 import { type AttemptFailure, parseRetryAfter } from './retry.ts';
 
-/** An answer other than success, as far as it describes the failure. `text` is redacted already. */
+/** The parts of an unsuccessful answer that describe the failure. `text` is redacted already. */
 export interface FailedAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
 }
 
-/** What an answer says of itself. */
+/** The service's own description of an error. */
 export interface ErrorEnvelope {
-  /** Derived from the status where the body has none. */
+  /** Derived from the status if the body has no code. */
   code: string;
   message: string;
   details?: Record<string, unknown> | null | undefined;
@@ -22,19 +22,19 @@ export interface ErrorEnvelope {
 const envelopeSchema = z.object({
   code: z.string(),
   message: z.string(),
-  // For people and never judged, so an odd shape is no reason to fail.
+  // Only people read the details; an unexpected shape must not fail the request.
   details: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });
 
-/** Some routes answer with a shape of their own. */
+/** Some routes answer in another shape. */
 const bareErrorSchema = z.object({ error: z.string(), message: z.undefined().optional() });
 
-/** Services write sentences; a longer message is a dump of something. */
+/** Services write sentences; a longer message is probably a dump. */
 const longestMessage = 500;
 
 /**
- * Makes an error of an answer that is not a success: a ServiceError, or a ProtocolError for a redirect. `what` names the request:
- * `GET /me`. `advise` gives the hint.
+ * Turns an unsuccessful answer into a failure: a ServiceError, or a ProtocolError for a redirect. `what` names the request: `GET /me`.
+ * `advise` gives the hint.
  */
 export function readFailedAnswer(
   answer: FailedAnswer,
@@ -53,19 +53,19 @@ export function readFailedAnswer(
     retryAfterMs,
     hint: advise(status, envelope),
   });
-  // A limiter refuses before anything is carried out, so even a request that must not run twice may be sent again.
+  // A rate limiter refuses before anything is carried out, so that even a request that must not run twice may be repeated.
   if (status === 429) return { error, retryAfterMs, repeat: 'always', isRateLimited: true };
   return { error, retryAfterMs, repeat: status >= 500 ? 'if-safe' : 'never' };
 }
 
-/** What any HTTP service can be helped with. */
+/** Gives hints that apply to any HTTP service. */
 export function adviseOnStatus(status: number): string | undefined {
   if (status === 407) return 'A proxy in between asks for credentials; give them in the URL of HTTPS_PROXY.';
   if (status >= 500) return 'The service has a problem of its own; run the job again later.';
   return undefined;
 }
 
-/** Following would carry the key to wherever the answer points. */
+/** Refuses a redirect: to follow it would send the key to any address that the answer names. */
 function refuseRedirect(status: number, what: string): AttemptFailure {
   const message = `The service answered ${status}, a redirect, to ${what}; redirects are not followed.`;
   const error = new ProtocolError(message, { hint: 'Give the base URL that the service itself answers on.' });
@@ -85,7 +85,7 @@ function readEnvelope(answer: FailedAnswer): ErrorEnvelope {
   }
 }
 
-/** Proxies answer with pages of their own; the status is all there is to go by then. */
+/** Proxies answer with pages of their own; then only the status identifies the error. */
 function codeOfStatus(status: number): string {
   const codes: Record<number, string> = {
     401: 'UNAUTHORIZED',

@@ -2,21 +2,21 @@ import { ConfigurationError, NetworkError, readErrorCode } from '../base/errors.
 import { Secret } from '../base/redaction.ts';
 import { isLoopback } from './url.ts';
 
-/** The proxies of an environment. The URLs may hold credentials, so they are never shown. */
+/** The proxies that the environment names. Their URLs may hold credentials, so they are never printed. */
 export interface ProxySettings {
-  /** For plain http, as `http://user:password@host:port`. */
+  /** The proxy for plain http, as `http://user:password@host:port`. */
   httpProxy: string | null;
-  /** For https, which it carries without seeing into it. */
+  /** The proxy for https. It forwards the encrypted connection and cannot read it. */
   httpsProxy: string | null;
   /** Hosts that are reached without a proxy, separated by commas or spaces. */
   noProxy: string | null;
 }
 
 /**
- * Reads the proxies that the environment names, in lower case first and then in upper case, as curl does. An empty
- * variable counts as none, and a proxy without a scheme is one that speaks http.
+ * Reads the proxies that the environment names, in lower case first and then in upper case, as curl does. An empty variable means no
+ * proxy. A proxy without a scheme uses http.
  *
- * @throws {ConfigurationError} when a proxy's URL cannot be used; it is never quoted, since it may hold a password
+ * @throws {ConfigurationError} if a proxy's URL cannot be used; the error never quotes it, since it may hold a password
  */
 export function readProxySettings(environment: Readonly<Record<string, string | undefined>>): ProxySettings {
   return {
@@ -26,13 +26,13 @@ export function readProxySettings(environment: Readonly<Record<string, string | 
   };
 }
 
-/** Lists what of the proxies' credentials must not be shown, for a redactor. */
+/** Lists the credentials of the proxies in all their forms, for a redactor. */
 export function listProxySecrets({ httpProxy, httpsProxy }: ProxySettings): Secret[] {
   return [httpProxy, httpsProxy].flatMap((proxy) => {
     if (proxy === null) return [];
     const { username, password } = new URL(proxy);
     const [plainName, plainPassword] = [decodeURIComponent(username), decodeURIComponent(password)];
-    // The header in which they travel, RFC 7617 §2; a name without a password is often a token.
+    // Proxies get the credentials in this header, RFC 7617 §2. A name without a password is often a token.
     const basic = Buffer.from(`${plainName}:${plainPassword}`).toString('base64');
     const secrets = password === '' ? [username, plainName, basic] : [password, plainPassword, basic];
     return username === '' && password === '' ? [] : secrets.map((secret) => new Secret(secret));
@@ -65,7 +65,7 @@ function readProxyUrl(environment: Readonly<Record<string, string | undefined>>,
 
 function findProxyProblem(url: URL): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'names a proxy that speaks neither http nor https';
-  // What comes after the host is most likely the rest of a password.
+  // Text after the host is most likely the rest of a password.
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return 'has something after its host and port';
   return isDecodable(url.username) && isDecodable(url.password) ? null : 'has a % that encodes nothing';
 }
@@ -80,9 +80,9 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * Chooses the proxy for a URL; null where the settings name none for its scheme. A service on this machine is reached directly
- * unless the proxy is here too: one elsewhere has another loopback, and would see the key in clear. NO_PROXY may lead around the
- * proxy that is chosen.
+ * Chooses the proxy for a URL; null if the settings name none for its scheme. A service on this machine is reached directly unless the
+ * proxy is on this machine, too: a remote proxy has another loopback, and would see the key in clear text. NO_PROXY may bypass the chosen
+ * proxy.
  */
 export function chooseProxy(target: URL, settings: ProxySettings | undefined): URL | null {
   const text = readVariableName(target) === 'HTTPS_PROXY' ? settings?.httpsProxy : settings?.httpProxy;
@@ -95,7 +95,7 @@ function readVariableName({ protocol }: URL): 'HTTP_PROXY' | 'HTTPS_PROXY' {
   return protocol === 'https:' || protocol === 'wss:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
 }
 
-/** The proxy on the way to a service, as far as an error may describe it. */
+/** The details of the proxy to a service that an error may print. */
 export interface ProxyHop {
   /** `host:port`. */
   hostPort: string;
@@ -110,19 +110,19 @@ export function describeProxyHop(proxy: URL, target: URL): ProxyHop {
   return { hostPort: `${proxy.hostname}:${port}`, hasCredentials: proxy.username !== '', variable };
 }
 
-/** The status with which a proxy refused to lead on, or undefined where something else went wrong. */
+/** Reads the status with which a proxy refused to connect; undefined if the error has another cause. */
 export function readProxyStatus(error: unknown): number | undefined {
-  // Node's own agent, which the tunnel uses.
+  // Node's own agent, which the tunnel uses, reports the status in a field.
   if (readErrorCode(error) === 'ERR_PROXY_TUNNEL' && error instanceof Error && 'statusCode' in error) {
     return typeof error.statusCode === 'number' ? error.statusCode : undefined;
   }
-  // undici reports the status in its message alone: the first for a tunnel, the second for plain http.
+  // undici reports the status only in its message: the first pattern is for CONNECT, the second for plain http.
   const text = error instanceof Error ? error.message : '';
   const match = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)/.exec(text);
   return match === null ? undefined : Number(match[1] ?? match[2]);
 }
 
-/** Makes an error of a proxy's refusal to lead on to `target`, a `host:port`. It never holds the proxy's credentials. */
+/** Makes an error for a proxy that refuses to connect to `target`, a `host:port`. It never holds the proxy's credentials. */
 export function explainProxyRefusal(
   status: number,
   { hostPort, hasCredentials, variable }: ProxyHop,

@@ -3,29 +3,29 @@ import type { Logger } from '../base/logger.ts';
 import { type Pacer, type Priority, unlimitedPacer } from '../base/pacing.ts';
 import { type Clock, type Deadline, formatDuration } from '../base/time.ts';
 
-/** Why an attempt failed, and when another one may be made. */
+/** The reason why an attempt failed, with the conditions for another one. */
 export interface AttemptFailure {
   error: GateError;
   /** `always`: the peer did nothing; `if-safe`: it may have acted, so only a request that may run twice is repeated. */
   repeat: 'always' | 'if-safe' | 'never';
-  /** How long the peer asked to wait. */
+  /** The wait that the peer asked for, in milliseconds. */
   retryAfterMs?: number | undefined;
-  /** How many attempts show that no other will succeed; the limit of the request unless given. */
+  /** The number of attempts after which no other can succeed; by default the limit of the request. */
   maxAttempts?: number;
-  /** Whether the key is used too fast, so that every call slows down. */
+  /** True if the key is used too fast, so that every call has to slow down. */
   isRateLimited?: boolean;
 }
 
 export type AttemptOutcome<T = unknown> = { ok: true; answer: T } | ({ ok: false } & AttemptFailure);
 
-/** What attempts are spread and bounded by. */
+/** The pace and the limits of attempts. */
 export interface RetryOptions {
-  /** Whether the request may run twice. */
+  /** True if the request may run twice. */
   isSafe: boolean;
   maxAttempts: number;
   priority?: Priority | undefined;
   clock: Clock;
-  /** Spreads all attempts of a key; without one, attempts wait for nothing but their backoff. */
+  /** Spreads all attempts of a key. Without it, attempts wait only for their backoff. */
   pacer?: Pacer | undefined;
   /** Bounds the retries of all calls of a client together. */
   quota?: RetryQuota | undefined;
@@ -33,16 +33,16 @@ export interface RetryOptions {
   random: () => number;
   logger: Logger;
   signal: AbortSignal;
-  /** No attempt and no wait begins that would go beyond any of them. */
+  /** No attempt and no wait begins if it would exceed one of these. */
   deadlines: readonly Deadline[];
 }
 
 /**
- * Makes attempts until one is answered: the only loop that repeats requests. Between two attempts it waits as long as the peer
- * asks, or backs off. Every attempt but the first is taken out of the quota, except where the peer refused the pace.
+ * Makes attempts until one is answered. No other loop repeats requests. Between two attempts it waits as long as the peer asks, or backs
+ * off. Every attempt after the first one uses the quota, unless the peer refused the pace.
  *
- * @throws {DeadlineError} when a deadline had passed before the first attempt; afterwards the last attempt's error, which
- *   says whether any attempt may have been carried out
+ * @throws {DeadlineError} if a deadline passed before the first attempt; afterwards the last attempt's error, which says if the service
+ * may have carried out any attempt
  */
 export async function retryRequest<T>(
   attemptOnce: (remainingMs: number) => Promise<AttemptOutcome<T>>,
@@ -64,13 +64,13 @@ export async function retryRequest<T>(
   const readRemainingMs = () => Math.min(...deadlines.map((deadline) => deadline.remainingMs()));
   let lastError: GateError | undefined;
   let mayHaveHappened = false;
-  /** Completes an attempt's error. A refusal says nothing about the attempts before it. */
+  /** Completes the error of an attempt. `mayHaveHappened` covers all attempts, since a refusal says nothing about the earlier ones. */
   const fail = (error: GateError, advice?: string): GateError => {
     error.mayHaveHappened = mayHaveHappened;
     if (advice !== undefined) error.hint = error.hint === undefined ? advice : `${error.hint} ${advice}`;
     return error;
   };
-  /** Why attempts were repeated explains more than that it took too long. */
+  /** Replaces an error about the time by the last attempt's error, which explains more. */
   const endWithReason = (wait: Promise<void>) =>
     wait.catch((cause: unknown) => {
       if (lastError === undefined || !(signal.reason instanceof DeadlineError)) throw cause;
@@ -117,25 +117,27 @@ export async function retryRequest<T>(
 }
 
 /**
- * A service that refuses the pace works well, and jobs that share a key get their turn in the end. So these attempts are
- * bounded by the deadline, and by this only where there is none.
+ * A service that refuses the pace works well, and jobs that share a key get their turn in the end. So the deadline bounds these attempts;
+ * this limit matters only if there is none.
  */
 const maxRefusals = 1000;
 
 const quotaHint = 'Too many calls failed in a row to try any of them again.';
 const deadlineHint = 'The wait before another attempt would not have ended before the deadline.';
 
-/** Backoff without a hint from the server: base doubling from here, capped, drawn evenly from zero ("full jitter"). */
+/**
+ * The backoff without a wait that the server names: it doubles from this base up to a limit, and is drawn evenly from zero ("full
+ * jitter").
+ */
 const baseDelayMs = 500;
 const longestBackoffMs = 20_000;
 
 /**
- * Decides how long to wait before attempt number `attempt + 1`, or `undefined` to stop trying. Pure: the random draw
- * comes in as `random` in [0, 1).
+ * Decides how long to wait before attempt number `attempt + 1`, in milliseconds; `undefined` to stop. Pure: the caller draws `random` in
+ * [0, 1).
  *
- * A hint (the response's Retry-After, in milliseconds) is never undercut and gets at most a second of jitter on top;
- * a wait that would not end before the deadline is not begun. Full jitter as in "Exponential Backoff And Jitter",
- * AWS Architecture Blog, 2015.
+ * The hint (the response's Retry-After, in milliseconds) is the minimum; at most a second of jitter is added to it. A wait that would not
+ * end before the deadline does not begin. Full jitter as in "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
 export function decideRetryDelay(input: {
   /** Attempts already made, 1 or more. */
@@ -154,15 +156,15 @@ export function decideRetryDelay(input: {
   return delayMs < input.remainingMs ? delayMs : undefined;
 }
 
-/** What may be spent on trying again, so that a service in trouble is not stormed by those who wait for it. */
+/** Bounds the retries, so that callers who wait for a service in trouble do not flood it. */
 export interface RetryQuota {
-  /** Takes one retry out; false where none is left. */
+  /** Takes one retry; false if none is left. */
   take(): boolean;
-  /** Puts one back, for a call that was answered. */
+  /** Gives one retry back, after an answered call. */
   giveBack(): void;
 }
 
-/** Allows `retries` of them in a row, however many calls they belong to. */
+/** Allows `retries` in a row, however many calls they belong to. */
 export function createRetryQuota(retries: number): RetryQuota {
   let left = retries;
   return {
@@ -178,15 +180,14 @@ export function createRetryQuota(retries: number): RetryQuota {
 }
 
 /**
- * Reads a Retry-After header into milliseconds: seconds (decimals allowed, as seen in the wild) or an HTTP date taken
- * relative to the response's own Date header, so that a wrong local clock does not matter. Undefined for anything that
- * asks for no wait or makes no sense. RFC 9110 §10.2.3.
+ * Reads a Retry-After header into milliseconds: seconds (some servers send decimals), or an HTTP date relative to the response's own Date
+ * header, so that a wrong local clock does not matter. Undefined for a value that is invalid or asks for no wait. RFC 9110 §10.2.3.
  */
 export function parseRetryAfter(value: string | undefined, dateHeader: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d+(?:\.\d+)?$/.test(text)) return positiveOrUndefined(Number(text) * 1000);
-  // RFC 9110 dates start with a day name; Date.parse would also take "-5" or "1e3" for years.
+  // RFC 9110 dates start with a day name; Date.parse would also read "-5" or "1e3" as years.
   if (!/^[A-Za-z]{3}/.test(text)) return undefined;
   return positiveOrUndefined(Date.parse(text) - Date.parse(dateHeader ?? ''));
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '../base/time.ts';
 import { explainProxyRefusal, type ProxyHop, readProxyStatus } from './proxy.ts';
 import type { AttemptFailure } from './retry.ts';
 
-/** Makes an error of whatever kept an answer from arriving. Names host and port, and never the rest of the URL. */
+/** Turns an error that prevented an answer into a failure. It names host and port, and never the rest of the URL. */
 export function readTransportError(
   error: unknown,
   options: { url: URL; what: string; attemptTimeoutMs: number; proxy: ProxyHop | null },
@@ -41,21 +41,21 @@ function describeCause(error: unknown, code: string | null): string {
   return code === null || description.includes(code) ? description : `${code}, ${description}`;
 }
 
-/** Whether the peer's certificate was refused, by the codes of OpenSSL's verification and of Node's check of the host name. */
+/** Checks if the peer's certificate was refused, by the codes of OpenSSL's verification and of Node's check of the host name. */
 export function isCertificateError(error: unknown): boolean {
   return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_CERT)/.test(
     readErrorCode(error) ?? '',
   );
 }
 
-/** Whether a TLS handshake failed, for its certificate or otherwise: waiting does not mend it. */
+/** Checks if a TLS handshake failed, because of the certificate or otherwise; another attempt would fail, too. */
 function isTlsError(error: unknown): boolean {
   return isCertificateError(error) || /^(?:ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_PRX_TLS)/.test(readErrorCode(error) ?? '');
 }
 
 const connectCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_PRX_CONN']);
 
-/** Whether it broke before a connection stood, so that the peer cannot have seen the request. */
+/** Checks if the failure came before a connection existed, so that the peer cannot have seen the request. */
 function wasNeverSent(error: unknown): boolean {
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   return syscall === 'connect' || syscall === 'getaddrinfo' || connectCodes.has(readErrorCode(error) ?? '');

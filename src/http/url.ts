@@ -1,28 +1,28 @@
 import { ConfigurationError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 
-/** Whether a URL's hostname is this machine. URL parsing has already written every spelling of an IPv4 address in full. */
+/** Checks if a URL's hostname is this machine. URL parsing has already normalized every spelling of an IPv4 address. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-/** Whether what is sent there stays secret on its way: over TLS, or to this machine. Of an http or WebSocket URL. */
+/** Checks if data sent to an http or WebSocket URL stays secret on its way: over TLS, or on this machine. */
 export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || protocol === 'wss:' || (/^(?:http|ws):$/.test(protocol) && isLoopback(hostname));
 }
 
-/** Whether a URL has credentials, a query or a fragment next to its origin and path. */
+/** Checks if a URL has credentials, a query or a fragment in addition to its origin and path. */
 export function hasMoreThanPath({ username, password, search, hash }: URL): boolean {
   return username !== '' || password !== '' || search !== '' || hash !== '';
 }
 
-/** Whether a key or token can go into a header as it is. HTTP clients quote a header that they refuse, so it is checked before. */
+/** Checks if a key or token can go into a header unchanged. Call it first: HTTP clients quote a header that they refuse. */
 export function isHeaderSafe(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token);
 }
 
 /**
- * Reads the base URL of a service. Its text is never quoted in errors as a whole: it may hold credentials.
+ * Reads the base URL of a service. Errors never quote the whole text, since it may hold credentials.
  *
  * @throws {ConfigurationError} unless it is https, or http to this machine, without credentials, query or fragment
  */
@@ -44,9 +44,9 @@ function invalidBaseUrl(message: string): ConfigurationError {
 }
 
 /**
- * Reads the key as it goes into a header.
+ * Reads the key for a header.
  *
- * @throws {ConfigurationError} when it is empty or has a space, a line break or anything else outside ASCII's print
+ * @throws {ConfigurationError} if it is empty or has a space, a line break or another character outside of printable ASCII
  */
 export function parseApiKey(apiKey: Secret): string {
   const key = apiKey.reveal();
@@ -56,14 +56,14 @@ export function parseApiKey(apiKey: Secret): string {
   throw new ConfigurationError([{ code: 'invalid-api-key', input: 'api-key', message }]);
 }
 
-/** Builds the URL of a call; every segment is encoded, so an id cannot choose another path. */
+/** Builds the URL of a call. Every segment is encoded, so that an id cannot choose another path. */
 export function buildUrl(
   baseUrl: URL,
   path: readonly string[],
   query: Readonly<Record<string, string | number | undefined>> = {},
 ): URL {
   for (const segment of path) {
-    // URL parsing drops these segments, and the one before them, even when they are encoded.
+    // URL parsing drops these segments, and the segment before `..`, even if they are encoded.
     if (segment === '' || segment === '.' || segment === '..') {
       const message = `${JSON.stringify(segment)} cannot be an id.`;
       throw new ConfigurationError([{ code: 'invalid-id', message }]);
