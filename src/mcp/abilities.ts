@@ -17,20 +17,20 @@ import {
 import { isRecord } from '../base/json.ts';
 import { abilities, type Ability } from '../model/client-abilities.ts';
 
-/** How a client answers what a server asks it for. An ability without a function is not announced. */
+/** Answers the requests of a server to its client. An ability without a function is not announced. */
 export interface ClientAbilities {
   elicitation?: (request: ElicitRequestParams) => Promise<ElicitResult>;
   sampling?: (request: CreateMessageRequestParams) => Promise<CreateMessageResult | CreateMessageResultWithTools>;
   roots?: () => Promise<Root[]>;
-  /** Hears of each need of the server that no function covers, such as `sampling`. */
+  /** Called for each request of the server that no function covers, such as `sampling`. */
   onLack?: (lack: Lack) => void;
 }
 
-/** Something that a server needed and that its client did not announce. */
+/** A capability that a server needed and that its client did not announce. */
 export interface Lack {
-  /** Null where it is none that a case can offer. */
+  /** Null if a case cannot offer it. */
   ability: Ability | null;
-  /** Of the capability, such as `sampling` or `extensions.example.com/x`. */
+  /** The name of the capability, such as `sampling` or `extensions.example.com/x`. */
   name: string;
 }
 
@@ -40,17 +40,17 @@ const methods: { readonly [Method in string]?: Ability } = {
   'roots/list': 'roots',
 };
 
-/** The capabilities that a client announces with these functions: no more than it can answer. */
+/** Lists the capabilities that a client with these functions announces: no more than it can answer. */
 export function announce({ elicitation, sampling, roots }: ClientAbilities): ClientCapabilities {
   return {
-    // The SDK fills in the defaults of a form where an answer leaves them out.
+    // The SDK fills in the defaults of form fields that an answer leaves out.
     ...(elicitation !== undefined && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(sampling !== undefined && { sampling: { tools: {} } }),
     ...(roots !== undefined && { roots: {} }),
   };
 }
 
-/** Has a client answer requests and `input_required` results, which the SDK takes to the same handlers. */
+/** Makes a client answer requests and `input_required` results; the SDK passes both to the same handlers. */
 export function answerRequests(client: Client, { elicitation, sampling, roots, onLack }: ClientAbilities): void {
   if (elicitation !== undefined) {
     client.setRequestHandler('elicitation/create', async ({ params }) => await elicitation(params));
@@ -67,8 +67,8 @@ export function answerRequests(client: Client, { elicitation, sampling, roots, o
 }
 
 /**
- * Finds what a failed request would have needed of the client: the SDK refused to answer an `input_required` result, or the server
- * names a capability (-32021) that was not announced. Null where the error says nothing of the kind.
+ * Finds the capability that the client lacked for a failed request: the SDK refused to answer an `input_required` result, or the server
+ * names a capability (-32021) that was not announced. Null if the error has another reason.
  */
 export function findLack(error: unknown, announced: ClientCapabilities): Lack | null {
   if (error instanceof SdkError && error.code === SdkErrorCode.CapabilityNotSupported) {
@@ -88,7 +88,7 @@ export function findLack(error: unknown, announced: ClientCapabilities): Lack | 
   return error instanceof ProtocolError ? findClaimedLack(error.message, announced) : null;
 }
 
-/** The path of the first capability that is required and not announced. */
+/** Finds the path of the first capability that is required and not announced. */
 function findMissing(required: unknown, announced: unknown): string | null {
   if (!isRecord(required)) return null;
   const known = isRecord(announced) ? announced : {};
@@ -106,13 +106,13 @@ const abilityWords: { readonly [Name in Ability]: RegExp } = {
   roots: /\broots\b/i,
 };
 
-/** What SDKs of several languages write where a server may not ask its client. */
+/** Matches the messages of SDKs in several languages for a request that the client does not support. */
 const refusal =
   /\b(?:client|session|host)\b.*\b(?:(?:not|n't|no|cannot) (?:\w+ )?(?:support|declare|offer|advertise|announce|provide)|lacks|without|unsupported)|\bnot (?:supported|declared|offered|advertised|available|provided) (?:by|in|from|on) (?:the |this |your |mcp )*(?:client|session|host)|\b(?:client|session|host)\b.*\bnot (?:supported|available)/i;
 
 /**
- * Finds the ability that a text of the server says its client lacks; null for one that was announced. Servers of the older era check
- * what their client announced without asking it, so that their own words are the only evidence.
+ * Finds the ability that the client lacks according to a text of the server; null if it was announced. Servers of the legacy era may
+ * check the announced capabilities without sending a request, so that their own words are the only evidence.
  */
 export function findClaimedLack(text: string, announced: ClientCapabilities): Lack | null {
   if (!refusal.test(text)) return null;

@@ -1,7 +1,7 @@
 import { computeScopeUnion, extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 
-/** What a refusal asks for, as far as its WWW-Authenticate header says. */
+/** The requirements in the WWW-Authenticate header of a refusal. */
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined;
   scope?: string | undefined;
@@ -9,54 +9,54 @@ export interface Challenge {
 
 export interface AccessToken {
   value: string;
-  /** Null where the authorization server does not say. */
+  /** Null if the authorization server does not name it. */
   scope: string | null;
-  /** Epoch milliseconds; null where the authorization server does not say. */
+  /** Epoch milliseconds; null if the authorization server does not name it. */
   expiresAtMs: number | null;
 }
 
-/** What one request carries. */
+/** The headers of one request that grant it access. */
 export interface Grant {
   headers: ReadonlyArray<readonly [name: string, value: string]>;
   token: AccessToken | null;
-  /** The statuses after which the request was sent once more already. */
+  /** The statuses that the gate has already answered by repeating the request. */
   answered: ReadonlySet<number>;
 }
 
-/** What the requests to one server carry so that it lets them in. All sessions of a gate share it, and with it one token. */
+/** Gives access to one server. All sessions of a gate share it, and with it one token. */
 export interface ServerAccess {
-  /** Whether a refusal may be answered with another token. */
+  /** True if a refusal may be answered with another token. */
   readonly isRenewable: boolean;
-  /** The names of the headers that every request carries. */
+  /** The names of the headers that every request has. */
   readonly headerNames: readonly string[];
   /**
-   * Resolves with what a request to this URL carries; null for another origin than the server's.
+   * Resolves with the headers for a request to this URL; null for another origin than the server's.
    *
-   * @throws {ServerStartError} when a token has expired, and there is no other
+   * @throws {ServerStartError} if a token has expired, and there is no other
    */
   grant(url: string | URL): Promise<Grant | null>;
   /**
-   * Resolves with what the request carries when it is sent once more: another token after a 401, and after a 403 that asks for more
-   * scope. Null where the response stands.
+   * Resolves with the headers for repeating the request: with another token after a 401, and after a 403 that asks for more scope. Null
+   * if the request must not be repeated.
    *
-   * @throws {ServerStartError} when there is no other token
+   * @throws {ServerStartError} if there is no other token
    */
   renew(grant: Grant, response: Response): Promise<Grant | null>;
 }
 
-/** A token that is about to expire would be refused on its way. */
+/** A token that is about to expire could be refused when it arrives. */
 const expiryMarginMs = 30_000;
 
 /**
- * Lets requests to the origin of `url` carry the headers and the token. A token is requested when the server asks for one, and once
- * for all requests that wait for it.
+ * Adds the headers and the token to requests to the origin of `url`. A token is requested if the server asks for one, and only once for
+ * all requests that wait for it.
  */
 export function createServerAccess(options: {
   url: string;
   headers: ReadonlyMap<string, { reveal(): string }>;
-  /** Null where the server gets nothing but the headers. */
+  /** Null if the server gets only the headers. */
   requestToken: ((challenge: Challenge) => Promise<AccessToken>) | null;
-  /** What the first requests carry; none unless given. */
+  /** The token of the first requests; none by default. */
   token?: AccessToken;
   clock: Clock;
 }): ServerAccess {
@@ -73,12 +73,12 @@ export function createServerAccess(options: {
     answered,
   });
   const request = async (used: AccessToken | null, challenge: Challenge) => {
-    // Another request may have replaced it by now.
+    // Another request may have replaced the token meanwhile.
     if (token !== used || requestToken === null) return;
     token = await requestToken(challenge);
     last = challenge;
   };
-  /** Replaces the token that was used, one request after the other. */
+  /** Replaces the token that was used; requests take turns. */
   const replace = async (used: AccessToken | null, challenge: Challenge) => {
     const turn = pending.then(() => request(used, challenge));
     pending = turn.catch(() => {});
@@ -108,7 +108,7 @@ export function createServerAccess(options: {
   };
 }
 
-/** Has every request carry what lets it in. The fetch must follow no redirects: a header for one URL is not for another. */
+/** Adds the access headers to every request. The fetch must follow no redirects, since a header for one URL must not reach another. */
 export function withAccess(fetch: FetchLike, access: ServerAccess | null | undefined): FetchLike {
   if (access === null || access === undefined) return fetch;
   return async (url, init = {}) => {

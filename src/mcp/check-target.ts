@@ -5,20 +5,20 @@ import { describeUnreachable } from './faults.ts';
 import type { Handshake } from './protocol.ts';
 import { isNetworkFailure, openSession, type Session, type Target } from './session.ts';
 
-/** What a server said about itself when it was connected to. */
+/** The server's description of itself during the connection. */
 export interface TargetInfo extends Handshake {
-  /** Whether the server declares a tool as read-only, by tool name; null where it did not list its tools. */
+  /** Says for each tool name if the server declares it read-only; null if it did not list its tools. */
   readOnlyTools: ReadonlyMap<string, boolean> | null;
 }
 
-/** How long a server may take to list its tools; one that does not is still connected to. */
+/** The time limit for listing the tools; a server that exceeds it still counts as connected. */
 const listTimeoutMs = 10_000;
 
 /**
- * Connects to the server once, to the end of its handshake, and says which protocol it speaks and what its tools declare.
+ * Connects to the server once, completes the handshake, and returns the protocol that it speaks and the declarations of its tools.
  *
- * @throws {NetworkError} when it cannot be reached or does not answer within `timeoutMs`; its cause is a DeadlineError then.
- * @throws {ProtocolError} when what answers is no MCP server of the wanted protocol.
+ * @throws {NetworkError} if it cannot be reached or does not answer within `timeoutMs`; in that case the cause is a DeadlineError.
+ * @throws {ProtocolError} if no MCP server of the wanted protocol answers.
  * @throws the signal's reason once it aborts.
  */
 export async function checkTarget(
@@ -34,7 +34,7 @@ export async function checkTarget(
     };
   } catch (error) {
     signal?.throwIfAborted();
-    // The origin alone: the path and the query of an MCP endpoint may be its key.
+    // Names only the origin: the path and the query of an MCP endpoint may be its key.
     const subject = `The MCP server ${target.serverName} at ${new URL(target.url).origin}`;
     if (limit.signal.aborted) {
       const message = `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`;
@@ -49,7 +49,7 @@ export async function checkTarget(
   }
 }
 
-/** What a server's tools do decides only how iterations are scheduled, so a list that cannot be read is no error here. */
+/** The declarations only decide how iterations are scheduled, so an unreadable list is no error here. */
 async function readHints(
   session: Session,
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },

@@ -18,14 +18,14 @@ import { openRoute } from '../http/dispatcher.ts';
 import type { ProxySettings } from '../http/proxy.ts';
 import type { AccessToken, Challenge } from './access.ts';
 
-/** A client that an authorization server knows, and that gets tokens without a person. */
+/** A client that is registered with an authorization server and gets tokens without a person. */
 export interface OAuthClient {
   clientId: string;
-  /** The authorization server: no other one is sent what proves that this is the client. */
+  /** The authorization server. No other server receives the client's credential. */
   issuer: string;
-  /** The origin of its token endpoint, where that is not the issuer's; null for the issuer's alone. */
+  /** The origin of its token endpoint, if it is not the issuer's; null allows only the issuer's. */
   tokenOrigin: string | null;
-  /** Null for what the server under test asks for. */
+  /** Null requests the scope that the server under test asks for. */
   scope: string | null;
   /** Its secret, or the private key with which it signs. */
   credential: Secret | KeyObject;
@@ -33,22 +33,22 @@ export interface OAuthClient {
 
 const requestTimeoutMs = 15_000;
 
-/** Metadata and tokens are short; whatever is longer is something else. */
+/** Metadata and tokens are short; a longer response is something else. */
 const maxResponseBytes = 1024 * 1024;
 
-/** Of what an authorization server says. */
+/** The longest quotation of an authorization server's text. */
 const longestText = 300;
 
-/** The grant by which a client without a person gets a token, RFC 6749 §4.4. */
+/** The grant that gives a token to a client without a person, RFC 6749 §4.4. */
 const clientCredentials = 'client_credentials';
 
 /**
- * Makes what requests a token with the client credentials grant for the server at `serverUrl`. `onSecret` hears every secret that
- * the authorization server gives.
+ * Makes a function that requests a token for the server at `serverUrl` with the client credentials grant. `onSecret` gets every secret
+ * that the authorization server issues.
  *
- * The authorization server must be the one that the server's protected resource metadata (RFC 9728) names, where it has any.
+ * If the server has protected resource metadata (RFC 9728), the metadata must name this authorization server.
  *
- * @throws {ServerStartError} from the returned function, when there is no token
+ * @throws {ServerStartError} from the returned function, if there is no token
  */
 export async function openTokenRequest(
   client: OAuthClient,
@@ -57,7 +57,7 @@ export async function openTokenRequest(
   const { serverUrl, clock, onSecret } = context;
   const { issuer } = client;
   const provider = createProvider(client);
-  // Signs once, to load what signs before a server runs that could change it.
+  // Signs once to load the signing code now, before a server runs that could change it.
   if ('addClientAuthentication' in provider) {
     await provider.addClientAuthentication(new Headers(), new URLSearchParams(), issuer);
   }
@@ -108,7 +108,7 @@ function createProvider({ clientId, issuer, scope, credential }: OAuthClient) {
   return new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: chooseAlgorithm(credential) });
 }
 
-/** The algorithm of RFC 7518 §3.1 and RFC 8037 §3.1 for a key of this kind. */
+/** Chooses the algorithm for the kind of key, RFC 7518 §3.1 and RFC 8037 §3.1. */
 function chooseAlgorithm({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
   if (asymmetricKeyType === 'ed25519') return 'EdDSA';
   if (asymmetricKeyType !== 'ec') return 'RS256';
@@ -116,18 +116,21 @@ function chooseAlgorithm({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject)
   return curves[asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256';
 }
 
-/** The metadata of the server under test; undefined where it has none. Its URL comes from the server, and leads nowhere else. */
+/**
+ * Reads the metadata of the server under test; undefined if it has none. The server names the URL, which is used only within the server's
+ * origin.
+ */
 async function readResource(
   serverUrl: string,
   { resourceMetadataUrl, fetchFn }: { resourceMetadataUrl: URL | undefined; fetchFn: FetchLike },
 ) {
   const isOwn = resourceMetadataUrl !== undefined && resourceMetadataUrl.origin === new URL(serverUrl).origin;
   const options = isOwn ? { resourceMetadataUrl } : {};
-  // The SDK throws for a server without, too.
+  // The SDK also throws for a server without metadata.
   return await discoverOAuthProtectedResourceMetadata(serverUrl, options, fetchFn).catch(() => undefined);
 }
 
-/** @throws {ServerStartError} when the authorization server says that it has other grants alone */
+/** @throws {ServerStartError} if the authorization server lists its grants and this one is missing */
 function requireGrant(grants: readonly string[] | undefined, issuer: string): void {
   if (grants === undefined || grants.includes(clientCredentials)) return;
   const offered = clipText(grants.join(', '), longestText) || 'no grant at all';
@@ -139,7 +142,7 @@ function requireGrant(grants: readonly string[] | undefined, issuer: string): vo
   );
 }
 
-/** @throws {ServerStartError} when the metadata would send what proves the client to another origin than the options name */
+/** @throws {ServerStartError} if the metadata would send the credential to another origin than the options name */
 function requireOrigin(tokenEndpoint: string | undefined, { issuer, tokenOrigin }: OAuthClient): void {
   const origin = tokenEndpoint === undefined ? null : (URL.parse(tokenEndpoint)?.origin ?? 'no URL');
   if (origin === null || origin === new URL(issuer).origin || origin === tokenOrigin) return;
@@ -150,7 +153,7 @@ function requireOrigin(tokenEndpoint: string | undefined, { issuer, tokenOrigin 
   );
 }
 
-/** As the SDK compares issuers. */
+/** The SDK compares issuers in the same way. */
 function isSameIssuer(a: string, b: string): boolean {
   return a.replace(/\/$/, '') === b.replace(/\/$/, '');
 }
@@ -165,7 +168,7 @@ function explainRefusal(error: unknown, issuer: string): ServerStartError {
   });
 }
 
-/** A fetch for the few short requests of authorization, by the proxies of the job. Each has a connection of its own. */
+/** Makes a fetch for the few short requests of authorization, through the proxies of the job. Each request opens a new connection. */
 export function createAuthFetch(clock: Clock, proxy?: ProxySettings): FetchLike {
   return async (url, init = {}) => {
     const { dispatcher } = openRoute(new URL(url), { proxy, maxResponseBytes });

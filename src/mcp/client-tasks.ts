@@ -11,17 +11,17 @@ import type { Clock } from '../base/time.ts';
 import type { TaskStatus } from '../model/notification.ts';
 import type { ClientAbilities } from './abilities.ts';
 
-/** What one server may have its client keep at a time. */
+/** The limits of one server for the tasks and results that its client keeps at a time. */
 const maxTasks = 100;
 const maxKeptBytes = 16_000_000;
 
-/** How long a task is kept at most, and where the server does not say for how long, in milliseconds. */
+/** The longest time to live of a task, in milliseconds; also the default. */
 const longestTtlMs = 3_600_000;
 
-/** How often a server is asked to poll, in milliseconds: answers are scripted, and most tasks are over at once. */
+/** The interval, in milliseconds, at which a server is asked to poll: answers are scripted, and most tasks end at once. */
 const pollInterval = 200;
 
-/** Where messages about a task carry its id. */
+/** The key of a task's id in the `_meta` of messages about it. */
 const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 
 type Answer = { result: Record<string, unknown> } | { error: { code: number; message: string; data?: unknown } };
@@ -29,7 +29,10 @@ type Request = Extract<JSONRPCMessage, { id: RequestId; method: string }>;
 
 interface ClientTask {
   readonly taskId: string;
-  /** Of the request that the SDK answers. A server that knew it could have an answer to another request taken for this one. */
+  /**
+   * The id of the request that the SDK answers. It is secret: a server that knew it could pass an answer to another request off as this
+   * one's.
+   */
   readonly innerId: string;
   readonly createdAt: string;
   readonly expiresAtMs: number;
@@ -37,7 +40,7 @@ interface ClientTask {
   status: TaskStatus;
   statusMessage: string | null;
   lastUpdatedAt: string;
-  /** What the request came to; null while the task works. */
+  /** The answer to the request; null while the task works. */
   answer: Answer | null;
   keptBytes: number;
   /** Requests for the result, which are answered when the task ends. */
@@ -50,7 +53,7 @@ export interface ClientTasks {
   cancelTasks(): Promise<void>;
 }
 
-/** The capabilities of a client that runs requests of its server as tasks (2025-11-25): those of the abilities that it offers. */
+/** Lists the task capabilities of a client (2025-11-25): those for the abilities that it offers. */
 export function announceTasks({ elicitation, sampling }: ClientAbilities): Pick<ClientCapabilities, 'tasks'> {
   const requests = {
     ...(elicitation !== undefined && { elicitation: { create: {} } }),
@@ -60,11 +63,12 @@ export function announceTasks({ elicitation, sampling }: ClientAbilities): Pick<
 }
 
 /**
- * Runs requests of a server as tasks where it asks for that (2025-11-25, "Tasks"), since the SDK knows of no tasks. It is called before
- * the SDK connects the transport, and takes the messages about tasks out of what the SDK sees: such a request reaches the SDK as one
- * without a task, and its answer is kept until the server asks for it.
+ * Runs requests of a server as tasks if the server asks for that (2025-11-25, "Tasks"), since the SDK does not support tasks. Call it
+ * before the SDK connects the transport. It keeps messages about tasks from the SDK: the SDK gets such a request as one without a task,
+ * and its answer is kept until the server asks for it.
  *
- * A server has at most 100 tasks and 16 MB of results at a time; a task is kept for the time that the server asks for, and an hour at most.
+ * A server has at most 100 tasks and 16 MB of results at a time. A task is kept for the time that the server asks for, and an hour at
+ * most.
  */
 export function runTasksForServer(transport: Transport, abilities: ClientAbilities, clock: Clock): ClientTasks {
   const { elicitation, sampling } = announceTasks(abilities).tasks?.requests ?? {};
@@ -72,10 +76,10 @@ export function runTasksForServer(transport: Transport, abilities: ClientAbiliti
     ...(elicitation === undefined ? [] : ['elicitation/create']),
     ...(sampling === undefined ? [] : ['sampling/createMessage']),
   ]);
-  // Of a client without them, the SDK refuses such requests.
+  // The SDK refuses such requests to a client without these abilities.
   if (methods.size === 0) return { cancelTasks: async () => {} };
   const tasks = new Map<string, ClientTask>();
-  /** By the id of the request that the SDK has not answered. */
+  /** Maps the id of each request that the SDK has not answered yet to its task. */
   const unanswered = new Map<RequestId, ClientTask>();
   const send = transport.send.bind(transport);
   const post = async (message: JSONRPCMessage) => {
@@ -104,7 +108,7 @@ export function runTasksForServer(transport: Transport, abilities: ClientAbiliti
       answer: { error: { code: ProtocolErrorCode.InternalError, message } },
       message,
     });
-  /** Keeps what the SDK answered. */
+  /** Stores the SDK's answer. */
   const finish = async (task: ClientTask, answer: Answer) => {
     if ('error' in answer) return await end(task, 'failed', { answer, message: answer.error.message });
     const keptBytes = Buffer.byteLength(JSON.stringify(answer.result));
@@ -152,7 +156,7 @@ export function runTasksForServer(transport: Transport, abilities: ClientAbiliti
     };
     tasks.set(task.taskId, task);
     unanswered.set(task.innerId, task);
-    // A server cannot know of the end of a task before it knows of the task.
+    // A server must receive the task before it receives the end of it.
     await reply(request.id, { result: { task: describeTask(task) } });
     const { task: _task, ...params } = request.params ?? {};
     if (task.status === 'working') deliver({ ...request, id: task.innerId, params });
@@ -213,7 +217,7 @@ function describeTask({ taskId, status, statusMessage, createdAt, lastUpdatedAt,
   return { taskId, status, ...message, createdAt, lastUpdatedAt, ttl, pollInterval };
 }
 
-/** A result of a request says to which task it belongs, since it has no other field for that. */
+/** Adds the id of the task to the result of a request, which has no other field for it. */
 function relateAnswer({ taskId }: ClientTask, answer: Answer): Answer {
   if ('error' in answer) return answer;
   const meta = isRecord(answer.result['_meta']) ? answer.result['_meta'] : {};
@@ -221,8 +225,8 @@ function relateAnswer({ taskId }: ClientTask, answer: Answer): Answer {
 }
 
 /**
- * Has `receive` take each message instead of the handler that the SDK sets while it connects, and decide what that handler gets. A server
- * may send requests before the handshake is over here, so that it would be too late afterwards.
+ * Lets `receive` take each message before the handler that the SDK sets while it connects, and decide which messages the handler gets.
+ * This must happen before the handshake, since a server may send requests before the handshake is over.
  */
 function interceptMessages(transport: Transport, receive: (message: JSONRPCMessage, deliver: Deliver) => void): void {
   Object.defineProperty(transport, 'onmessage', {

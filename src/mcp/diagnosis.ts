@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/assertion.ts';
 
-/** The steps, in their order; each needs what the one before it found. */
+/** The steps in their order; each needs the result of the previous one. */
 export const doctorSteps = [
   'probe',
   'connection',
@@ -19,14 +19,14 @@ export interface DoctorCheck {
   detail: string;
 }
 
-/** What the doctor found out about a server. */
+/** The doctor's findings about a server. */
 export interface Diagnosis {
-  /** `partial`: the server answers, and not everything that it declares works. */
+  /** `partial`: the server answers, but not everything that it declares works. */
   status: 'ready' | 'oauth_required' | 'partial' | 'error';
-  /** What answered a bare GET; null where there was none. */
+  /** The answer to a bare GET; null if there was none. */
   probe: { url: string; status: number; contentType: string | null; wwwAuthenticate: string | null } | null;
   connection: { status: 'connected' | 'error' | 'skipped'; detail: string };
-  /** How the server introduced itself; null where it did not. */
+  /** The server's introduction of itself; null if there was none. */
   initInfo: JsonObject | null;
   capabilities: JsonObject | null;
   tools: unknown[];
@@ -34,7 +34,7 @@ export interface Diagnosis {
   resourceTemplates: unknown[];
   prompts: unknown[];
   checks: Record<DoctorStep, DoctorCheck>;
-  /** Why the server is not ready; null where it is. */
+  /** The reason why the server is not ready; null if it is ready. */
   error: { code: 'OAUTH_REQUIRED' | 'SERVER_UNREACHABLE' | 'INCOMPLETE'; message: string } | null;
 }
 
@@ -42,7 +42,7 @@ export type Probe = NonNullable<Diagnosis['probe']>;
 
 const skipped: DoctorCheck = { status: 'skipped', detail: 'A step before it failed.' };
 
-/** The diagnosis of a server that was not reached at all. */
+/** Makes the diagnosis of a server that was not reached at all. */
 export function createFailedDiagnosis(check: DoctorCheck, answer: Probe | null = null): Diagnosis {
   return {
     status: 'error',
@@ -68,12 +68,12 @@ export function createFailedDiagnosis(check: DoctorCheck, answer: Probe | null =
   };
 }
 
-/** The steps that the doctor got to, in their order. */
+/** Lists the steps that the doctor reached, in their order. */
 export function listTakenSteps({ checks }: Pick<Diagnosis, 'checks'>): DoctorStep[] {
   return doctorSteps.filter((step) => checks[step].detail !== skipped.detail);
 }
 
-/** The steps that found something, as one line: `probe ok (…); connection error (…)`. */
+/** Summarizes the steps with a result on one line: `probe ok (…); connection error (…)`. */
 export function summarizeDiagnosis({ checks }: Pick<Diagnosis, 'checks'>): string {
   return listTakenSteps({ checks })
     .filter((step) => checks[step].status !== 'skipped')

@@ -19,7 +19,7 @@ import { createTrafficBudget, iterationLimits } from './traffic-budget.ts';
 interface Limits {
   clock: Clock;
   signal: AbortSignal;
-  /** For all steps together. */
+  /** The time limit of all steps together. */
   timeoutMs: number;
 }
 
@@ -28,7 +28,7 @@ const methodNotFound = -32601;
 
 const longestDetail = 300;
 
-/** The lists of a server, by the step that reads them. */
+/** The lists of a server, each with the step that reads it. */
 const lists = [
   { step: 'tools', capability: 'tools', method: 'tools/list', one: 'tool' },
   { step: 'resources', capability: 'resources', method: 'resources/list', one: 'resource' },
@@ -42,10 +42,10 @@ const lists = [
 ] as const;
 
 /**
- * Examines a server step by step: whether something answers at its URL, whether that introduces itself as an MCP server, and
- * whether it lists what it declares. `started` replaces the first step for a server that the caller has started.
+ * Examines a server step by step: checks if its URL answers, if the answer is that of an MCP server, and if the server lists everything
+ * that it declares. `started` replaces the first step if the caller has started the server.
  *
- * @throws the signal's reason once it aborts; whatever the server does is a finding
+ * @throws the signal's reason once it aborts; every misbehaviour of the server is a finding
  */
 export async function diagnoseServer(
   target: Target,
@@ -55,7 +55,7 @@ export async function diagnoseServer(
   const found = started === undefined ? await probe(target, examination) : { check: started, probe: null };
   if (found.check.status === 'error') return createFailedDiagnosis(found.check, found.probe);
   const opened = await examination
-    // The gate tests no server that redirects.
+    // The gate does not test servers that redirect.
     .run((signal) => openSession(target, { clock: limits.clock, signal, followsRedirects: false }))
     .catch((error: unknown) => {
       limits.signal.throwIfAborted();
@@ -66,11 +66,11 @@ export async function diagnoseServer(
   return await examineSession(session, found, examination);
 }
 
-/** Runs the steps of one examination within its time. */
+/** Runs the steps of one examination within its time limit. */
 interface Examination {
-  /** Of the caller. */
+  /** The signal of the caller. */
   signal: AbortSignal;
-  /** @throws what the step throws, or an error that says how long it took */
+  /** @throws the error of the step, or an error that says how long it took */
   run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
@@ -98,7 +98,7 @@ function startExamination({ clock, signal, timeoutMs }: Limits): Examination {
   };
 }
 
-/** Asks with a bare GET, which healthy servers refuse: any answer shows that something is there. */
+/** Sends a bare GET, which healthy servers refuse: any answer shows that a server is there. */
 async function probe(target: Target, examination: Examination): Promise<{ check: DoctorCheck; probe: Probe | null }> {
   const { origin, pathname } = new URL(target.url);
   const url = `${origin}${pathname}`;
@@ -130,7 +130,7 @@ async function probe(target: Target, examination: Examination): Promise<{ check:
   }
 }
 
-/** The diagnosis of a server that answers, and with which there is no session. */
+/** Makes the diagnosis of a server that answers but opens no session. */
 function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Probe | null }): Diagnosis {
   const failed = createFailedDiagnosis(found.check, found.probe);
   const status = error instanceof SdkHttpError ? error.status : undefined;
@@ -168,7 +168,7 @@ function explainRefusal(error: unknown, found: { check: DoctorCheck; probe: Prob
   };
 }
 
-/** Where a message was redirected, without the query; null for another error. The SDK says it in its message alone. */
+/** Finds the target of a redirect, without the query; null for another error. The SDK reports it only in its message. */
 function findRedirect(error: unknown): string | null {
   if (!(error instanceof SdkHttpError) || error.status < 300 || error.status >= 400) return null;
   const [, url] = /^Error POSTing to endpoint: Redirect .*?(https?:\/\/\S+)/.exec(error.message) ?? [];
@@ -186,7 +186,7 @@ function describeChallenge(status: number, answer: Probe | null): string {
   return `The server refuses requests with HTTP ${status}.${asks}${needs}${metadata}`;
 }
 
-/** How a server introduced itself, under the names of the protocol. */
+/** Describes the server's introduction of itself, under the names of the protocol. */
 export function describeServer({
   handshake,
   capabilities,
@@ -249,7 +249,7 @@ async function readList(
     return { items, check: { status: 'ok', detail: `${formatCount(items.length, one)}.` } };
   } catch (error) {
     examination.signal.throwIfAborted();
-    // A server with resources need not have templates of them.
+    // A server with resources need not have resource templates.
     if (method === 'resources/templates/list' && error instanceof JsonRpcError && error.code === methodNotFound) {
       return { items: [], check: { status: 'skipped', detail: 'The server has no resource templates.' } };
     }
@@ -267,7 +267,7 @@ function describeCapabilities(capabilities: JsonObject): string {
   return names.length === 0 ? 'It declares none.' : `${clipText(names.join(', '), longestDetail)}.`;
 }
 
-/** A sentence; never the query of the URL, which may be a key. */
+/** Describes an error in a sentence, without the query of the URL, which may be a key. */
 function describeFailure(error: unknown, target?: Target): string {
   const text = error instanceof GateError ? error.message : describeUnreachable(error);
   const { search = '' } = target === undefined ? {} : new URL(target.url);

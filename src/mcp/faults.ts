@@ -13,23 +13,23 @@ import { describeMalformedMessage } from './malformed-message.ts';
 import { ExcessError } from './traffic-budget.ts';
 
 /**
- * Why a call has no result: `answered` when the server refused it, `malformed` when it gave something that is no tool
- * result, `excessive` when it sent too much, all of which are the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
- * `claimsEnd`: the answer says that the server's process is gone. A bridge says so, and a hostile server can; it counts only
- * where a witness of the process agrees.
+ * The reason why a call has no result. `answered`: the server refused it. `malformed`: the server returned an invalid tool result.
+ * `excessive`: the server sent too much. These three fail the case. `unreachable`: no answer came at all, so that the case cannot be
+ * judged. `claimsEnd`: the answer says that the server's process has ended. A bridge sends this, but a hostile server can, too; it counts
+ * only if a witness of the process confirms it.
  */
 export type CallFault =
   | { kind: 'answered'; message: string; code: number | null; claimsEnd: boolean }
-  /** The message points at what is wrong in the result. */
+  /** The message points at the mistake in the result. */
   | { kind: 'malformed'; message: string }
   /** The server crossed a limit, which ends the session; the message is a sentence. */
   | { kind: 'excessive'; message: string }
   | { kind: 'unreachable'; message: string };
 
-/** What a bridge puts into the error data when the process behind it is gone: the call has no answer. */
+/** A bridge sends this in the error data if its process has ended and the call has no answer. */
 const serverExitedReason = 'server_exited';
 
-/** The errors of the SDK that describe an answer. All others are about getting one. */
+/** The SDK's errors that describe an answer. All others mean that there was none. */
 const answeredCodes: ReadonlySet<string> = new Set([
   SdkErrorCode.UnsupportedResultType,
   SdkErrorCode.InputRequiredRoundsExceeded,
@@ -39,10 +39,10 @@ const answeredCodes: ReadonlySet<string> = new Set([
 
 const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ message: z.string().min(1) }) });
 
-/** The API keeps no more of a reason. */
+/** The longest reason that the API stores. */
 const longestReason = 600;
 
-/** Sorts what a tool call was rejected with. */
+/** Classifies the error of a tool call. */
 export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof ExcessError) return { kind: 'excessive', message: error.message };
   if (error instanceof JsonRpcError) {
@@ -68,26 +68,29 @@ export function classifyCallFault(error: unknown): CallFault {
   return { kind: 'unreachable', message: describeUnreachable(error) };
 }
 
-/** The SDK's words for a request that its client may not answer are for the author of the client; null for another error. */
+/**
+ * Rewords the SDK's error for a request that its client does not offer; the SDK writes it for the author of the client. Null for another
+ * error.
+ */
 function describeRefusedInput({ code, data }: SdkError): string | null {
   const method = isRecord(data) ? data['method'] : undefined;
   if (code !== SdkErrorCode.CapabilityNotSupported || typeof method !== 'string') return null;
   return `The server asks for ${method}, which this client does not offer.`;
 }
 
-/** Whether the SDK could not read what arrived as a message. A body that breaks off is another error: a TypeError of fetch. */
+/** Checks if the SDK could not read the received text as a message. A body that breaks off causes another error: a TypeError of fetch. */
 export function isUnreadableMessage(error: unknown): error is Error {
   return error instanceof SyntaxError || error instanceof z.ZodError;
 }
 
-/** Says what is wrong with a message that cannot be read, as the end of a sentence about the response. */
+/** Describes the mistake in an unreadable message, as the end of a sentence about the response. */
 export function describeUnreadable(error: Error): string {
   return error instanceof SyntaxError
     ? `text that is not JSON: ${error.message}.`
     : 'JSON that is no JSON-RPC 2.0 message.';
 }
 
-/** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */
+/** Describes why no answer arrived. It quotes only the message of a JSON-RPC error, never an error page. */
 export function describeUnreachable(error: unknown): string {
   if (!(error instanceof SdkHttpError)) return describeNoResponse(error);
   const status = `it answered HTTP ${error.status}`;
@@ -96,7 +99,7 @@ export function describeUnreachable(error: unknown): string {
   return error.status === 404 ? `${status} (no such session or path)` : status;
 }
 
-/** Of an error that is not about an HTTP status. */
+/** Describes an error that is not about an HTTP status. */
 export function describeNoResponse(error: unknown): string {
   if (error instanceof SseError) {
     const { code } = error;
@@ -114,7 +117,7 @@ function readErrorMessage(body: unknown): string | null {
   return errorBodySchema.safeParse(tryParseJson(body)).data?.error.message ?? null;
 }
 
-/** The status with which a server let a request in no further, 401 or 403; null for any other error. */
+/** Reads the status with which a server refused access, 401 or 403; null for any other error. */
 export function readRefusalStatus(error: unknown): 401 | 403 | null {
   if (error instanceof SseError && (error.code === 401 || error.code === 403)) return error.code;
   if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403)) return error.status;

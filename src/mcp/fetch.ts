@@ -6,19 +6,19 @@ import { createTrafficBudget, type TrafficBudget } from './traffic-budget.ts';
 /** Node gives up on a response after five silent minutes; a tool may take as long as its case allows. */
 const unlimitedAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
-/** What the end of a session may be answered with. */
+/** The limits of the answer to the end of a session. */
 const goodbyeLimits = { bytes: 64 * 1024, events: 100, values: 10_000, structures: 10_000, depth: 100, requests: 1 };
 
 /**
- * Requests of one session that may wait for their responses. A server that asks its client for thousands of things at once would
- * otherwise fill the queue of connections, and the end of the session would not get through.
+ * The most requests of one session that may wait for their responses. A server that sends its client thousands of requests at once would
+ * otherwise fill the queue of connections, and block the request that ends the session.
  */
 const maxWaiting = 16;
 
 /**
- * Makes the fetch of a session: without time limits of its own, since the iteration has one, and within the budget. It follows no
- * redirects: the SDK does, within the origin. The end of the session is sent whatever was spent, because a server may keep a process
- * for each. A `dispatcher` makes its connections; one that all sessions share unless given.
+ * Makes the fetch of a session. It has no time limit, since the iteration has one, and counts towards the budget. It follows no
+ * redirects: the SDK does, within the origin. The request that ends the session ignores the budget, because a server may keep a process
+ * for each session. `dispatcher` makes the connections; by default all sessions share one.
  */
 export function createFetch(budget: TrafficBudget, dispatcher: Dispatcher = unlimitedAgent): FetchLike {
   let waiting = 0;
@@ -49,7 +49,7 @@ export function createFetch(budget: TrafficBudget, dispatcher: Dispatcher = unli
 
 /** Requests that count towards one budget, and end with it. */
 interface Channel {
-  /** @throws {ExcessError} when the request is one too many. */
+  /** @throws {ExcessError} if the request exceeds the limit. */
   prepare(init: RequestInit): ExchangeRequest;
   send(url: string | URL, request: ExchangeRequest): Promise<Response>;
 }

@@ -14,14 +14,14 @@ import { type Handshake, modernVersion, type ProtocolEra } from './protocol.ts';
 import { tasksExtension } from './tasks.ts';
 import type { TrafficBudget } from './traffic-budget.ts';
 
-/** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
+/** The most pages of one list. A longer list counts as endless. */
 const listMaxPages = 1000;
 
-/** How often a server may ask for input before it answers one call; scripts are shorter, and a server could ask without end. */
+/** The most requests for input before a server answers one call. Scripts are shorter, and a server could ask without end. */
 const maxInputRounds = 100;
 
 /**
- * How long a client waits for the stream that it opens after the handshake, in milliseconds. Some servers send the headers of that stream
+ * The longest wait for the stream that a client opens after the handshake, in milliseconds. Some servers send the headers of that stream
  * only with its first event.
  */
 const streamTimeoutMs = 500;
@@ -34,15 +34,14 @@ export interface ConnectedClient {
 }
 
 /**
- * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed. With a `stream`, it waits for
- * that as well: a server built with the official SDK asks its client over it, and drops what it asks before the stream is open.
+ * Makes a client and completes the handshake of one era over HTTP. Closes the client if the handshake fails. With a `stream`, it also
+ * waits for the stream: a server built with the official SDK sends its requests over it, and drops them before the stream is open.
  *
- * It announces the abilities that it has functions for, and tasks, and refuses what else a server asks of it. In the older revision, a
- * client that calls tools as tasks announces nothing for them; it announces that it runs the requests of its server as tasks, for which
- * the transport has to be prepared (`runTasksForServer`).
+ * It announces the abilities that have functions, and tasks, and refuses every other request of the server. In the legacy era, a client
+ * that calls tools as tasks announces nothing for them; but it announces that it runs the requests of its server as tasks, which requires
+ * a prepared transport (`runTasksForServer`).
  *
- * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit,
- *   or the signal's reason
+ * @throws the SDK's or fetch's error if the handshake fails, {ExcessError} if the server crosses a limit, or the signal's reason
  */
 export async function connectClient(
   transport: Transport,

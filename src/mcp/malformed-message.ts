@@ -2,7 +2,7 @@ import { escapePointerToken } from '../base/json-pointer.ts';
 import { z } from 'zod';
 import { tryParseJson } from '../base/json.ts';
 
-/** How many mistakes of one result are named; the rest is counted. */
+/** The most mistakes of one result that are listed; the others are counted. */
 const maxMistakes = 3;
 
 const issueSchema = z.object({
@@ -10,14 +10,14 @@ const issueSchema = z.object({
   path: z.array(z.union([z.string(), z.number()])),
   message: z.string(),
   values: z.array(z.unknown()).optional(),
-  /** Of a union: what is wrong with each of its alternatives. */
+  /** The mistakes of each alternative of a union. */
   errors: z.array(z.array(z.unknown())).optional(),
 });
 type Issue = z.infer<typeof issueSchema>;
 
 /**
- * Says in one sentence what the MCP SDK says of a message that is not valid: `/content/0/text: expected string, received number`.
- * The SDK puts its validator's issues into the error as JSON; null for any other text.
+ * Describes in one sentence why a message is invalid, from the MCP SDK's error: `/content/0/text: expected string, received number`. The
+ * SDK puts the issues of its validator into the error as JSON; null for any other text.
  */
 export function describeMalformedMessage(text: string): string | null {
   const issues = readIssues(text.replace(/^Invalid result for \S+: /, ''));
@@ -41,7 +41,7 @@ function describeIssue(issue: Issue, base: ReadonlyArray<string | number>): stri
   return [pointer === '' ? describeWrong(issue) : `${pointer}: ${describeWrong(issue)}`];
 }
 
-/** The mistakes of the alternative that the value's `type` names; where it names none, the types that there are. */
+/** Lists the mistakes of the alternative that the value's `type` names; if it names none, the valid types. */
 function describeUnion(alternatives: readonly Issue[][], path: ReadonlyArray<string | number>): string[] {
   const [meant] = alternatives
     .filter((issues) => issues.length > 0 && !issues.some(isAboutType))

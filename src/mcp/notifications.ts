@@ -2,13 +2,13 @@ import type { Client } from '@modelcontextprotocol/client';
 import { type CallUpdate, changingLists, type LogLevel, type ServerNotification } from '../model/notification.ts';
 import type { ProtocolEra } from './protocol.ts';
 
-/** What a session asks its server to report. */
+/** The notifications that a session asks its server for. */
 export interface Watch {
-  /** The least severe level; null leaves it to the server. */
+  /** The least severe level; null lets the server decide. */
   logLevel: LogLevel | null;
-  /** Whether the client announces that it shows apps, without which a server may declare none. */
+  /** True if the client announces that it shows apps; otherwise a server need not declare any. */
   apps: boolean;
-  /** Whether changes of lists matter. In 2026-07-28, a server reports them only to clients that ask. */
+  /** True if changes of lists matter. In 2026-07-28, a server reports them only to clients that ask. */
   lists: boolean;
   onNotification: (notification: ServerNotification) => void;
 }
@@ -16,12 +16,12 @@ export interface Watch {
 export const watchNothing: Watch = { logLevel: null, lists: false, apps: false, onNotification: () => {} };
 
 /**
- * Makes the token under which the progress of a call is reported. It stays valid until the session ends: what a task reports may
- * arrive after its result.
+ * Makes the token for reports of a call's progress. It stays valid until the session ends, since a task may report progress after its
+ * result.
  */
 export type OpenProgress = (onUpdate: (update: CallUpdate) => void) => number;
 
-/** Receives the progress of calls, log messages and changes of lists. To be called before the client connects. */
+/** Receives the progress of calls, log messages and changes of lists. Call it before the client connects. */
 export function receiveNotifications(client: Client, { onNotification }: Pick<Watch, 'onNotification'>): OpenProgress {
   const routes: Array<(update: CallUpdate) => void> = [];
   client.setNotificationHandler('notifications/progress', ({ params }) => {
@@ -40,7 +40,7 @@ export function receiveNotifications(client: Client, { onNotification }: Pick<Wa
 }
 
 /**
- * Asks a connected server for what the session watches. A server that refuses may still report some of it.
+ * Asks a connected server for the notifications of the session. A server that refuses may still send some of them.
  *
  * @throws the signal's reason
  */

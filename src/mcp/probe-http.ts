@@ -15,13 +15,13 @@ import { createTransport, endSession } from './transport.ts';
 
 const retryDelayMs = 100;
 
-/** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
+/** A server that accepts a connection and stays silent is asked again; some listen before they can answer. */
 const attemptTimeoutMs = 10_000;
 
-/** The longest timer there is: the SDK has no clock but the machine's, so that another limit holds. */
+/** The longest possible timer. It turns off the SDK's own limit, which ignores the injected clock. */
 const noSdkTimeoutMs = 2 ** 31 - 1;
 
-/** What one attempt may be answered with: a handshake is short, and its server may not be one of MCP. */
+/** The limits of the answer to one attempt: a handshake is short, and the server may not be an MCP server. */
 const attemptLimits = {
   bytes: 4 * 1024 * 1024,
   events: 1000,
@@ -31,24 +31,24 @@ const attemptLimits = {
   requests: 20,
 };
 
-/** What the last response of a failed handshake was. */
+/** The last response of a failed handshake. */
 export interface LastResponse {
   status: number;
-  /** Where a redirect leads, as the server wrote it; null for other responses. */
+  /** The target of a redirect, as the server wrote it; null for other responses. */
   location: string | null;
-  /** What the server asks for, as it wrote it; null where it does not say. */
+  /** The `WWW-Authenticate` header, as the server wrote it; null if there is none. */
   wwwAuthenticate: string | null;
 }
 
-/** A handshake over HTTP that failed. The message says why in a few words, and never quotes a whole page. */
+/** A handshake over HTTP that failed. The message gives the reason in a few words, and never quotes a whole page. */
 export class HandshakeError extends Error {
-  /** Null where nothing answered. */
+  /** Null if the server did not answer. */
   readonly response: LastResponse | null;
-  /** The revisions that the server offers instead of the one that was asked for; null where it failed for another reason. */
+  /** The revisions that the server offers instead of the wanted one; null if the handshake failed for another reason. */
   readonly offered: readonly string[] | null;
 
   constructor(message: string, details: { response: LastResponse | null; offered?: readonly string[] | null }) {
-    // Without a cause: what the SDK throws quotes whole pages.
+    // Keeps no cause: the SDK's errors quote whole pages.
     super(message);
     this.response = details.response;
     this.offered = details.offered ?? null;
@@ -58,20 +58,19 @@ export class HandshakeError extends Error {
 export interface ProbeOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** `auto` unless given. */
+  /** The protocol to ask for; by default `auto`. */
   protocol?: ProtocolChoice;
-  /** Whether it is asked over HTTP+SSE alone. */
+  /** True if the server is asked over HTTP+SSE only. */
   isSse?: boolean | undefined;
-  /** Makes the connections; that of all sessions unless given. */
+  /** Makes the connections; by default the dispatcher that all sessions share. */
   dispatcher?: Dispatcher;
-  /** What lets the requests in; none unless given. */
+  /** The access for the requests; none by default. */
   access?: ServerAccess | null | undefined;
 }
 
 /**
- * Asks the server at `url` to introduce itself until it does, whatever it answers meanwhile. A bare GET would not do: healthy
- * servers answer it with 400. `onFailure` hears why each attempt failed; it ends the wait by throwing. Else only an answer or the
- * signal does.
+ * Asks the server at `url` to introduce itself until it does. A bare GET would not suffice: healthy servers answer it with 400.
+ * `onFailure` gets the reason of each failed attempt, and may throw to end the wait. Otherwise only an answer or the signal ends it.
  */
 export async function waitForHttpServer(
   url: string,
@@ -90,11 +89,11 @@ export async function waitForHttpServer(
 }
 
 /**
- * Asks the server at `url` once to introduce itself, in the one era and then in the other. One that refuses both as servers of
- * 2024-11-05 do is asked over HTTP+SSE.
+ * Asks the server at `url` once to introduce itself, in one era and then in the other. If it refuses both as servers of 2024-11-05 do, it
+ * is asked over HTTP+SSE.
  *
- * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
- * @throws {ServerStartError} when there is no token for it
+ * @throws {HandshakeError} if it does not, or only in a revision that is not wanted.
+ * @throws {ServerStartError} if there is no token for it
  */
 export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
   const { protocol = 'auto', isSse = false } = options;
@@ -106,7 +105,7 @@ export async function probeHttpServer(url: string, options: ProbeOptions): Promi
   const [first, second] = listEras(protocol);
   const refused = await tryEra(url, first, options);
   if (!(refused instanceof HandshakeError)) return requireWanted(refused, protocol);
-  // Nothing refused the handshake if nothing is there.
+  // If nothing answered, another era would not help.
   if (refused.response === null) throw refused;
   const other = await tryEra(url, second, options);
   if (other instanceof HandshakeError) {
@@ -121,7 +120,7 @@ export async function probeHttpServer(url: string, options: ProbeOptions): Promi
   return requireWanted(again instanceof HandshakeError ? other : again, protocol);
 }
 
-/** @throws {HandshakeError} when the handshake is in a revision that was not asked for. */
+/** @throws {HandshakeError} if the handshake is in a revision that is not wanted. */
 function requireWanted(handshake: Handshake, protocol: ProtocolChoice): Handshake {
   if (isWanted(handshake, protocol)) return handshake;
   throw createOfferError([handshake.protocolVersion], null);
@@ -138,7 +137,7 @@ const errorBodySchema = z.union([
   z.object({ message: messageSchema }).transform(({ message }) => message),
 ]);
 
-/** Says in a few words why a handshake failed: of a response the status and its own message, never a whole page. */
+/** Describes in a few words why a handshake failed: the status of a response and its message, never a whole page. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof SdkHttpError)) return describeNoResponse(error);
   const status = `it answered HTTP ${error.status}`;
@@ -146,12 +145,12 @@ function describeFailure(error: unknown): string {
   return message === undefined ? status : `${status}: ${message}`;
 }
 
-/** The message of a JSON-RPC error, or of an API's; undefined where the body is neither. */
+/** Reads the message of a JSON-RPC error, or of an API's; undefined if the body is neither. */
 function readMessage(body: unknown): string | undefined {
   return errorBodySchema.safeParse(tryParseJson(String(body))).data?.slice(0, longestMessage);
 }
 
-/** Resolves with the handshake, or with why there is none; rejects with the signal's reason, or where there is no token. */
+/** Resolves with the handshake, or with the reason why it failed. Rejects with the signal's reason, or if there is no token. */
 async function tryEra(
   url: string,
   era: ProtocolEra,
@@ -162,7 +161,7 @@ async function tryEra(
   const budget = createTrafficBudget(attemptLimits, 'for a handshake');
   const send = withAccess(createFetch(budget, dispatcher), access);
   const transport = createTransport(url, era, {
-    // The SDK would follow redirects within the origin. The run would not follow them with every request either.
+    // The SDK would follow redirects within the origin, but a run does not follow them with every request.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {
       const received = await send(target, init).catch((error: unknown) => {
@@ -201,10 +200,10 @@ async function tryEra(
   }
 }
 
-/** The revisions of a server that completed a handshake in none that the gate speaks; null where that is not what happened. */
+/** Reads the revisions of a server that completed a handshake in a revision that the gate does not speak; null for another error. */
 function readOffer(error: unknown): readonly string[] | null {
   if (error instanceof UnsupportedProtocolVersionError) return error.supported;
-  // The SDK has no class of its own for this one.
+  // The SDK has no class for this error.
   const [, version] = /protocol version is not supported: (\S{1,100})/.exec(describeError(error)) ?? [];
   return version === undefined ? null : [version];
 }

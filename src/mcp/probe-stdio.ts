@@ -19,7 +19,7 @@ import {
 
 /** A server on stdio that no client has initialized yet. */
 export interface StdioPeer {
-  /** Resolves with the response to the request; never while the server is silent. */
+  /** Resolves with the response to the request; does not settle while the server is silent. */
   request(method: string, params: JsonObject): Promise<StdioResponse>;
   notify(method: string, params: JsonObject): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface StdioResponse {
   /** Undefined for an error. */
   result: unknown;
   isError: boolean;
-  /** The message as it came. */
+  /** The message as the server sent it. */
   text: string;
 }
 
@@ -39,18 +39,18 @@ const discoverResultSchema = z.object({
   _meta: z.object({ [SERVER_INFO_META_KEY]: serverInfoSchema }).catch({ [SERVER_INFO_META_KEY]: {} }),
 });
 
-/** The outcome of a handshake with a server on stdio; `offered`: a handshake, in none of the wanted revisions. */
+/** The outcome of a handshake with a server on stdio. `offered`: the handshake succeeded, but in none of the wanted revisions. */
 export type StdioProbe =
   | { ok: true; handshake: Handshake }
   | { ok: false; answer: string }
   | { ok: false; offered: readonly string[] };
 
-/** What one request was answered with. */
+/** The answer to one request. */
 type Answer = Handshake | { offered: readonly string[] } | { text: string; isRefusal: boolean };
 
 /**
- * Asks a fresh server to `initialize` and, where it refuses that, to `server/discover` itself; the other way round where
- * 2026-07-28 is wanted. Resolves with what it answered; never while it is silent, so callers watch the clock and the process.
+ * Sends `initialize` to a fresh server and, if it refuses that, `server/discover`; in the reverse order if 2026-07-28 is wanted. Resolves
+ * with the answer. It does not settle while the server is silent, so callers have to watch the clock and the process.
  */
 export async function probeStdio(peer: StdioPeer, choice: ProtocolChoice): Promise<StdioProbe> {
   const [first, second] = listEras(choice);

@@ -8,26 +8,26 @@ import { createAuthFetch } from './client-credentials.ts';
 
 /** A client that holds a refresh token of an authorization server. */
 export interface RefreshGrant {
-  /** The authorization server: no other one is sent the token and the secret. */
+  /** The authorization server. No other server receives the token and the secret. */
   issuer: string;
   clientId: string;
   clientSecret: string | null;
   refreshToken: string;
-  /** The resource that the tokens are for; null where none was named. */
+  /** The resource that the tokens are for; null if none was named. */
   resource: string | null;
 }
 
 /** The tokens after a refresh. */
 export interface RefreshedTokens {
   accessToken: string;
-  /** The same as before where the authorization server gave no other. */
+  /** The same as before if the authorization server issued no new one. */
   refreshToken: string;
   scope: string | null;
-  /** Seconds; null where the authorization server does not say. */
+  /** Seconds; null if the authorization server does not name it. */
   lifetimeS: number | null;
 }
 
-/** Finds the authorization server that a server names in its metadata (RFC 9728); null where it names none that answers. */
+/** Finds the authorization server that a server names in its metadata (RFC 9728); null if there is none that answers. */
 export async function findIssuer(serverUrl: string, clock: Clock): Promise<string | null> {
   try {
     const found = await discoverOAuthServerInfo(serverUrl, { fetchFn: createAuthFetch(clock) });
@@ -40,7 +40,7 @@ export async function findIssuer(serverUrl: string, clock: Clock): Promise<strin
 /**
  * Gets a new access token (RFC 6749 §6).
  *
- * @throws the SDK's or fetch's error when the authorization server gives none
+ * @throws the SDK's or fetch's error if the authorization server issues none
  */
 export async function refreshTokens(
   { issuer, clientId, clientSecret, refreshToken, resource }: RefreshGrant,

@@ -3,9 +3,9 @@ import type { ServerVisit } from '../model/process-end.ts';
 import { createIterationBudget, openSession, type Session, type SessionOptions, type Target } from './session.ts';
 
 /**
- * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the
- * transport's specification). That happens only while no request but that of a list of tools has an answer: later, the server's state for the session is part of
- * what the case tests. A process that ended is not opened again: its end is evidence about the case.
+ * Opens a session that opens itself once more if the server has forgotten it (HTTP 404, see "Session Management" in the transport's
+ * specification). It does so only before the first answer, lists of tools not counted: later, the server's state for the session is part
+ * of the case's test. It does not open again after the process has ended, because that end is evidence about the case.
  *
  * @throws the same as `openSession`.
  */

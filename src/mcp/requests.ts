@@ -1,7 +1,7 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { ProtocolError } from '../base/errors.ts';
 
-/** What a client may ask a server for, tool calls apart. */
+/** The requests of a client to a server, except tool calls. */
 export type ServerRequest =
   | { method: 'resources/read'; params: { uri: string } }
   | { method: 'prompts/get'; params: { name: string; arguments: Record<string, string> } }
@@ -15,7 +15,7 @@ export type ServerRequest =
     }
   | {
       method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
-      /** Only the page behind this cursor, or the first one; all pages unless given. */
+      /** Requests only the page at this cursor, or the first page without one. Without `page`, all pages are read. */
       page?: { cursor?: string };
     }
   | { method: 'ping' };
@@ -30,15 +30,16 @@ const capabilities = {
   'completion/complete': 'completions',
 } as const;
 
-/** As the SDK takes them, and the span that the server's own spans go below. */
+/** The SDK's options, with the parent for the server's own spans. */
 export interface TracedOptions extends RequestOptions {
   traceParent?: string | undefined;
 }
 
 /**
- * Makes a request, of a list for all its pages unless one is named. In 2026-07-28, which has no ping, `ping` asks the server to describe itself.
+ * Sends a request; for a list, it reads all pages unless one is named. 2026-07-28 has no ping, so there `ping` asks the server to
+ * describe itself.
  *
- * @throws {ProtocolError} where the server does not declare the capability that the request needs
+ * @throws {ProtocolError} if the server does not declare the capability that the request needs
  * @throws the SDK's errors
  */
 export async function sendRequest(
@@ -51,7 +52,7 @@ export async function sendRequest(
   if (capability !== null && client.getServerCapabilities()?.[capability] === undefined) {
     throw new ProtocolError(`the server declares no capability \`${capability}\`, which ${method} needs`);
   }
-  // Of what the SDK has in its cache, nothing says how the server answers now.
+  // Bypasses the SDK's cache, which does not show how the server answers now.
   const uncached = { ...options, cacheMode: 'bypass' } as const;
   const traced = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
   if ('page' in request) return await client.request({ method: request.method, params: request.page }, options);
@@ -71,7 +72,7 @@ export async function sendRequest(
     case 'prompts/list':
       return await client.listPrompts(traced, uncached);
     case 'ping':
-      // The SDK gives these two no `_meta`.
+      // The SDK sends these two without `_meta`.
       return client.getProtocolEra() === 'modern' ? await client.discover(options) : await client.ping(options);
   }
 }

@@ -1,16 +1,16 @@
-/** What a response held so far. */
+/** The counts of a response so far. */
 export interface ResponseScan {
   /** Messages: events of a stream, or the items of a JSON array. */
   events: number;
-  /** Arrays, objects and their members, whether or not anything reads them. */
+  /** Arrays, objects and their members, even if nothing reads them. */
   values: number;
-  /** The most arrays and objects in one message; a batch is one. */
+  /** The most arrays and objects in one message; a batch is one message. */
   structures: number;
   /** The most arrays and objects around one value. */
   depth: number;
 }
 
-/** Counts in the bytes of a response, before anything is made of them. */
+/** Counts in the bytes of a response, before they are parsed. */
 export interface ResponseScanner {
   readonly found: Readonly<ResponseScan>;
   scan(chunk: Uint8Array): void;
@@ -19,7 +19,7 @@ export interface ResponseScanner {
 const [lineFeed, carriageReturn, quote, comma, backslash] = [10, 13, 34, 44, 92];
 const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
-/** Reads a body as JSON, or as an event stream whose events hold JSON. Neither needs to be well-formed. */
+/** Reads a body as JSON, or as an event stream with JSON in its events. Neither needs to be well-formed. */
 export function createResponseScanner({ isEventStream }: { isEventStream: boolean }): ResponseScanner {
   const found: ResponseScan = { events: 0, values: 0, structures: 0, depth: 0 };
   let depth = 0;
@@ -31,7 +31,7 @@ export function createResponseScanner({ isEventStream }: { isEventStream: boolea
   let previous = 0;
 
   const endLine = (byte: number) => {
-    // A string of JSON has no line breaks.
+    // A JSON string has no line breaks.
     isInString = false;
     isEscaped = false;
     if (byte === lineFeed && previous === carriageReturn) return;

@@ -19,65 +19,65 @@ import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBud
 import { watchTraffic } from './traffic.ts';
 import { createTransport, endSession, watchStream } from './transport.ts';
 
-/** An MCP server reachable over HTTP, and what the cases call it. */
+/** An MCP server that is reachable over HTTP, with the name that cases use for it. */
 export interface Target {
   url: string;
   serverName: string;
   protocol: EraChoice;
   headers?: Record<string, string>;
-  /** What lets its requests in; none unless given. */
+  /** The access for its requests; none by default. */
   access?: ServerAccess | null | undefined;
 }
 
-/** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
+/** One MCP session; each iteration uses one. Disposing it ends the session on the server, too. */
 export interface Session extends AsyncDisposable {
-  /** Undefined where the protocol or the server has no sessions. */
+  /** Undefined if the protocol or the server has no sessions. */
   readonly id: string | undefined;
   readonly handshake: Handshake;
-  /** As the server declared them. */
+  /** The capabilities that the server declared. */
   readonly capabilities: JsonObject;
-  /** How the server says that it is used; null where it says nothing. */
+  /** The server's instructions for its use; null if there are none. */
   readonly instructions: string | null;
-  /** What its client announced: its abilities, and `apps` where it shows those. */
+  /** The capabilities that the client announced: its abilities, and `apps` if it shows them. */
   readonly offered: ReadonlyArray<Ability | 'apps'>;
-  /** The limit that the server crossed, after which the session is over; null while there is none. */
+  /** The limit that the server crossed, which ended the session; null if there is none. */
   readonly excess: ExcessError | null;
   /**
-   * Calls a tool once, below the span that `traceParent` names, and waits for the end of its task where it runs as one. Rejects with
-   * the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
+   * Calls a tool once, below the span that `traceParent` names. If the call runs as a task, it waits for the end of the task. Rejects
+   * with the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
    */
   callTool: ToolCaller['call'];
-  /** How often the server has reported that its list of tools changed. */
+  /** The number of times that the server has reported a change of its tools. */
   readonly toolListChanges: number;
-  /** Whether a tool can run as a task here if it requires that. */
+  /** True if a tool that requires a task can run here. */
   readonly hasTasks: boolean;
   /**
-   * Lists the tools of the server, all pages, always with a request: from a list that it knows, the SDK would judge results
-   * itself and withhold the ones that break their schema.
+   * Lists all tools of the server. It always sends a request and bypasses the SDK's cache: with a known list, the SDK would validate
+   * results itself and withhold those that violate their schema.
    */
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
-  /** Makes any other request and returns its result. Rejects as `callTool` does, and where the server lacks the capability. */
+  /** Sends any other request and returns its result. Rejects as `callTool` does, and if the server lacks the capability. */
   request(request: ServerRequest, options: TracedOptions & { signal: AbortSignal }): Promise<unknown>;
   /** Asks the server to report changes of a resource. Rejects as `request` does. */
   subscribe(uri: string, options: { signal: AbortSignal }): Promise<void>;
-  /** Waits for a change of a resource that the server reports, and that no earlier wait resolved with. */
+  /** Waits for a reported change of a resource that no earlier wait returned. */
   waitForUpdate(uri: string, options: { signal: AbortSignal }): Promise<void>;
 }
 
-/** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
+/** The time limit for ending a session, in milliseconds; a server that does not answer in time keeps its session. */
 const closeTimeoutMs = 2000;
 
-/** The SDK's own limit per request is 60 s; the signal is the only limit here, so its timer is set out of the way. */
+/** The SDK's default limit per request is 60 s. Here only the signal limits a request, so this is the longest possible timer. */
 const sdkTimeoutMs = 2 ** 31 - 1;
 
-/** A server may ask for its stream to be opened again at once, without end. */
+/** A server may ask the client to reopen its stream immediately, again and again. */
 const minReconnectDelayMs = 100;
 
 /**
- * Opens a session with the target and completes the handshake. With `auto`, eras come in
- * the order in which a server is asked when it is started, HTTP+SSE last.
+ * Opens a session with the target and completes the handshake. With `auto`, it tries the eras in the same order as the probe of a
+ * starting server, HTTP+SSE last.
  *
- * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
+ * @throws the SDK's or fetch's error if the handshake fails, {ExcessError} if the server crosses a limit, or the signal's reason.
  */
 export async function openSession(target: Target, options: SessionOptions): Promise<Session> {
   const { signal, budget = createIterationBudget() } = options;
@@ -113,24 +113,24 @@ export interface SessionOptions {
   clock: Clock;
   signal: AbortSignal;
   budget?: TrafficBudget;
-  /** What the server is asked to report; nothing unless given. */
+  /** The notifications to ask the server for; none by default. */
   watch?: Watch;
-  /** What the client answers the server; nothing unless given. */
+  /** The client's answers to requests of the server; none by default. */
   abilities?: ClientAbilities;
-  /** How long the server keeps a task, in milliseconds. */
+  /** The time to live of a task on the server, in milliseconds. */
   taskTtlMs?: number;
-  /** Whether requests without access follow redirects within the origin; they do unless given. */
+  /** True if requests without access follow redirects within the origin, which is the default. */
   followsRedirects?: boolean;
 }
 
 const defaultTaskTtlMs = 3_600_000;
 
-/** What a server may send in one iteration, over all sessions of it. */
+/** Makes the budget for a server's traffic in one iteration, over all of its sessions. */
 export function createIterationBudget(): TrafficBudget {
   return createTrafficBudget(iterationLimits, 'for one iteration');
 }
 
-/** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
+/** Checks if no response arrived. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
 export function isNetworkFailure(error: unknown): boolean {
   if (error instanceof SseError) return error.code === undefined;
   return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
@@ -152,7 +152,7 @@ async function openSessionAs(
     },
     requestInit: {
       ...(target.headers !== undefined && { headers: target.headers }),
-      // The SDK would follow redirects within the origin.
+      // Otherwise the SDK would follow redirects within the origin.
       ...((target.access != null || !followsRedirects) && { redirect: 'manual' }),
     },
   });
@@ -181,7 +181,7 @@ async function openSessionAs(
   const resources = watchResources(client);
   const { logLevel } = watch;
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
-  /** Sends a request until it has an answer, and reports what the server needed and was not offered. */
+  /** Sends a request and waits for its answer. If it fails because of a capability that was not announced, it reports that. */
   const request = async <T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     try {
       return await race(Promise.race([send(), traffic.lost]), { signals: [signal, budget.signal] });
@@ -239,19 +239,19 @@ async function openSessionAs(
         caller.cancelTasks(),
         tasksForServer?.cancelTasks(),
       ]).then(() => endSession(transport));
-      // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      // If a session cannot be ended, the server has to remove it; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),
         { timeout: { clock, afterMs: closeTimeoutMs, onTimeout: () => {} } },
       );
       closed.abort('closed');
-      // After the server ended the stream, the client has no transport any more, which still waits to open the stream again.
+      // If the server has ended the stream, the client has no transport any more; but the transport still waits to reopen the stream.
       await (client.transport === undefined ? transport : client).close();
     },
   };
 }
 
-/** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */
+/** Checks if a call was refused until the user has opened URLs (-32042), and the user agrees to open each of them. */
 async function acceptsUrls(error: unknown, { elicitation }: ClientAbilities): Promise<boolean> {
   if (!(error instanceof UrlElicitationRequiredError) || elicitation === undefined) return false;
   if (error.elicitations.length === 0) return false;

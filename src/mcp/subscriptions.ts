@@ -6,12 +6,12 @@ export interface Subscriptions {
   /**
    * Asks the server to report changes of a resource.
    *
-   * @throws {ProtocolError} where the server has no subscriptions, or does not take this one
+   * @throws {ProtocolError} if the server has no subscriptions, or refuses this one
    * @throws the SDK's errors
    */
   subscribe(uri: string, options: RequestOptions & { signal: AbortSignal }): Promise<void>;
   /**
-   * Resolves once the server has reported a change that no earlier wait resolved with: of the resource, or of one below it.
+   * Resolves once the server has reported a change of the resource, or of a resource below it, that no earlier wait returned.
    *
    * @throws {ProtocolError} once the server ends the subscription
    * @throws the signal's reason
@@ -25,11 +25,11 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-/** Receives the changes of resources that the server reports to this client, and has it subscribe to them. */
+/** Receives the changes of resources that the server reports to this client, and makes the client subscribe to them. */
 export function watchResources(client: Client): Subscriptions {
   const updates: string[] = [];
   const waiters = new Set<Waiter>();
-  /** Subscriptions that the server ended, by URI. */
+  /** The subscriptions that the server ended, by URI. */
   const ended = new Map<string, ProtocolError>();
   client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) => {
     const waiter = [...waiters].find(({ isMeant }) => isMeant(uri));

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../base/json.ts';
 
-/** Where a call's result carries the task that came instead of one. */
+/** The `_meta` key of a call's result for the task that the server returned instead of a result. */
 export const taskMetaKey = 'mcp-eval-ci/task';
 
 /** A request that waits for its answer. */
@@ -11,14 +11,14 @@ interface SentRequest {
 }
 
 /**
- * Puts the messages of the tasks extension (2026-07-28) into words that the SDK knows: it refuses a result that is a task, and answers
- * what a server asks of its client only in results that are `input_required`. A task becomes a result without content that carries
- * the task; the requests in a task become such a result of `tasks/get`, each once; and the repeated `tasks/get` that answers them
- * becomes `tasks/update`, whose empty answer reads as a task that works.
+ * Translates the messages of the tasks extension (2026-07-28) for the SDK, which refuses a task as a result, and answers a server's
+ * requests only in `input_required` results. A task becomes a result without content that carries the task. The requests of a task become
+ * an `input_required` result of `tasks/get`, each once. The repeated `tasks/get` with their answers becomes `tasks/update`, and its empty
+ * answer reads as a working task.
  */
 export function translateTaskMessages(transport: Transport): void {
   const sent = new Map<RequestId, SentRequest>();
-  /** Of every task, the requests that were passed on: a server repeats them until it has the answers. */
+  /** The requests of each task that were passed on: a server repeats them until it has the answers. */
   const passed = new Map<string, Set<string>>();
 
   const readResult = ({ method, taskId }: SentRequest, result: Record<string, unknown>): Record<string, unknown> => {
@@ -39,7 +39,7 @@ export function translateTaskMessages(transport: Transport): void {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onmessage = (message) => {
     if ('method' in message || message.id === undefined) return deliver?.(message);
-    // The SDK numbers its requests, and takes "1" for 1.
+    // The SDK numbers its requests, and accepts "1" for 1.
     const id = Number(message.id);
     const request = sent.get(id);
     sent.delete(id);

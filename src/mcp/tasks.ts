@@ -14,7 +14,7 @@ import { taskStatuses } from '../model/notification.ts';
 /** The extension of MCP 2026-07-28 that lets a server answer a call with a task. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** What both eras say of a task; 2026-07-28 names times in other words, and puts the outcome of the task into it. */
+/** The fields of a task in both eras. 2026-07-28 uses other names for times, and adds the outcome of the task. */
 export const taskSchema = z.object({
   taskId: z.string().min(1),
   status: z.enum(taskStatuses),
@@ -28,35 +28,37 @@ export type Task = z.infer<typeof taskSchema>;
 
 const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
 
-/** Where a server does not say how often it wants to be asked. */
+/** The interval if the server names none. */
 const defaultPollMs = 1000;
 
-/** Whatever a server says: more often than this keeps it from its work, and more rarely makes an iteration wait for nothing. */
+/**
+ * The bounds of the interval, whatever a server asks for: more frequent polls keep it from its work, less frequent ones prolong an
+ * iteration.
+ */
 const shortestPollMs = 50;
 const longestPollMs = 10_000;
 
-/** The share of the time that a task has taken already, so that a long one takes hundreds of requests and not thousands. */
+/** The fraction of the elapsed time that a poll waits at least, so that a long task takes hundreds of requests and not thousands. */
 const pollShare = 1 / 50;
 
-/** How a task is followed. */
+/** The settings for following a task. */
 export interface TaskContext {
-  /** Whether the session speaks 2026-07-28. */
+  /** True if the session speaks 2026-07-28. */
   isModern: boolean;
   clock: Clock;
   signal: AbortSignal;
   /** Sends a request about the task. */
   request: (method: 'tasks/get' | 'tasks/result', params: { taskId: string }) => Promise<unknown>;
-  /** Hears of each state that differs from the one before it. */
+  /** Called with each state that differs from the previous one. */
   onChange: (task: Task) => void;
 }
 
 /**
- * Waits for the end of a task, and returns what the call came to. The requests that a server makes of its client meanwhile are
- * answered like all others: the older revision sends them while the client waits for the result, which it does from
- * `input_required` on.
+ * Waits for the end of a task, and returns the result of the call. Meanwhile, the server's requests to its client are answered as usual.
+ * A server of the legacy era sends them while the client waits for the result, so from `input_required` on this waits for the result.
  *
- * @throws what a call that is no task would: the error that the task failed with, a {ProtocolError} when the server cancelled it, or
- *   the signal's reason
+ * @throws the same errors as a call without a task: the error that the task failed with, a {ProtocolError} if the server cancelled it, or
+ * the signal's reason
  */
 export async function followTask(first: Task, context: TaskContext): Promise<CallToolResult> {
   const { isModern, clock, signal, request, onChange } = context;
@@ -73,7 +75,7 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
     if (status === 'completed' || status === 'failed') return await readOutcome(task, context);
     if (status === 'cancelled') throw new ProtocolError(`The server cancelled the task${describeMessage(task)}.`);
     if (status === 'input_required' && !isModern) return await requestResult(task, context);
-    // The answer to an update says nothing of it.
+    // The answer to an update names no interval, so the last one stays.
     askedMs = task.pollIntervalMs ?? task.pollInterval ?? askedMs;
     const elapsedMs = clock.monotonicMs() - startedAtMs;
     const delayMs = Math.min(Math.max(askedMs, shortestPollMs, elapsedMs * pollShare), longestPollMs);
@@ -82,14 +84,14 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
   }
 }
 
-/** @throws {SdkError} for what is no task */
+/** @throws {SdkError} if it is no task */
 export function readTask(value: unknown, method: string): Task {
   const read = taskSchema.safeParse(value);
   if (read.success) return read.data;
   throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for ${method}: ${JSON.stringify(read.error.issues)}`);
 }
 
-/** @throws {SdkError} for what is no result of a tool */
+/** @throws {SdkError} if it is no result of a tool */
 export function readToolResult(value: unknown, method: string): CallToolResult {
   const read = specTypeSchemas.CallToolResult['~standard'].validate(value);
   if (read.issues === undefined) return read.value;
@@ -104,7 +106,7 @@ async function readOutcome(task: Task, context: TaskContext): Promise<CallToolRe
   throw new JsonRpcError(error.code, error.message, error.data);
 }
 
-/** Of a task that failed, the result is an error even if it does not say so. */
+/** The result of a failed task is an error even if it does not say so. */
 async function requestResult(task: Task, { request }: TaskContext): Promise<CallToolResult> {
   const { taskId, status, statusMessage } = task;
   try {
@@ -116,7 +118,7 @@ async function requestResult(task: Task, { request }: TaskContext): Promise<Call
   }
 }
 
-/** Says that the task is what the error is about: a server may forget a task when its time to live is over. */
+/** Adds that the error is about the task: a server may forget a task after its time to live. */
 function explainLostTask(error: unknown): never {
   if (!(error instanceof JsonRpcError) || isRecord(error.data)) throw error;
   throw new JsonRpcError(error.code, `The server no longer knows the task: ${error.message}`, error.data);

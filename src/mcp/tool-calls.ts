@@ -9,31 +9,34 @@ import type { ProtocolEra } from './protocol.ts';
 import { taskMetaKey } from './task-messages.ts';
 import { followTask, readTask, readToolResult, type Task } from './tasks.ts';
 
-/** Whether a tool runs as a task (2025-11-25): always, where the client asks for it, or never. */
+/** Says if a tool runs as a task (2025-11-25): always, if the client asks for it, or never. */
 export type TaskSupport = 'required' | 'optional' | 'forbidden';
 
 export interface CallOptions {
   signal: AbortSignal;
   traceParent?: string | undefined;
-  /** What the tool declares. */
+  /** The tool's declaration. */
   taskSupport?: TaskSupport | undefined;
-  /** Hears of the call's progress, and of the states of its task. */
+  /** Called with the call's progress, and with the states of its task. */
   onUpdate?: ((update: CallUpdate) => void) | undefined;
 }
 
 /** Calls tools in one session. */
 export interface ToolCaller {
-  /** Whether a tool can run as a task where it requires that. */
+  /** True if a tool that requires a task can run. */
   readonly hasTasks: boolean;
-  /** Calls a tool once, and waits for the end of its task where it runs as one. */
+  /** Calls a tool once. If it runs as a task, waits for the end of the task. */
   call(toolName: string, args: JsonObject, options: CallOptions): Promise<CallToolResult>;
-  /** Cancels the tasks that were left before they ended. A server need not answer that in time. */
+  /** Cancels the tasks that have not ended. A server may not answer that in time. */
   cancelTasks(): Promise<void>;
 }
 
 const anyResult = z.looseObject({});
 
-/** `request`: how requests are sent; `taskTtlMs`: how long a server keeps a task for the client; `logLevel`: from which on it reports log messages. */
+/**
+ * `request` has the options for sending requests, `taskTtlMs` is the time to live of a task on the server, and `logLevel` is the least
+ * severe level of log messages to request.
+ */
 export function createToolCaller(
   client: Client,
   {
@@ -94,7 +97,7 @@ export function createToolCaller(
       }
       const asTask = { method: 'tools/call', params: { ...params, task: { ttl: taskTtlMs } } };
       const answer = await client.request(asTask, anyResult, limits);
-      // A server answers at once where it made no task, such as for arguments that it refuses.
+      // A server answers directly if it created no task, for example if it refuses the arguments.
       if (!isRecord(answer['task'])) return readToolResult(answer, 'tools/call');
       return await follow(readTask(answer['task'], 'tools/call'), options);
     },

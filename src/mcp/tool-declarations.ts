@@ -3,24 +3,24 @@ import { isRecord } from '../base/json.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { TaskSupport } from './tool-calls.ts';
 
-/** What a server declares about a tool. */
+/** A server's declaration of a tool. */
 export interface ToolDeclaration {
   description: string | null;
   inputSchema: JsonObject;
   outputSchema: JsonObject | null;
-  /** Null where the tool has none. */
+  /** Null if the tool has none. */
   annotations: JsonObject | null;
   isReadOnly: boolean;
   taskSupport: TaskSupport;
-  /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null where it declares none. */
+  /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null if it declares none. */
   appUri: string | null;
-  /** Whether apps may call it (`_meta.ui.visibility`). */
+  /** True if apps may call it (`_meta.ui.visibility`). */
   isForApps: boolean;
-  /** Whether models may be offered it (same). */
+  /** True if it may be offered to models (`_meta.ui.visibility`). */
   isForModels: boolean;
 }
 
-/** By name, in the order of the server's list; null where the server declares no tools capability. */
+/** Tools by name, in the order of the server's list; null if the server declares no tools capability. */
 export type ToolList = ReadonlyMap<string, ToolDeclaration> | null;
 
 /** Reads a list of tools as the SDK returns it. */
@@ -49,7 +49,7 @@ function readAppUri(meta: Record<string, unknown> = {}): string | null {
   return typeof uri === 'string' ? uri : null;
 }
 
-/** A tool that says nothing is for both (MCP Apps 2026-01-26). */
+/** A tool without a declared visibility is visible to both (MCP Apps 2026-01-26). */
 function isVisibleTo(who: 'app' | 'model', meta: Record<string, unknown> = {}): boolean {
   const visibility = isRecord(meta['ui']) ? meta['ui']['visibility'] : undefined;
   return !Array.isArray(visibility) || visibility.includes(who);

@@ -2,25 +2,25 @@ import { ProtocolError } from '../base/errors.ts';
 import type { CountChunk } from '../http/exchange.ts';
 import { createResponseScanner, type ResponseScan } from './response-scanner.ts';
 
-/** What a server may send and cause, so that it cannot exhaust the process that listens to it. */
+/** The limits of a server's traffic, so that it cannot exhaust the process that reads it. */
 export interface TrafficLimits {
-  /** Of all response bodies together, decompressed. */
+  /** The bytes of all response bodies together, decompressed. */
   bytes: number;
   /** Messages: events of streams, and items of batches. */
   events: number;
   /** Arrays, objects and members of all responses together: each takes many times its bytes once it is parsed. */
   values: number;
-  /** Arrays and objects of one message, which are parsed and checked at once: no time limit can end that. */
+  /** Arrays and objects of one message. A message is parsed and checked in one step, which no time limit can interrupt. */
   structures: number;
-  /** Arrays and objects around one value. Readers call themselves for each. */
+  /** Arrays and objects around one value. Readers recurse for each level. */
   depth: number;
-  /** Answers of the client and reopened streams included. */
+  /** Requests, including answers of the client and reopened streams. */
   requests: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** For one iteration. */
+/** The limits of one iteration. */
 export const iterationLimits: TrafficLimits = {
   bytes: 64 * mebibyte,
   events: 10_000,
@@ -30,20 +30,20 @@ export const iterationLimits: TrafficLimits = {
   requests: 2000,
 };
 
-/** A server crossed a limit. What it sent is evidence of its own, unlike an answer that got lost. */
+/** A server crossed a limit. Unlike a lost answer, this is evidence against the server. */
 export class ExcessError extends ProtocolError {}
 
-/** Counts what one server sends in answer to one client. */
+/** Counts the traffic of one server in answer to one client. */
 export interface TrafficBudget {
   /** Aborts with the ExcessError once a limit is crossed. */
   readonly signal: AbortSignal;
   readonly excess: ExcessError | null;
-  /** @throws {ExcessError} when it is one too many. */
+  /** @throws {ExcessError} if this request exceeds the limit. */
   addRequest(): void;
   /**
    * Counts the chunks of one response with this content type.
    *
-   * @throws {ExcessError} from the returned function, when a chunk is too much.
+   * @throws {ExcessError} from the returned function, if a chunk exceeds a limit.
    */
   openCount(contentType: string): CountChunk;
 }

@@ -3,14 +3,14 @@ import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
 import { describeUnreadable, isUnreadableMessage } from './faults.ts';
 
-/** Of what a server may have written as an id. */
+/** The longest quotation of an id that a server wrote. */
 const longestId = 200;
 
 export interface Traffic {
   /**
-   * Rejects when the server ends a response without having answered its request: with a ProtocolError where the response held
-   * something else, and a NetworkError where it held nothing. Over HTTP+SSE, where one stream brings all answers, it rejects once that
-   * stream ends, or holds something else while a request is open. Never resolves.
+   * Rejects if the server ends a response without an answer to its request: with a ProtocolError if the response held something else, and
+   * a NetworkError if it was empty. Over HTTP+SSE, where one stream carries all answers, it rejects once that stream ends, or holds an
+   * unusable message while a request is open. Never resolves.
    */
   lost: Promise<never>;
   /** Resolves once every notification under way has been delivered, such as the cancellation of a call. */
@@ -18,16 +18,16 @@ export interface Traffic {
 }
 
 /**
- * Watches what passes through a connected transport. The SDK waits for ever on an event stream that ends without an
- * answer, and closing it would cut off a cancellation that is still being sent.
+ * Watches the messages of a connected transport. The SDK waits forever on an event stream that ends without an answer, and closing the
+ * stream would cut off a cancellation that is still being sent.
  */
 export function watchTraffic(transport: Transport): Traffic {
   const lost = Promise.withResolvers<never>();
-  // It is raced by calls only; between two of them there is no listener.
+  // Only calls race against it; without this, a rejection between two calls would be unhandled.
   lost.promise.catch(() => {});
   const sent = new Set<RequestId>();
   const unanswered = new Set<RequestId>();
-  /** What came instead of an answer since the last request, half a sentence. */
+  /** The unusable message that came instead of an answer since the last request, as half a sentence. */
   let unusable: string | null = null;
   const notifications = new Set<Promise<void>>();
 
@@ -35,7 +35,7 @@ export function watchTraffic(transport: Transport): Traffic {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onmessage = (message) => {
     if (!('method' in message) && message.id !== undefined) {
-      // The SDK numbers its requests, and takes "1" for 1; only those of subscriptions have names.
+      // The SDK numbers its requests, and accepts "1" for 1; only subscriptions have names as ids.
       const id = sent.has(message.id) ? message.id : Number(message.id);
       unanswered.delete(id);
       if (!sent.has(id))
@@ -54,7 +54,7 @@ export function watchTraffic(transport: Transport): Traffic {
     }
     if (error instanceof SseError) {
       lost.reject(new NetworkError('The server closed the event stream that brings its answers.'));
-      // The SDK would open another stream, which is another session.
+      // Otherwise the SDK would open another stream, which would be another session.
       void transport.close();
     }
     reportError?.(error);
@@ -68,7 +68,7 @@ export function watchTraffic(transport: Transport): Traffic {
     }
     if (!('method' in message)) return await send(message, options);
     sent.add(message.id);
-    // A subscription ends without an answer, and nothing but its own updates with it.
+    // A subscription ends without an answer, and its end affects only its own updates.
     if (message.method === 'subscriptions/listen') return await send(message, options);
     unanswered.add(message.id);
     unusable = null;

@@ -11,8 +11,8 @@ import type { ProtocolEra } from './protocol.ts';
 type HttpTransport = SSEClientTransport | StreamableHTTPClientTransport;
 
 /**
- * Makes the transport of an era over HTTP. Over HTTP+SSE, the SDK refuses an announced endpoint on another origin, and a message that
- * the server refuses is the same error as over streamable HTTP.
+ * Makes the transport of an era over HTTP. Over HTTP+SSE, the SDK refuses an announced endpoint on another origin. If the server refuses
+ * a message, the error is the same as over streamable HTTP.
  */
 export function createTransport(
   url: string,
@@ -33,7 +33,7 @@ export function createTransport(
   });
 }
 
-/** The same fetch, and a promise that resolves when the server has answered the first GET, whatever the answer is. */
+/** Wraps a fetch. `opened` resolves when the server has answered the first GET, whatever the answer is. */
 export function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promise<void> } {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   return {
@@ -48,7 +48,7 @@ export function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promi
   };
 }
 
-/** Ends the session on the server too; over HTTP+SSE it lasts as long as its stream. */
+/** Ends the session on the server, too. Over HTTP+SSE it lasts as long as its stream. */
 export async function endSession(transport: HttpTransport): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
 }
