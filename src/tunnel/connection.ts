@@ -8,7 +8,7 @@ import { isProtected } from '../http/url.ts';
 import { type FrameSocket, keepAlive, openFrameSocket, type ReceivedFrame } from './frame-socket.ts';
 import type { TextFrame } from './frames.ts';
 
-/** Where the relay takes hosts, and what lets this one in. */
+/** The address at which the relay accepts hosts, with the token for it. */
 export interface RelayAddress {
   relayWsUrl: string;
   connectToken: Secret;
@@ -16,22 +16,22 @@ export interface RelayAddress {
 
 export type HelloFrame = Extract<TextFrame, { t: 'hello' }>;
 
-/** How a connection ended. */
+/** The reason why a connection ended. */
 export interface ConnectionEnd {
-  /** Of the WebSocket; 1006 where it broke or never came about. */
+  /** The close code of the WebSocket; 1006 if it broke or was never opened. */
   closeCode: number;
-  /** The status with which the relay refused the handshake. */
+  /** The status with which the relay refused the handshake; null if it did not. */
   httpStatus: number | null;
-  /** The subprotocols of both sides, where the relay opened the connection in another one than was asked for. */
+  /** The subprotocols of both sides, if the relay answered with another one than this side asked for. */
   mismatch: { asked: string; answered: string | null } | null;
-  /** On the monotonic clock; null where no hello came. */
+  /** The time of the hello on the monotonic clock; null if none came. */
   helloAtMs: number | null;
   cause: unknown;
 }
 
 export interface RelayConnection {
   readonly ended: Promise<ConnectionEnd>;
-  /** Takes leave, and does not wait long for the answer. */
+  /** Sends a close frame, and waits only briefly for the answer. */
   close(): void;
 }
 
@@ -39,12 +39,12 @@ const handshakeTimeoutMs = 10_000;
 const helloTimeoutMs = 15_000;
 const pingIntervalMs = 2500;
 const leaveTimeoutMs = 300;
-/** No relay sends larger frames; a message is held in memory whole. */
+/** No relay sends larger frames; a message is held in memory as a whole. */
 const maxFrameBytes = 16 * 1024 * 1024;
 
 /**
- * Dials the relay. `onHello` is called with its hello and gives the receiver of all frames that follow. Never throws;
- * whatever goes wrong is the connection's end.
+ * Connects to the relay. `onHello` is called with the relay's hello and returns the receiver of all later frames. Never throws; every
+ * failure ends the connection.
  */
 export function openConnection(
   { relayWsUrl, connectToken }: RelayAddress,
@@ -65,7 +65,7 @@ export function openConnection(
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     agent: createRelayAgent(relayWsUrl, proxy),
-    // Even where the environment asks Node not to.
+    // Checks certificates even if the environment turns that off for Node.
     rejectUnauthorized: true,
   });
 
@@ -73,7 +73,7 @@ export function openConnection(
   socket.on('upgrade', ({ socket: stream, headers }) => {
     const answered = headers['sec-websocket-protocol'] ?? null;
     if (answered !== subprotocol) {
-      // The client library ends the connection for the same reason, with an error that names no protocol.
+      // The client library ends the connection for the same reason, but its error names no protocol.
       end.mismatch = { asked: subprotocol, answered };
       return;
     }
@@ -120,7 +120,7 @@ export function openConnection(
   };
 }
 
-/** @throws {ConfigurationError} unless the address is wss, or ws on this machine; its text is never quoted */
+/** @throws {ConfigurationError} unless the address is wss, or ws on this machine; the error never quotes it */
 export function checkRelayUrl(text: string): void {
   const url = URL.parse(text);
   if (url !== null && url.hash === '' && url.username === '' && url.password === '') {
@@ -131,8 +131,8 @@ export function checkRelayUrl(text: string): void {
 }
 
 /**
- * Makes the connection to a relay, through the proxy that the settings name for it: with a CONNECT, so that TLS has no other
- * ends than the relay and this process. Undefined where no proxy is on the way.
+ * Makes the agent for a connection to a relay through the proxy that the settings name for it. The proxy gets a CONNECT, so that TLS runs
+ * between this process and the relay. Undefined if there is no proxy.
  */
 export function createRelayAgent(relayWsUrl: string, proxy: ProxySettings | undefined): Agent | undefined {
   const relay = new URL(relayWsUrl);

@@ -2,50 +2,50 @@ import { Readable } from 'node:stream';
 import { congestionBytes, type FrameSocket } from './frame-socket.ts';
 import type { BodyKind } from './frames.ts';
 
-/** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
+/** The source of a body's bytes: a stream, or the parser of an HTTP connection. */
 export interface Pausable {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** What both directions of one body need to know. */
+/** The options of a body in either direction. */
 export interface FlowOptions {
   link: FrameSocket;
   id: number;
   kind: BodyKind;
-  /** Bytes that may be under way before the receiver grants more; null where the peer grants nothing. */
+  /** The bytes that may be under way before the receiver grants more; null if the peer grants no credit. */
   window: number | null;
 }
 
 /**
- * Bytes of body in one frame. A socket is read 64 KiB at a time; what lies across two reads is copied, which of frames as
- * long as a read is every one.
+ * The bytes of body in one frame. A socket is read 64 KiB at a time, and a frame that spans two reads is copied. Every frame as long as a
+ * read would span two.
  */
 const frameBytes = 16_384;
 
-/** One body on its way out. It holds back what may not be sent yet, at most what its source gives after `pause`. */
+/** One outgoing body. It keeps the bytes that may not be sent yet: at most those that its source delivers after `pause`. */
 export interface OutgoingBody {
   write(chunk: Buffer): void;
   /** Ends the body once everything is sent. */
   end(): void;
-  /** Takes credit that the receiver granted. */
+  /** Adds credit that the receiver granted. */
   grant(bytes: number): void;
-  /** Whether bytes wait for credit or for the socket. */
+  /** Checks if bytes wait for credit or for the socket. */
   isBlocked(): boolean;
-  /** Forgets what is not sent; nothing goes out any more. */
+  /** Drops the unsent bytes, and sends nothing more. */
   stop(): void;
 }
 
 /**
- * Sends a body in frames of at most `chunkBytes`, no faster than the receiver grants credit and the socket empties;
- * meanwhile the source is paused. Bodies on the same link do not wait for each other's credit.
+ * Sends a body in frames of at most `chunkBytes`, no faster than the receiver grants credit and the socket empties; meanwhile the source
+ * is paused. Bodies on the same link do not wait for each other's credit.
  */
 export function openOutgoingBody(
   { link, id, kind, window }: FlowOptions,
   options: {
     source: Pausable;
     chunkBytes: number;
-    /** Bytes that may wait in the socket before the source is paused; `congestionBytes` unless given. */
+    /** The bytes that may wait in the socket before the source is paused; by default `congestionBytes`. */
     maxBufferedBytes?: number;
     onEnd: () => void;
   },
@@ -87,8 +87,8 @@ export function openOutgoingBody(
     }
   };
 
-  // No accessors here, or in whatever else is made for each call: every object would get a shape of its own from them, and V8
-  // keeps shapes, with all that they reach, until a full collection.
+  // Neither this object nor any other that is made for each call has accessors: each object would get its own shape from them, and V8
+  // keeps shapes, with everything they reach, until a full collection.
   return {
     write: (chunk) => {
       if (isStopped || chunk.length === 0) return;
@@ -111,24 +111,24 @@ export function openOutgoingBody(
   };
 }
 
-/** Keeps account of one body on its way in. */
+/** Counts the bytes of one incoming body. */
 export interface IncomingBody {
-  /** Records that bytes arrived and wait here. */
+  /** Records bytes that arrived and wait here. */
   received(bytes: number): void;
-  /** Records that so many of them were passed on. */
+  /** Records bytes that were passed on. */
   consumed(bytes: number): void;
-  /** Bytes that wait here. */
+  /** Returns the number of bytes that wait here. */
   waitingBytes(): number;
-  /** Records that nothing of the body is kept any more. */
+  /** Records that the body is no longer kept. */
   stop(): void;
 }
 
-/** What one body may keep in memory when its peer knows no credit. */
+/** The most bytes that one body may keep in memory if its peer does not use credit. */
 export const uncreditedBytes = 1024 * 1024;
 
 /**
- * Grants the sender credit as bytes are passed on. A sender that goes beyond it, or knows none, is stopped by not reading
- * from the socket any more: that holds up the other bodies too, but memory stays bounded whatever the peer does.
+ * Grants credit to the sender as bytes are passed on. If a sender exceeds its credit, or does not use credit, reading from the socket
+ * stops. That holds up the other bodies, too, but bounds the memory whatever the peer does.
  */
 export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>): IncomingBody {
   const allowance = window ?? uncreditedBytes;
@@ -147,7 +147,7 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
       waitingBytes -= bytes;
       ungranted += bytes;
       if (waitingBytes <= allowance / 2) link.resumeReading(owner);
-      // In halves of the window: fewer frames, and the sender never runs dry while it waits for one.
+      // Grants half of a window at a time: that takes fewer frames, and the sender does not run out of credit while it waits for a grant.
       if (window === null || ungranted < window / 2) return;
       link.send({ t: 'window', id, n: ungranted });
       ungranted = 0;
@@ -162,16 +162,16 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
 
 /** The body of a request on its way from the relay to the target. */
 export interface RequestBody {
-  /** Bytes received so far, passed on or not. */
+  /** Returns the bytes received so far, including those that were passed on. */
   receivedBytes(): number;
   receive(payload: Buffer): void;
   end(): void;
-  /** What is to be sent on: the whole body if it has come already, else a stream of what there is and what follows. */
+  /** Returns the body to send on: all of it if it has arrived completely, else a stream of the received and the following parts. */
   open(): Buffer | Readable;
   stop(): void;
 }
 
-/** Takes in a body, and grants the relay credit as the target reads it. */
+/** Receives a body, and grants credit to the relay as the target reads it. */
 export function openRequestBody(options: Omit<FlowOptions, 'kind'>): RequestBody {
   const incoming = openIncomingBody(options);
   let receivedBytes = 0;

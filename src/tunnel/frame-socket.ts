@@ -12,19 +12,19 @@ import {
   type TextFrame,
 } from './frames.ts';
 
-/** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
+/** The bytes waiting in a socket above which no more body is sent until they have left; more would only fall out of the CPU caches. */
 export const congestionBytes = 256 * 1024;
 
-/** Bytes that are sent at once, without waiting for others of the same turn. */
+/** The bytes that are sent at once, without waiting for other frames of the same turn. */
 const flushBytes = 65_536;
 
-/** A WebSocket as both ends of the tunnel use it: frames in and out, and the means to slow either direction down. */
+/** A WebSocket for both ends of the tunnel. It sends and receives frames, and can slow down either direction. */
 export interface FrameSocket {
   send(frame: TextFrame): void;
   sendBody(kind: BodyKind, id: number, payload: Buffer): void;
-  /** Bytes that wait to be sent. */
+  /** Returns the number of bytes that wait to be sent. */
   bufferedBytes(): number;
-  /** Calls back once, when a link with bytes that wait is empty again. */
+  /** Calls back once, when all bytes that wait on the link are sent. */
   onceDrained(callback: () => void): void;
   /** Stops reading from the socket until every owner of a pause has resumed. */
   pauseReading(owner: object): void;
@@ -35,8 +35,8 @@ export interface FrameSocket {
 export type ReceivedFrame = TextFrame | BodyFrame | IgnoredFrame;
 
 /**
- * Sends and receives frames over a WebSocket. `stream` is the connection below it: what is written in one turn of the
- * event loop leaves in one piece, which for small calls is almost half as much again in throughput.
+ * Sends and receives frames over a WebSocket. `stream` is the connection below it. Frames of one turn of the event loop leave in one
+ * piece, which raises the throughput of small calls by almost half.
  */
 export function openFrameSocket(
   { socket, stream }: { socket: WebSocket; stream: Duplex },
@@ -71,14 +71,14 @@ export function openFrameSocket(
     send: (frame) => {
       if (socket.readyState !== socket.OPEN) return;
       cork();
-      // A failure to send ends the socket, and its close event reports that.
+      // A failure to send closes the socket; its close event reports that.
       socket.send(renderTextFrame(frame), () => {});
     },
     sendBody: (kind, id, payload) => {
       if (socket.readyState !== socket.OPEN) return;
       cork();
       socket.send(renderBodyFrame(kind, id, payload), () => {});
-      // The other side may as well begin with it.
+      // Flushes early, so that the other side can already process these bytes.
       if (stream.writableLength >= flushBytes) flush();
     },
     bufferedBytes: () => socket.bufferedAmount,
@@ -98,12 +98,12 @@ export function openFrameSocket(
   };
 }
 
-/** Unanswered pings after which a peer is taken for gone. */
+/** The unanswered pings after which a peer counts as gone. */
 const maxMissedPongs = 2;
 
 /**
- * Pings a peer every `intervalMs` and drops the connection at the third ping when the two before it had no answer: a
- * connection that was lost without a word shows in no other way. Ends with the socket or the signal.
+ * Pings a peer every `intervalMs`. Drops the connection at the third ping if the two before it had no answer: nothing else reveals a
+ * connection that was lost silently. Ends with the socket or the signal.
  */
 export async function keepAlive(
   socket: WebSocket,
@@ -118,7 +118,7 @@ export async function keepAlive(
   while (!signal.aborted && socket.readyState === socket.OPEN) {
     await clock.sleep(intervalMs, { signal }).catch(() => {});
     if (signal.aborted || socket.readyState !== socket.OPEN) return;
-    // While we do not read, the answers wait in the socket.
+    // While reading is paused, the answers wait in the socket.
     if (isPaused()) unanswered = 0;
     else if (unanswered >= maxMissedPongs) return socket.terminate();
     unanswered += 1;

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { type HeaderList, isHeaderList } from './headers.ts';
 
-/** What the relay allows a host. Defaults are the values seen in use; a relay may announce others. */
+/** The limits that the relay sets for a host. The defaults are the values seen in use; a relay may announce others. */
 const limitsSchema = z.object({
-  /** Bytes of one request's body. */
+  /** The most bytes in the body of one request. */
   maxReqBody: z.number().positive().catch(10_485_760),
-  /** Bytes of body in one binary frame. */
+  /** The most bytes of body in one binary frame. */
   chunk: z.int().positive().max(16_777_216).catch(65_536),
-  /** Requests under way at once. */
+  /** The most requests under way at once. */
   maxInflight: z.number().positive().catch(32),
 });
 export type TunnelLimits = z.infer<typeof limitsSchema>;
 
-/** Bytes that one grant of credit may come to. */
+/** The most bytes of one grant of credit. */
 const maxGrant = 1_073_741_824;
 
 const helloSchema = z.object({
@@ -21,22 +21,22 @@ const helloSchema = z.object({
   proto: z.number(),
   slug: z.string().catch(''),
   limits: z.preprocess((value) => value ?? {}, limitsSchema),
-  /** Bytes of body that either side may send per request before it is granted more; null where nothing is metered. */
+  /** The bytes of body that either side may send per request before it is granted more; null if there is no credit. */
   window: z.int().positive().max(maxGrant).nullable().catch(null).default(null),
 });
 
-/** Why a request ended early. */
+/** The reasons to end a request early. */
 const abortCodes = ['timeout', 'too_large', 'client_gone', 'upstream_error', 'overloaded'] as const;
 export type AbortCode = (typeof abortCodes)[number];
 
 /**
- * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are extensions of this project: a relay that does
- * not announce a window never sees them, and a host announces that it grants credit by a first one with the id 0. Ids are
+ * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are extensions of this project. A relay
+ * that does not announce a window never receives them. A host announces that it grants credit by a first one with the id 0. Ids are
  * unsigned 32-bit integers.
  */
 export type TextFrame =
   | z.infer<typeof helloSchema>
-  /** `url` is path and query. */
+  /** `url` has the path and the query. */
   | { t: 'req'; id: number; method: string; url: string; headers: HeaderList; hasBody: boolean }
   | { t: 'req_end'; id: number }
   | { t: 'res'; id: number; status: number; headers: HeaderList }
@@ -44,7 +44,7 @@ export type TextFrame =
   | { t: 'abort'; id: number; code: AbortCode; msg?: string | undefined }
   | { t: 'window'; id: number; n: number };
 
-/** A frame without meaning for us. `id` is what it was about, where the sender waits for something to come of it. */
+/** A frame that is invalid or unknown. `id` is set if the sender waits for an answer to it. */
 export interface IgnoredFrame {
   readonly t: 'ignored';
   readonly id: number | null;
@@ -53,8 +53,8 @@ export interface IgnoredFrame {
 const ignored: IgnoredFrame = { t: 'ignored', id: null };
 
 /**
- * Reads a text frame. Whatever is not one, or not a valid one, is `ignored`; with its id where it is the head of a request
- * or a response, so that the other side gets an error. Never throws.
+ * Reads a text frame. Returns `ignored` for anything that is not a valid frame, with the id if it is the head of a request or a response,
+ * so that the other side gets an error. Never throws.
  */
 export function parseTextFrame(text: string): TextFrame | IgnoredFrame {
   const value = tryParseJson(text);
@@ -64,7 +64,8 @@ export function parseTextFrame(text: string): TextFrame | IgnoredFrame {
   return isInteger(id, 0, 0xffff_ffff) ? readFrame(value, id) : ignored;
 }
 
-// By hand, since every call takes several of these: a schema library costs more here than all else that is done with them.
+// This is written by hand, since every call has several of these frames, and a schema library would cost more than all other work on
+// them.
 function readFrame(value: Record<string, unknown>, id: number): TextFrame | IgnoredFrame {
   const { t, method, url, headers, hasBody, status, code, msg, n } = value;
   switch (t) {
@@ -97,7 +98,7 @@ function isMethod(value: unknown): value is string {
   return typeof value === 'string' && /^[!#$%&'*+.^_`|~\dA-Za-z-]{1,32}$/.test(value);
 }
 
-/** Nothing but printable ASCII, since it goes into a request line. */
+/** Allows only printable ASCII, since it goes into a request line. */
 function isUrl(value: unknown): value is string {
   return typeof value === 'string' && /^\/[\x21-\x7e]*$/.test(value);
 }
@@ -106,7 +107,7 @@ export function renderTextFrame(frame: TextFrame): string {
   return JSON.stringify(frame);
 }
 
-/** The first byte of a binary frame: whose body it is a part of. */
+/** The first byte of a binary frame: it says to which side's body the frame belongs. */
 const bodyKinds = { request: 0x01, response: 0x02 } as const;
 export type BodyKind = keyof typeof bodyKinds;
 
@@ -118,10 +119,10 @@ export interface BodyFrame {
   readonly payload: Buffer;
 }
 
-/** One byte of kind, four of id. */
+/** One byte for the kind, four for the id. */
 const bodyHeadBytes = 5;
 
-/** Reads a binary frame: kind, id as uint32 in network order, payload. Anything else is `ignored`. Never throws. */
+/** Reads a binary frame: kind, id as uint32 in network order, payload. Returns `ignored` for anything else. Never throws. */
 export function parseBodyFrame(frame: Buffer): BodyFrame | IgnoredFrame {
   if (frame.length < bodyHeadBytes) return ignored;
   const kind = frame[0] === bodyKinds.request ? 'request' : frame[0] === bodyKinds.response ? 'response' : null;
@@ -129,7 +130,7 @@ export function parseBodyFrame(frame: Buffer): BodyFrame | IgnoredFrame {
   return { t: 'body', kind, id: frame.readUInt32BE(1), payload: frame.subarray(bodyHeadBytes) };
 }
 
-/** Renders a binary frame; the payload is copied into it. */
+/** Renders a binary frame with a copy of the payload. */
 export function renderBodyFrame(kind: BodyKind, id: number, payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(bodyHeadBytes + payload.length);
   frame[0] = bodyKinds[kind];

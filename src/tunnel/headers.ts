@@ -1,4 +1,4 @@
-/** Header fields in the order they came; a name may occur more than once. */
+/** Header fields in their original order; a name may occur more than once. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** RFC 9110 §5.6.2, token. */
@@ -6,7 +6,7 @@ const namePattern = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
 /** RFC 9110 §5.5, field-value: no line breaks and no other control characters but the tab. */
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Whether a value that came over the wire can be sent on as header fields. */
+/** Checks if a value from the wire can be sent on as header fields. */
 export function isHeaderList(value: unknown): value is HeaderList {
   return Array.isArray(value) && value.every(isHeader);
 }
@@ -17,7 +17,7 @@ function isHeader(value: unknown): boolean {
   return typeof name === 'string' && typeof text === 'string' && namePattern.test(name) && valuePattern.test(text);
 }
 
-/** Fields that speak about one connection, RFC 9110 §7.6.1, so that they end where it ends. */
+/** Fields that apply to one connection only, RFC 9110 §7.6.1, so that they must not be passed on. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -30,7 +30,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Takes out the fields of the hop that a message came over, and those that its Connection field names. */
+/** Removes the hop-by-hop fields, and those that the Connection field names. */
 export function dropHopByHop(headers: HeaderList): HeaderList {
   const named = new Set<string>();
   for (const [name, value] of headers) {
@@ -43,12 +43,12 @@ export function dropHopByHop(headers: HeaderList): HeaderList {
   });
 }
 
-/** The first value of a field, or undefined; `name` in lower case. */
+/** Finds the first value of a field; undefined if there is none. `name` is in lower case. */
 export function findHeader(headers: HeaderList, name: string): string | undefined {
   return headers.find(([other]) => other.toLowerCase() === name)?.[1];
 }
 
-/** Pairs up the flat list in which HTTP parsers hand over header fields. */
+/** Pairs the names and values of the flat list that HTTP parsers return. */
 export function pairHeaders(raw: readonly string[]): HeaderList {
   return Array.from(
     { length: raw.length >> 1 },

@@ -10,24 +10,24 @@ import { createRequestTable, type RequestTable } from './request-table.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {
-  /** The one that the service's profile names. */
+  /** The subprotocol that the service's profile names. */
   subprotocol: string;
-  /** What the tunnel leads to: one HTTP URL, settled for good. */
+  /** The target of the tunnel: one HTTP URL, which never changes. */
   target: { url: string; access?: ServerAccess | null };
   serverId: string;
   clock: Clock;
   logger: Logger;
-  /** Ends the opening. An open tunnel ends when it is disposed. */
+  /** Aborts the opening. An open tunnel ends when it is disposed. */
   signal: AbortSignal;
-  /** Asks the service for another grant of the same server, when the relay no longer takes the token. */
+  /** Asks the service for a new grant of the same server, if the relay no longer accepts the token. */
   remint?: () => Promise<RelayAddress>;
-  /** Called each time the relay is lost. */
+  /** Called each time the connection to the relay is lost. */
   onBreak?: (lost: BrokenConnection) => void;
-  /** Called each time that the target answers a call with 401 or 403. */
+  /** Called each time the target answers a call with 401 or 403. */
   onRefusal?: (refusal: TargetRefusal) => void;
-  /** The proxies that lead to the relay, where there are any. */
+  /** The proxies for the connection to the relay, if there are any. */
   proxy?: ProxySettings | undefined;
-  /** How long disposing waits for calls under way. */
+  /** The time that disposing waits for calls under way. */
   drainTimeoutMs?: number;
   /** Draws in [0, 1) for the jitter of waits. */
   random?: () => number;
@@ -35,18 +35,18 @@ export interface TunnelHostOptions extends RelayAddress {
 
 /** A connection to the relay that was open and is lost. */
 export interface BrokenConnection {
-  /** When a call was last under way by then, on the monotonic clock; null where there was none. */
+  /** The last time before the loss when a call was under way, on the monotonic clock; null if there was none. */
   lastCallAtMs: number | null;
-  /** Whether the tunnel is gone for good: the relay is not dialled again. */
+  /** True if the tunnel is lost for good: the host does not connect again. */
   isFinal: boolean;
 }
 
-/** A tunnel that leads to this process. Disposing it lets the calls under way end, and leaves the relay. */
+/** A tunnel that leads to this process. Disposing it lets the calls under way finish, and disconnects from the relay. */
 export interface TunnelHost extends AsyncDisposable {
   readonly isConnected: boolean;
-  /** Requests under way. */
+  /** The number of requests under way. */
   readonly inFlight: number;
-  /** Resolves when the tunnel is gone for good. Never rejects, and never resolves because it was disposed. */
+  /** Resolves when the tunnel is lost for good. Never rejects, and does not resolve when the tunnel is disposed. */
   readonly lost: Promise<TunnelError>;
 }
 
@@ -55,11 +55,11 @@ const longestGapMs = 60_000;
 const defaultDrainTimeoutMs = 2000;
 
 /**
- * Connects to the relay and serves what comes through it on the target; resolves with the relay's greeting. A connection
- * that breaks is dialled again, at once and then with growing pauses.
+ * Connects to the relay and passes its requests on to the target. Resolves with the relay's hello. After a broken connection it connects
+ * again, at once and then with growing pauses.
  *
- * @throws {TunnelError} when the relay refuses, or cannot be reached for a minute
- * @throws {ConfigurationError} when an address cannot be used
+ * @throws {TunnelError} if the relay refuses, or cannot be reached for a minute
+ * @throws {ConfigurationError} if an address cannot be used
  */
 export async function openTunnelHost(options: TunnelHostOptions): Promise<TunnelHost> {
   const { clock, logger, signal, subprotocol, onBreak } = options;
@@ -83,7 +83,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       onHello: ({ limits, window }, link) => {
         const table = createRequestTable({ link, target, clock, limits, window, onRefusal: options.onRefusal });
         calls = table;
-        // Without it the relay would not expect grants, and would send bodies that other bodies have to wait for.
+        // Without this frame the relay would expect no grants, and its bodies would hold each other up.
         if (window !== null) link.send({ t: 'window', id: 0, n: window });
         connected.resolve();
         logger.debug('The tunnel is connected.');
@@ -100,7 +100,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     return { end, lastCallAtMs };
   };
 
-  /** Dials until it is stopped, or there is no sense in it any more. */
+  /** Connects again until the tunnel is closed or another attempt is pointless. */
   const keepConnected = async (): Promise<TunnelError | null> => {
     for (;;) {
       const { end, lastCallAtMs } = await serveConnection();
@@ -131,7 +131,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     if (options.remint === undefined) return new TunnelError(`${refusal}.`, { closeCode: 4000 });
     try {
       logger.warning(`${refusal}; asking for another.`);
-      // Closing the tunnel does not wait for another grant.
+      // Closing the tunnel must not wait for a new grant.
       address = await race(options.remint(), { signals: [closing.signal] });
       checkRelayUrl(address.relayWsUrl);
       return null;

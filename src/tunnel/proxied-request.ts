@@ -11,14 +11,14 @@ import type { TunnelTarget } from './target.ts';
 
 export type RequestFrame = Extract<TextFrame, { t: 'req' }>;
 
-/** One request from the relay while the target answers it. */
+/** A request from the relay while the target answers it. */
 export interface ProxiedRequest {
   receiveBody(payload: Buffer): void;
   endBody(): void;
   grant(bytes: number): void;
-  /** Gives it up without a word to the relay, which asked for it or is gone. */
+  /** Aborts it without a message to the relay, which asked for that or is gone. */
   cancel(): void;
-  /** A stream of events that a client listens to stays open for as long as the client likes. */
+  /** Checks if it is a stream of events that a client listens to, which stays open as long as the client wants. */
   isListening(): boolean;
 }
 
@@ -32,20 +32,20 @@ export interface ProxiedRequestOptions {
   onRefusal?: ((refusal: TargetRefusal) => void) | undefined;
 }
 
-/** The answer of a target that lets a call in no further, after which there is no other token. */
+/** A refusal by the target after which there is no other token to try. */
 export interface TargetRefusal {
   /** 401 or 403. */
   status: number;
-  /** The header of that name; null where the target sends none. */
+  /** The `WWW-Authenticate` header; null if the target sends none. */
   wwwAuthenticate: string | null;
 }
 
-/** Those of HTTP that carry a message to a server; no CONNECT, no TRACE. */
+/** The HTTP methods that carry a message to a server: no CONNECT, no TRACE. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Replays a request on the target and sends the answer back, both bodies as streams. A target that gives no answer is a 502
- * for the caller; one that breaks off in the middle of an answer aborts the request.
+ * Repeats a request on the target and returns the answer, both bodies as streams. The caller gets a 502 if the target does not answer.
+ * The request is aborted if the target breaks off during the answer.
  */
 export function startProxiedRequest(request: RequestFrame, context: ProxiedRequestOptions): ProxiedRequest {
   const { link, target, clock, limits, window, onEnd, onRefusal } = context;
@@ -93,13 +93,13 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
   const fail = (error: Error & { code?: unknown }) => {
     if (isDone) return;
     if (isAnswered) return abort('upstream_error');
-    // The code and not the message, which may name what is behind the tunnel.
+    // Sends the code, not the message, which may name hosts behind the tunnel.
     const reason = typeof error.code === 'string' ? error.code : 'no reason given';
     refuse(502, 'SERVER_UNREACHABLE', `The server behind the tunnel did not answer: ${reason}.`);
   };
 
   const deliver = (status: number, headers: HeaderList) => {
-    // Clients may GET and DELETE where a server allows neither.
+    // Only POST counts: clients may send GET and DELETE to a server that allows neither.
     if ((status === 401 || status === 403) && request.method === 'POST') {
       onRefusal?.({ status, wwwAuthenticate: findHeader(headers, 'www-authenticate') ?? null });
     }
@@ -109,7 +109,7 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
       if (!outgoing.isBlocked()) outgoing.write(comment);
     });
   };
-  /** Handles one attempt. `sendAgain` may replace it by another one, in which case nothing of its response goes out. */
+  /** Handles one attempt. If `sendAgain` replaces it by another attempt, no part of its response is sent. */
   const createHandler = (
     sendAgain: ((status: number, headers: HeaderList) => Promise<boolean>) | null,
   ): Dispatcher.DispatchHandler => {
@@ -120,7 +120,7 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
         if (isDone) started.abort(new Error('The caller is gone.'));
       },
       onResponseStart: (started, status) => {
-        // An interim answer such as 103 speaks of a final one to come.
+        // An interim answer such as 103 precedes the final one.
         if (isDone || status < 200) return;
         const raw = Array.isArray(started.rawHeaders) ? started.rawHeaders : [];
         const headers = dropHopByHop(pairHeaders(raw.map((text) => text.toString('latin1'))));
@@ -132,7 +132,7 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
           if (!isSentAgain && !isDone) deliver(status, headers);
           started.resume();
         };
-        // Where there is no other token, the refusal itself is the answer.
+        // Without another token, the refusal itself is the answer.
         void sendAgain(status, headers).then(settle, () => settle(false));
       },
       onResponseData: (_controller, chunk) => {
@@ -170,7 +170,7 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
     try {
       const payload = body?.open() ?? null;
       if (access === null) return send(path, { payload, grant: null });
-      // What may be sent twice has to be there as a whole.
+      // A request that may be sent twice needs its whole body.
       const isWhole = payload === null || Buffer.isBuffer(payload) || !access.isRenewable;
       const whole = isWhole ? payload : await readBuffer(payload);
       send(path, { payload: whole, grant: await access.grant(target.origin) });
@@ -184,7 +184,7 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
   if (path === null) refuse(404, 'NOT_FOUND', 'The tunnel does not lead there.');
   else if (!methods.has(request.method)) refuse(405, 'VALIDATION_ERROR', 'The tunnel does not carry this method.');
   else if (body !== null) {
-    // A small body comes in the same piece as its head, and leaves in one with it.
+    // A small body arrives in the same piece as its head; this delay sends both in one piece, too.
     queueMicrotask(() => void dispatch(path));
   } else if (length === '0') void dispatch(path);
   else refuse(400, 'VALIDATION_ERROR', 'The request announces a body it lacks.');
@@ -205,8 +205,8 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
 }
 
 /**
- * The Host is the target's own, and what `Expect` asks for the relay has answered already. An Origin that is the public URL's
- * becomes the target's for the same reason as the Host; any other is for the target to judge.
+ * Replaces the Host by the target's own, and drops `Expect`, which the relay has answered already. An Origin of the public URL becomes
+ * the target's, for the same reason as the Host; the target judges any other Origin.
  */
 function listHeaders(headers: HeaderList, targetOrigin: string): HeaderList {
   const publicHost = findHeader(headers, 'x-forwarded-host')?.toLowerCase() ?? '';
@@ -219,14 +219,14 @@ function listHeaders(headers: HeaderList, targetOrigin: string): HeaderList {
     ]);
 }
 
-/** Proxies on the way cut a connection that is silent for a minute or even half of one. */
+/** Proxies on the way close a connection that is silent for a minute, some even after half a minute. */
 const idleMs = 15_000;
 
 /** A comment line, https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream; it ends no event. */
 const comment = Buffer.from(':\n');
 const lineFeed = 0x0a;
 
-/** Whether a response is a stream of events into which comments may be put. */
+/** Checks if a response is a stream of events that allows added comments. */
 export function isEventStream(headers: HeaderList): boolean {
   const type = findHeader(headers, 'content-type') ?? '';
   return (
@@ -237,12 +237,12 @@ export function isEventStream(headers: HeaderList): boolean {
 }
 
 export interface IdleComments {
-  /** Records that the server sent this. */
+  /** Records that the server sent this chunk. */
   noteActivity(chunk: Buffer): void;
   stop(): void;
 }
 
-/** Writes a comment whenever the stream was silent for 15 s, but only between two lines. */
+/** Writes a comment after each 15 s of silence on the stream, but only between two lines. */
 export function openIdleComments(clock: Clock, write: (chunk: Buffer) => void): IdleComments {
   const stopped = new AbortController();
   let lastAtMs = clock.monotonicMs();
@@ -255,7 +255,7 @@ export function openIdleComments(clock: Clock, write: (chunk: Buffer) => void): 
       lastAtMs = clock.monotonicMs();
     }
   };
-  // It ends with `stop`, which is not a failure.
+  // `stop` ends it, which is no failure.
   run().catch(() => {});
   return {
     noteActivity: (chunk) => {

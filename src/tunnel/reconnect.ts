@@ -2,30 +2,30 @@ import { readProxyStatus } from '../http/proxy.ts';
 import { isCertificateError } from '../http/transport-errors.ts';
 import type { ConnectionEnd } from './connection.ts';
 
-/** What to do after a connection to the relay has ended. */
+/** The step after a connection to the relay has ended. */
 export type ReconnectStep =
   | { kind: 'retry'; delayMs: number }
-  /** Ask for another grant, then dial at once. */
+  /** Ask for a new grant, then connect at once. */
   | { kind: 'remint' }
-  /** `isConfiguration`: the user has to mend something. */
+  /** `isConfiguration`: the user has to correct something. */
   | { kind: 'stop'; message: string; hint?: string; isConfiguration?: true };
 
 export interface ReconnectPolicy {
   plan(end: ConnectionEnd, nowMs: number): ReconnectStep;
 }
 
-/** A connection that lasted this long wipes out what went before it. */
+/** A connection that lasted this long resets the counts of earlier failures. */
 const stableMs = 60_000;
 const firstBackoffMs = 1000;
 const longestBackoffMs = 30_000;
 const restartSpreadMs = 500;
 
 /**
- * Decides by the close codes of the relay protocol: 4000 the token is not valid, 4001 another host took over, 4002 the grant
- * was closed or rotated, 1012 (RFC 6455 registry) the relay restarts. `random` draws in [0, 1).
+ * Decides by the close codes of the relay protocol: 4000 the token is not valid, 4001 another host took over, 4002 the grant was closed
+ * or rotated, 1012 (RFC 6455 registry) the relay restarts. `random` draws in [0, 1).
  */
 export function createReconnectPolicy(random: () => number): ReconnectPolicy {
-  // Bounded, because a relay that greets and hangs up would otherwise be dialled without a pause for ever.
+  // The limit matters for a relay that greets and hangs up: without it, the host would reconnect forever without a pause.
   const takeInstant = limitRate(20);
   const takeRemint = limitRate(3);
   let failures = 0;
@@ -63,7 +63,7 @@ export function createReconnectPolicy(random: () => number): ReconnectPolicy {
       if (closeCode === 4000 || httpStatus === 401 || httpStatus === 403) return remint(nowMs);
       if (closeCode === 1012) {
         restarts += 1;
-        // Every host of the relay gets this code in the same moment.
+        // Every host of the relay gets this code at the same moment, so the attempts are spread.
         return restarts > 2 ? backOff(restarts - 2) : { kind: 'retry', delayMs: random() * restartSpreadMs };
       }
       if (closeCode === 1008 || closeCode > 4000) return refuse(closeCode);
@@ -90,7 +90,7 @@ const untrusted = {
   hint: 'Where a proxy signs its own, give its authority in NODE_EXTRA_CA_CERTS.',
 } as const;
 
-/** Another try would be answered in the same way. */
+/** Another attempt would get the same answer. */
 function describeMismatch({ asked, answered }: NonNullable<ConnectionEnd['mismatch']>) {
   const spoken = answered === null ? 'answered with no subprotocol' : `answered with ${JSON.stringify(answered)}`;
   return {
@@ -117,7 +117,7 @@ function describeRefusal(code: number): string {
   return code < 1000 ? `status ${code}` : `close code ${code}`;
 }
 
-/** Whether a status says that asking again would be in vain. */
+/** Checks if another attempt would get the same status. */
 function isLasting(status: number): boolean {
   return status >= 300 && status < 500 && status !== 408 && status !== 429;
 }

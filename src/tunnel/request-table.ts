@@ -4,16 +4,16 @@ import { type ProxiedRequest, type ProxiedRequestOptions, startProxiedRequest } 
 /** The requests under way on one connection to the relay. */
 export interface RequestTable {
   receive(frame: ReceivedFrame): void;
-  /** Turns away what comes from now on; resolves when all calls but those that only listen have ended. */
+  /** Refuses new requests; resolves when all calls have ended, except those that only listen. */
   drain(): Promise<void>;
-  /** Gives up everything under way. */
+  /** Cancels all requests under way. */
   cancelAll(): void;
   readonly inFlight: number;
-  /** When a call was last under way, on the monotonic clock; null where none has been. */
+  /** The last time when a call was under way, on the monotonic clock; null if there was none. */
   readonly lastCallAtMs: number | null;
 }
 
-/** Starts a call for every request frame, within the relay's limits, and hands it the frames that follow. */
+/** Starts a call for every request frame, within the relay's limits, and passes on its later frames. */
 export function createRequestTable(context: Omit<ProxiedRequestOptions, 'onEnd'>): RequestTable {
   const { link, limits, clock } = context;
   const calls = new Map<number, ProxiedRequest>();
@@ -34,7 +34,7 @@ export function createRequestTable(context: Omit<ProxiedRequestOptions, 'onEnd'>
     receive: (frame) => {
       switch (frame.t) {
         case 'req': {
-          // An id that is in use belongs to the call that came first.
+          // If an id is in use, it belongs to the first call.
           if (calls.has(frame.id)) return;
           if (isDraining || calls.size >= limits.maxInflight) {
             link.send({ t: 'abort', id: frame.id, code: 'overloaded' });
@@ -48,7 +48,7 @@ export function createRequestTable(context: Omit<ProxiedRequestOptions, 'onEnd'>
               onEnd(id);
             },
           });
-          // A request that is refused on sight is over before it is in the table.
+          // A request that is refused immediately has ended before it could be added.
           if (!isOver) calls.set(frame.id, call);
           return;
         }

@@ -7,14 +7,14 @@ export interface TunnelTarget extends AsyncDisposable {
   readonly origin: string;
   readonly pool: Pool;
   readonly mapPath: PathMap;
-  /** What lets requests in; null where the server lets in every one. */
+  /** The access to the server; null if the server accepts every request. */
   readonly access: ServerAccess | null;
 }
 
 const connectTimeoutMs = 10_000;
 
 /**
- * Prepares requests to one URL. Origin and path are settled here; nothing that comes through the tunnel changes them.
+ * Prepares requests to one URL. Origin and path are fixed here; no request through the tunnel can change them.
  *
  * @throws {ConfigurationError} unless it is an http or https URL without user and password
  */
@@ -28,7 +28,7 @@ export function openTarget(
     throw new ConfigurationError([{ code: 'invalid-url', input: 'server-url', message }]);
   }
   const pool = new Pool(target.origin, {
-    // How long an answer may take is for those to say who ask: a tool call may take minutes, a stream lasts for hours.
+    // The caller limits the time of an answer: a tool call may take minutes, a stream lasts for hours.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs, rejectUnauthorized: true },
@@ -42,16 +42,15 @@ export function openTarget(
   };
 }
 
-/** Where the relay serves a project's servers, each below its id. */
+/** The path below which the relay serves a project's servers, each by its id. */
 export const relayPath = '/api/mcp/adapter-http/';
 
-/** Maps the URL of a request frame (path and query) to the path and query asked of the target; null when out of scope. */
+/** Maps the URL of a request frame (path and query) to the path and query for the target; null if it is out of scope. */
 export type PathMap = (url: string) => string | null;
 
 /**
- * Maps `/api/mcp/adapter-http/<serverId>` and what is below it onto the path of `target`. The target's own query comes
- * first, the caller's after it without the relay's secret `k`. A path that could mean another place after some server has
- * normalised it is out of scope.
+ * Maps `/api/mcp/adapter-http/<serverId>` and the paths below it to the path of `target`. The target's own query comes first, then the
+ * caller's without the relay's secret `k`. A path is out of scope if a server could normalize it to another path.
  */
 export function createPathMap(serverId: string, target: URL): PathMap {
   const scope = `${relayPath}${encodeURIComponent(serverId)}`;
@@ -68,12 +67,12 @@ export function createPathMap(serverId: string, target: URL): PathMap {
   };
 }
 
-/** Whether a path has no segment that is dropped or split by servers, in any spelling, and no fragment. */
+/** Checks that a path has no fragment and no segment that servers drop or split, in any spelling. */
 export function isPlainPath(path: string): boolean {
   return !/[\\#;]|\/\/|%(?:2e|2f|5c|25|0|1)|(?:^|\/)\.{1,2}(?:\/|$)/i.test(path);
 }
 
-/** The values of the relay's secret `k` in a query, which should have one, however their name is spelled. */
+/** Lists the values of the relay's secret `k` in a query, in any spelling of its name. There should be one. */
 export function readSecrets(query: string): string[] {
   return query
     .split('&')

@@ -5,22 +5,22 @@ import { keepAlive, openFrameSocket } from '../frame-socket.ts';
 import type { RelayLimits } from './limits.ts';
 import { type PublicCall, type PublicExchange, refusals, sendRefusal, startPublicCall } from './public-call.ts';
 
-/** A host that is connected. */
+/** A connected host. */
 export interface Agent {
-  /** Has it answer a request. */
+  /** Passes a request to the host, which answers it. */
   serve(exchange: PublicExchange): void;
-  /** Ends its requests and sends it away. */
+  /** Fails its requests and closes its connection. */
   close(closeCode: number): void;
 }
 
 const pingIntervalMs = 5000;
 const leaveTimeoutMs = 300;
-/** One look at all requests under way costs less than a timer for each. */
+/** One check of all requests under way costs less than a timer for each. */
 const expiryIntervalMs = 1000;
-/** Ids are unsigned 32-bit integers on the wire; 0 is no request's, and a `window` of it announces credit. */
+/** Ids are unsigned 32-bit integers on the wire. No request has the id 0: a `window` frame with it announces credit. */
 const idCount = 2 ** 32;
 
-/** Greets a host and carries requests to it until its socket closes; `onClose` gets the close code. */
+/** Greets a host and passes requests to it until its socket closes; `onClose` gets the close code. */
 export function openAgent(
   { socket, stream }: { socket: WebSocket; stream: Duplex },
   options: { slug: string; limits: RelayLimits; clock: Clock; onClose: (closeCode: number) => void },
@@ -54,7 +54,7 @@ export function openAgent(
   link.send({ t: 'hello', proto: 1, slug, limits: { maxReqBody, chunk, maxInflight }, window });
   void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isPaused: () => link.isPaused, signal: over.signal });
 
-  // It ends with the socket, which is not a failure.
+  // It ends with the socket, which is no failure.
   expireCalls().catch(() => {});
 
   return {

@@ -12,26 +12,26 @@ import type { RelayLimits } from './limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
 import { createTunnelTable } from './tunnels.ts';
 
-/** Where hosts dial in, on the service's origin. */
+/** The path on the service's origin at which hosts connect. */
 export const agentPath = '/agent';
 
 /** The relay: hosts on one side, callers of public URLs on the other. */
 export interface RelayEdge extends Disposable {
-  /** Grants a tunnel to a server; a host of an earlier grant is sent away with 4002. */
+  /** Grants a tunnel to a server. A host with an earlier grant is closed with 4002. */
   issue(serverId: string, lastVersion: number): Grant;
-  /** Ends the grant of a server; its host is sent away with 4002. */
+  /** Ends the grant of a server. Its host is closed with 4002. */
   revoke(serverId: string): void;
-  /** Answers a request if it is for a tunnel; false where it is not. */
+  /** Answers a request if it is for a tunnel; else returns false. */
   serve(exchange: PublicExchange): boolean;
-  /** Takes a host in, or any other upgrade down. */
+  /** Accepts a host, or refuses any other upgrade. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void;
 }
 
-/** The same protocol under the names of both services that speak it. */
+/** Two names of the same protocol, one for each service that speaks it. */
 const subprotocols = new Set(['svc-tunnel.v1', 'mcpjam-tunnel.v1']);
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Frames that carry no body hold the headers of a response. */
+/** The limit of frames without a body, which hold the headers of a response. */
 const maxHeadBytes = 1024 * 1024;
 const replacedCode = 4002;
 const closeCodes = { invalid: 4000, superseded: replacedCode } as const;
@@ -105,11 +105,11 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
   };
 }
 
-/** The status and the message with which an upgrade is turned down; null for one that a host asks for. */
+/** Decides if an upgrade is refused, and with which status and message; null if a host may connect. */
 function judgeUpgrade(request: IncomingMessage): [status: number, message?: string] | null {
   if (!isLoopbackHost(request)) return [403];
   if (request.url !== agentPath) return [404];
-  // Hosts are programs; a browser always sends the page's origin.
+  // Hosts are programs. A browser always sends an origin, so an upgrade with one comes from a web page.
   if (request.headers.origin !== undefined) return [403];
   if (parseBearer(request.headers.authorization) === undefined) return [401];
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
@@ -122,14 +122,14 @@ function describeProtocols(offered: readonly string[]): string {
   return `The host offered ${named.length === 0 ? 'no subprotocol' : named.join(', ')}; the relay speaks ${known}.`;
 }
 
-/** What DNS rebinding cannot forge is the name in the Host header. */
+/** Checks the name in the Host header, which DNS rebinding cannot forge. */
 function isLoopbackHost({ rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((_, index) => /^host$/i.test(rawHeaders[index - 1] ?? '') && index % 2 === 1);
   const name = /^([\w.-]+|\[::1\])(?::\d{1,5})?$/.exec(hosts[0] ?? '')?.[1];
   return hosts.length === 1 && name !== undefined && isLoopback(name.toLowerCase());
 }
 
-/** Reads the server and the secret out of the path and query of a public URL; a secret that is given twice is none. */
+/** Reads the server and the secret from the path and query of a public URL. A URL with two secrets has none. */
 function parseAddress(url: string): { serverId: string; secret: string | null } | null {
   const [path = '', ...rest] = url.split('?');
   const below = path.slice(relayPath.length);

@@ -3,46 +3,46 @@ import type { Clock } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
 import { digestText, isSecretOf } from '../../http/credentials.ts';
 
-/** What opens a tunnel to one server, from either side. */
+/** The credentials of both sides for a tunnel to one server. */
 export interface Grant {
   serverId: string;
   /** The same for every grant of the server. */
   slug: string;
-  /** What callers of the public URL show. */
+  /** The secret in the public URL, which callers present. */
   secret: Secret;
-  /** What the host shows. */
+  /** The token that the host presents. */
   connectToken: Secret;
-  /** In epoch milliseconds. */
+  /** Epoch milliseconds. */
   connectTokenExpiresAt: number;
   /** Counts the grants of the server from 1, also across restarts of the service. */
   secretVersion: number;
 }
 
-/** Why a host may not come in: its token was never given out or is too old, or a later grant took its place. */
+/** The reason why a host is refused: its token is unknown or too old, or its grant was replaced or revoked. */
 export type Refusal = 'invalid' | 'superseded';
 
 export interface GrantBook {
   /**
-   * Grants a tunnel. What was granted for the server before is worth nothing from then on. `lastVersion` is that of the latest grant
-   * that another process gave, or 0.
+   * Grants a tunnel, and revokes the earlier grants of the server. `lastVersion` is the version of the latest grant by another process,
+   * or 0.
    */
   issue(serverId: string, lastVersion: number): Grant;
   revoke(serverId: string): void;
-  /** Whether `secret` belongs to the server's present grant. Takes as long for a server that has none. */
+  /** Checks if `secret` belongs to the server's current grant. Takes as long for a server without one. */
   isSecret(serverId: string, secret: string): boolean;
   admit(connectToken: string): { serverId: string; slug: string } | Refusal;
 }
 
-/** As long as a job of GitHub's may run, so that a host that comes back does not need another grant. */
+/** As long as a GitHub job may run, so that a host that reconnects does not need a new grant. */
 const tokenLifetimeMs = 6 * 60 * 60_000;
 
-/** Keeps the grants of this process, by digest alone. */
+/** Stores the grants of this process, as digests only. */
 export function createGrantBook(clock: Clock): GrantBook {
   const versions = new Map<string, number>();
   const secrets = new Map<string, Buffer>();
-  // Also of the past, to tell a host whose place was taken from one that made its token up.
+  // Includes replaced tokens, to distinguish a host with an earlier grant from one with an invented token.
   const tokens = new Map<string, { serverId: string; version: number; expiresAt: number }>();
-  const nobody = randomBytes(32);
+  const unknownDigest = randomBytes(32);
   return {
     issue: (serverId, lastVersion) => {
       const version = Math.max(versions.get(serverId) ?? 0, lastVersion) + 1;
@@ -57,7 +57,7 @@ export function createGrantBook(clock: Clock): GrantBook {
     revoke: (serverId) => {
       secrets.delete(serverId);
     },
-    isSecret: (serverId, secret) => isSecretOf(secret, secrets.get(serverId) ?? nobody),
+    isSecret: (serverId, secret) => isSecretOf(secret, secrets.get(serverId) ?? unknownDigest),
     admit: (connectToken) => {
       const token = tokens.get(nameToken(connectToken));
       if (token === undefined) return 'invalid';
@@ -72,7 +72,7 @@ function createSecret(prefix: string): Secret {
   return new Secret(`${prefix}${randomBytes(32).toString('base64url')}`);
 }
 
-/** Tokens are looked up by digest, which no timing of the lookup helps to find. */
+/** Tokens are found by their digest, so that the timing of the lookup reveals nothing about them. */
 function nameToken(connectToken: string): string {
   return digestText(connectToken).toString('base64');
 }

@@ -1,16 +1,16 @@
 import type { TunnelLimits } from '../frames.ts';
 
-/** What the relay announces to its hosts, and holds them and their callers to. */
+/** The limits that the relay announces to its hosts and enforces on them and their callers. */
 export interface RelayLimits extends TunnelLimits {
-  /** Bytes of one body that may be under way in either direction before more is granted. */
+  /** The bytes of one body that may be under way in either direction before more is granted. */
   window: number;
-  /** How long a request may be without the head of an answer, counted from its last byte. */
+  /** The longest wait for the head of an answer, counted from the last byte of the request. */
   answerTimeoutMs: number;
 }
 
 /**
- * A run keeps two requests per session open, so many may be under way; each may fill its window in this process when the
- * other side does not read.
+ * A run keeps two requests per session open, so there may be many under way. Each may fill its window in this process if the other side
+ * does not read.
  */
 export const defaultRelayLimits: RelayLimits = {
   maxReqBody: 64 * 1024 * 1024,

@@ -6,16 +6,16 @@ import { dropHopByHop, type HeaderList, pairHeaders } from '../headers.ts';
 import type { FrameSocket, ReceivedFrame } from '../frame-socket.ts';
 import type { RelayLimits } from './limits.ts';
 
-/** A request of the public side with the connection that it came over. */
+/** A public request with the response to it. */
 export interface PublicExchange {
   request: IncomingMessage;
   response: ServerResponse;
 }
 
-/** One public request while a host answers it. */
+/** A public request while a host answers it. */
 export interface PublicCall {
   receive(frame: ReceivedFrame): void;
-  /** Ends it for a reason on our side of the tunnel, of which the host needs no word. */
+  /** Ends it for a reason on the relay's side of the tunnel, without a message to the host. */
   fail(code: AbortCode): void;
   /** Aborts it if its time is over and no answer has begun. */
   expire(): void;
@@ -28,7 +28,7 @@ export function startPublicCall(
   context: {
     link: FrameSocket;
     limits: RelayLimits;
-    /** Whether the host has announced that it grants credit; one that has not would never let a large body through. */
+    /** True if the host has announced that it grants credit. A host that has not would never let a large body through. */
     grantsCredit: boolean;
     clock: Clock;
     onEnd: () => void;
@@ -50,7 +50,7 @@ export function startPublicCall(
     isDone = true;
     outgoing.stop();
     incoming.stop();
-    // What is left of the request is read and dropped, so that the connection can serve another.
+    // Reads and drops the rest of the request, so that the connection can serve another.
     request.resume();
     onEnd();
   };
@@ -66,7 +66,7 @@ export function startPublicCall(
     fail(code);
   };
 
-  /** Does what the host asks of the response; a host that contradicts itself loses the request. */
+  /** Applies a frame of the host to the response. A host that contradicts itself loses the request. */
   const relay = (step: () => void) => {
     try {
       step();
@@ -75,10 +75,10 @@ export function startPublicCall(
     }
   };
   const writeHead = (status: number, headers: HeaderList) => {
-    // An answer shorter or longer than it says would end in the middle of the next one.
+    // If an answer's length did not match its header, its end would be read as part of the next answer.
     response.strictContentLength = true;
     response.writeHead(status, dropHopByHop(headers).flat());
-    // A head that nothing follows goes out by itself; else with the first of the body.
+    // Sends the head with the first part of the body, or alone if no part follows in this turn.
     setImmediate(() => {
       if (!isDone && !response.destroyed) response.flushHeaders();
     });
@@ -112,7 +112,7 @@ export function startPublicCall(
       if (frame.t === 'res') relay(() => writeHead(frame.status, frame.headers));
       else if (frame.t === 'body') {
         const { length } = frame.payload;
-        // Bytes before a head, or an empty frame.
+        // Ignores bytes before a head, and empty frames.
         if (!response.headersSent || length === 0) return;
         incoming.received(length);
         relay(() => response.write(frame.payload, () => incoming.consumed(length)));
@@ -133,25 +133,25 @@ export function startPublicCall(
   };
 }
 
-/** The body's length as announced; 0 where it was not. */
+/** Reads the announced length of the body; 0 if there is none. */
 export function readLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-/** The host's own Host header goes to the target; a header of its own carries the name that the client used. */
+/** The target gets its own Host header; `x-forwarded-host` carries the name that the client used. */
 function listHeaders(request: IncomingMessage): HeaderList {
   const kept = dropHopByHop(pairHeaders(request.rawHeaders)).filter(([name]) => !/^(?:x-forwarded-)?host$/i.test(name));
   return [...kept, ['x-forwarded-host', request.headers.host ?? '']];
 }
 
-/** An answer of the relay itself, in the envelope of the API. */
+/** An answer by the relay itself, in the envelope of the API. */
 interface RelayRefusal {
   status: number;
   code: string;
   message: string;
 }
 
-/** The response to a request that the host or the relay gave up before it was answered. */
+/** The answers to requests that the host or the relay refused or gave up. */
 export const refusals: Readonly<Record<AbortCode | 'no_host' | 'unauthorized' | 'not_found', RelayRefusal>> = {
   timeout: { status: 504, code: 'TIMEOUT', message: 'The server behind the tunnel took too long.' },
   too_large: { status: 413, code: 'VALIDATION_ERROR', message: 'The request body is too large for the tunnel.' },
@@ -163,7 +163,7 @@ export const refusals: Readonly<Record<AbortCode | 'no_host' | 'unauthorized' | 
   not_found: { status: 404, code: 'NOT_FOUND', message: 'Path not found.' },
 };
 
-/** Answers a request that nothing was answered to yet, and ends its connection: its body may not be read to the end. */
+/** Answers a request that has no answer yet, and ends its connection, since its body may not be read to the end. */
 export function sendRefusal(response: ServerResponse, { status, code, message }: RelayRefusal): void {
   if (response.headersSent || response.destroyed) return;
   const retry = status === 503 ? { 'retry-after': '1' } : {};

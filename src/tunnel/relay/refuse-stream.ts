@@ -26,7 +26,7 @@ export function refuseStream(stream: Duplex, status: number, message?: string): 
   stream.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Renders a refusal in the API's own form: `{code, message}`. */
+/** Renders a refusal in the API's format: `{code, message}`. */
 export function renderRefusal(status: number, message = messages[status] ?? 'The request was refused.'): string {
   return JSON.stringify({ code: codes[status] ?? 'VALIDATION_ERROR', message });
 }

@@ -1,25 +1,25 @@
 import { type Clock, race } from '../../base/time.ts';
 import type { Agent } from './agent.ts';
 
-/** Which host serves which server at the moment. */
+/** Maps each server to the host that serves it at the moment. */
 export interface TunnelTable {
-  /** Lets a host take over a server; the one before it is sent away. */
+  /** Lets a host take over a server; the previous host is closed. */
   connect(serverId: string, agent: Agent): void;
-  /** Called when a host is gone. */
+  /** Called when a host has disconnected. */
   disconnect(serverId: string, agent: Agent, closeCode: number): void;
-  /** Sends the host of a server away, for good. */
+  /** Closes the host of a server for good. */
   close(serverId: string, closeCode: number): void;
-  /** The host of a server; null where there is none. */
+  /** Finds the host of a server; null if there is none. */
   findAgent(serverId: string): Agent | null;
-  /** The host of a server that broke off a moment ago and is likely to come back; null where there is none. */
+  /** Waits for a host that broke off a moment ago and is likely to reconnect; null if there is none. */
   waitForAgent(serverId: string, options: { signal: AbortSignal }): Promise<Agent | null>;
   closeAll(closeCode: number): void;
 }
 
-/** How long a host that broke off is waited for. */
+/** The longest wait for a host that broke off. */
 const gapMs = 5000;
 
-/** Close codes with which a host says that it does not come back, or with which the relay closed it for good. */
+/** Close codes with which a host announces that it does not reconnect, or with which the relay closed it for good. */
 const partings = new Set([1000, 1001, 4001, 4002]);
 
 export function createTunnelTable(clock: Clock): TunnelTable {
