@@ -5,31 +5,31 @@ import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import { createAuthFetch } from '../mcp/client-credentials.ts';
 
-/** A response that let no request in. */
+/** A response that refuses access. */
 export interface AccessRefusal {
   /** 401 or 403. */
   status: number;
-  /** The header of that name, as the server wrote it; null where it has none. */
+  /** The `WWW-Authenticate` header, as the server wrote it; null if there is none. */
   wwwAuthenticate: string | null;
-  /** What the server says, without a full stop. */
+  /** The server's message, without a full stop. */
   message: string;
 }
 
-/** Of what a server says. */
+/** The longest quotation of a server's text. */
 const longestText = 200;
 
-/** How long the look at the authorization server may take, which only completes the message. */
+/** The time limit for the metadata of the authorization server, which only completes the message. */
 const discoveryTimeoutMs = 5000;
 
-/** The grants of one authorization server; null where it does not list them. */
+/** The grants of one authorization server; null if it does not list them. */
 interface FoundIssuer {
   issuer: string;
   grants: readonly string[] | null;
 }
 
 /**
- * Says what a server misses that answers 401 or 403: a header, a token, a scope. Waiting would change nothing, since a server that
- * judges requests runs.
+ * Explains what a server that answers 401 or 403 requires: a header, a token, a scope. Waiting would not help, because a server that
+ * refuses a request is already running.
  */
 export async function explainAccessRefusal(
   url: string,
@@ -43,7 +43,7 @@ export async function explainAccessRefusal(
     access: ServerAccess | null;
     clock: Clock;
     signal: AbortSignal;
-    /** Makes the error of what follows the subject, and its hint. */
+    /** Makes the error from the text after the subject, and its hint. */
     create: (predicate: string, hint: string) => ServerStartError;
   },
 ): Promise<ServerStartError> {
@@ -107,7 +107,7 @@ async function adviseOnHeader(
     : `${header}: its authorization server ${issuer} offers only ${clipText(grants.join(', '), longestText)}, for which a job has no browser.`;
 }
 
-/** Asks for the metadata of OAuth, where the server has any; nothing secret goes with that. */
+/** Requests the OAuth metadata, if the server has any. The requests carry no secret. */
 async function findIssuer(
   url: string,
   metadataUrl: URL | undefined,

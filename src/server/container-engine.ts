@@ -12,52 +12,52 @@ import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 export type EngineName = 'docker' | 'podman';
 
-/** The longest time of each command, in milliseconds. The engines are asked side by side, so that a missing one is known within 5 s. */
+/** The time limit of each command, in milliseconds. The engines are probed at the same time, so that a missing one is known within 5 s. */
 const limitsMs = { probe: 4000, inspect: 10_000, start: 60_000, remove: 10_000, build: 15 * 60_000 };
 
-/** Whether an engine can do anything: with Docker, its daemon has to answer; Podman says what it works with. */
+/** Commands that check if an engine works: Docker's daemon has to answer, and Podman reports its setup. */
 const probes: Readonly<Record<EngineName, readonly string[]>> = {
   docker: ['version', '--format', '{{.Server.Version}}'],
   podman: ['info', '--format', '{{.Version.Version}}'],
 };
 
-/** Where clients find their engine, and their user's settings for it. Registries' passwords are in files there. */
+/** The variables with which clients find their engine and the settings of their user. Those files hold passwords for registries. */
 const engineVariables =
   'DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS DOCKER_TLS_VERIFY DOCKER_API_VERSION CONTAINER_HOST CONTAINER_CONNECTION CONTAINER_SSHKEY CONTAINERS_CONF REGISTRY_AUTH_FILE XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME'.split(
     ' ',
   );
 
-/** Marks everything that is made here, so that its owner can list and remove it. */
+/** Labels every container and image that the gate creates, so that its owner can list and remove them. */
 const label = 'mcp-eval-ci.sandbox';
 
-/** How a command of an engine ended. */
+/** The outcome of an engine's command. */
 export interface EngineResult {
   isDone: boolean;
-  /** Why not, as one sentence; null where it was done. */
+  /** The reason for a failure, as one sentence; null if it succeeded. */
   problem: string | null;
   /** The last lines of its output, oldest first, without control sequences. */
   lines: string[];
 }
 
-/** A container engine that answered. Its commands never reject, but for a signal that aborts. */
+/** A container engine that works. Its commands reject only if a signal aborts. */
 export interface ContainerEngine {
   readonly name: EngineName;
   /**
    * Builds an image from a Dockerfile alone, without files to copy.
    *
-   * @throws the signal's reason once it aborts; the command is gone by then
+   * @throws the signal's reason once it aborts, after the command has ended
    */
   build(image: { tag: string; dockerfile: string }, options: { signal: AbortSignal }): Promise<EngineResult>;
   hasImage(tag: string): Promise<boolean>;
-  /** Starts a container that waits. */
+  /** Starts a container that only waits. */
   start(container: { name: string; tag: string }): Promise<EngineResult>;
   removeContainer(name: string): Promise<EngineResult>;
   removeImage(tag: string): Promise<EngineResult>;
 }
 
-/** The engines of this machine; disposing ends the commands that still run. */
+/** The engines of this machine. Disposing it ends the commands that still run. */
 export interface ContainerEngines extends AsyncDisposable {
-  /** Finds an engine that works, Docker first. Asked anew each time; takes 5 s at most. */
+  /** Finds an engine that works, Docker first. Probes again on each call, for at most 5 s. */
   find(): Promise<{ engine: ContainerEngine } | { engine: null; problem: string }>;
 }
 
@@ -69,8 +69,8 @@ interface RunOptions {
 type RunEngine = (args: readonly string[], options: RunOptions) => Promise<EngineResult>;
 
 /**
- * Opens the container engines of this machine, by their commands on the PATH of `environment`. Nothing is started before one is asked
- * for. An engine gets the variables that it needs, and no others: no keys.
+ * Opens the container engines of this machine, by their commands on the PATH of `environment`. It starts nothing before the first call.
+ * An engine gets only the variables that it needs, without keys.
  */
 export function openContainerEngines({
   clock,
@@ -120,7 +120,7 @@ function createEngine(name: EngineName, run: RunEngine): ContainerEngine {
   return {
     name,
     build: async ({ tag, dockerfile }, { signal }) => {
-      // An empty directory but for the file: what is on this machine cannot get into the image.
+      // The directory holds only this file, so that no other file of this machine can get into the image.
       const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-image-'));
       try {
         const file = join(directory, 'Dockerfile');
@@ -138,7 +138,7 @@ function createEngine(name: EngineName, run: RunEngine): ContainerEngine {
     start: async (container) => {
       const isolation = ['--security-opt', 'no-new-privileges', '--pids-limit', '1024'];
       const named = ['--name', container.name, '--label', `${label}=${container.name}`];
-      // No image is pulled by the name of one that was built here, and what an image would start by itself is replaced.
+      // Prevents a pull, since only images that were built here may start, and replaces the entry point of the image.
       const origin = ['--pull=never', '--entrypoint', 'sleep', container.tag, '2147483647'];
       return await run(['run', '--detach', ...isolation, ...named, ...origin], { timeoutMs: limitsMs.start });
     },

@@ -8,20 +8,20 @@ import { type ServerProcess, startProcess } from './process.ts';
 import { runCommand } from './run-command.ts';
 import type { StartContext } from './running-server.ts';
 
-/** The client of an engine that starts a container, and keeps the id of the container in a file. */
+/** A command of an engine that starts a container and writes its id to a file. */
 interface ContainerCommand {
-  /** What removes the container. */
+  /** The program that can remove the container. */
   engine: string;
   words: readonly string[];
-  /** As the command names it. */
+  /** The path of the file, as the command writes it. */
   path: string;
 }
 
 const flag = '--cidfile';
 
 /**
- * Finds `docker run --cidfile PATH` or `podman run --cidfile PATH`, and gives the file a suffix: an engine refuses a file that exists, and a
- * stdio server is started several times. Null for every other command.
+ * Finds `docker run --cidfile PATH` or `podman run --cidfile PATH`, and adds a suffix to the path: an engine refuses an existing file,
+ * and a stdio server is started several times. Null for any other command.
  */
 export function findContainerFile(words: readonly string[], suffix: string): ContainerCommand | null {
   const [engine = ''] = words;
@@ -38,7 +38,7 @@ export function findContainerFile(words: readonly string[], suffix: string): Con
   return { engine, path, words: words.toSpliced(index, replaced.length, ...replaced) };
 }
 
-/** Starts the server under test. If its command keeps the id of a container in a file, the container ends with the process. */
+/** Starts the server under test. If its command writes the id of a container to a file, the container ends with the process. */
 export function startServerProcess(start: StartContext, { readsStdin }: { readsStdin: boolean }): ServerProcess {
   const container = findContainerFile(start.words, randomBytes(4).toString('hex'));
   if (container === null) return startProcess(start.words, { ...start, readsStdin });
@@ -61,17 +61,17 @@ export function startServerProcess(start: StartContext, { readsStdin }: { readsS
   };
 }
 
-/** An id has 64 digits; the server could have written the file. */
+/** An id has 64 digits, but the server could have written the file. */
 const maxIdBytes = 1024;
 
-/** Fits into what a cancelled job has left. */
+/** Fits into the remaining time of a cancelled job. */
 const removalTimeoutMs = 4000;
 
-/** Never rejects: a container that stays is a warning. One that has ended by itself is gone already. */
+/** Never rejects: it only warns about a container that remains. A container that has ended by itself is gone already. */
 async function removeContainer({ engine, path }: ContainerCommand, start: StartContext): Promise<void> {
   const file = resolve(start.cwd, path);
   const id = (await readTextFile(file, { maxBytes: maxIdBytes }).catch(() => '')).trim();
-  // Before this file there was no container.
+  // The engine writes the file before the container starts, so without an id there is no container.
   if (!/^[0-9a-f]{12,64}$/.test(id)) return;
   const words = [engine, 'rm', '--force', '--volumes', id];
   using limit = startTimeLimit(start.clock, { afterMs: removalTimeoutMs, what: 'Its removal' });

@@ -4,19 +4,19 @@ import type { ServerAccess } from '../mcp/access.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
 
-/** How long a server may refuse every request: some listen before they know all their routes. */
+/** The time for which a server may refuse every request: some listen before all their routes are ready. */
 const refusalTimeoutMs = 5000;
 
-/** Statuses that say that no MCP server will ever answer this request at this URL. */
+/** Statuses with which a server without an MCP endpoint at this URL answers every request. */
 const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
 
-/** What the refusals of one server amount to. */
+/** Follows the refusals of one server. */
 export interface RefusalWatch {
-  /** Resolves with the error that ends the wait; null where waiting makes sense. */
+  /** Resolves with the error that ends the wait; null if waiting may help. */
   explain(failure: HandshakeError): Promise<ServerStartError | null>;
 }
 
-/** Watches the refusals of the server at `url`: some of them are final, others once they have lasted. */
+/** Watches the refusals of the server at `url`: some are final, others only if they last. */
 export function watchRefusals(
   url: string,
   {
@@ -83,7 +83,7 @@ function createRedirectError(
   );
 }
 
-/** Without credentials and query, which may be secret. */
+/** Removes credentials and query, which may be secret. */
 export function describeUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

@@ -13,8 +13,8 @@ import {
 } from './process-tree.ts';
 
 /**
- * Stops every process that carries the session marker in its environment, those that left their process group included, and
- * resolves to how many there were. SIGTERM first, SIGKILL after `graceMs`. Finds nothing where there is no /proc.
+ * Stops every process that has the session marker in its environment, including those that left their process group. Resolves to the
+ * number of processes found. Sends SIGTERM first, and SIGKILL after `graceMs`. Finds none if there is no /proc.
  */
 export async function stopMarkedProcesses(marker: string, options: { graceMs: number; clock: Clock }): Promise<number> {
   const found = listMarkedProcesses(marker);
@@ -31,32 +31,32 @@ export async function stopMarkedProcesses(marker: string, options: { graceMs: nu
 function listMarkedProcesses(marker: string): ProcessEntry[] {
   const assignment = `${markerVariable}=${marker}`;
   const processes = listProcesses();
-  // Signalling our own group would end us and whatever started us; 0 and -1 mean everybody to kill(2).
+  // A signal to the gate's own group would end the gate and the process that started it; kill(2) reads 0 and -1 as several processes.
   const ownGroupId = processes.find((entry) => entry.pid === process.pid)?.groupId;
   const isSafe = ({ groupId }: ProcessEntry) => groupId > 1 && groupId !== ownGroupId;
   return processes.filter((entry) => isSafe(entry) && hasEnvironmentEntry(entry.pid, assignment));
 }
 
-/** A daemon that leaves its parent sooner than this may be missed. One look takes about 0.1 ms for each process of the server. */
+/** A daemon that leaves its parent within this time may be missed. One check takes about 0.1 ms for each process of the server. */
 const lookIntervalMs = 100;
 
 const pollIntervalMs = 20;
 
-/** Remembers what the processes of a server start, so that it can be ended when its parents are gone. */
+/** Records the processes that a server's processes start, so that they can be ended after their parents have ended. */
 export interface DescendantLog {
-  /** What this process starts is remembered until it is ended. */
+  /** Starts to record the descendants of this process. */
   follow(pid: number): void;
-  /** The process is gone, and its number may be another's. */
+  /** Stops recording below this process, which has ended: its id may belong to another process. */
   forget(pid: number): void;
-  /** Looks at once: while a process lives, what it has started can be found by it. */
+  /** Checks now: the descendants of a process can be found only while it lives. */
   look(): void;
-  /** Lists the ids of what still runs. */
+  /** Lists the ids of the processes that still run. */
   list(): number[];
-  /** Ends what still runs: SIGTERM, then SIGKILL after `graceMs`. Resolves to how many there were. */
+  /** Ends the processes that still run: SIGTERM, then SIGKILL after `graceMs`. Resolves to their number. */
   end(options: { graceMs: number; clock: Clock }): Promise<number>;
 }
 
-/** Does nothing where processes are listed otherwise than in /proc. */
+/** Does nothing on platforms other than Linux, which do not list processes in /proc. */
 export function logDescendants(platform: NodeJS.Platform = process.platform): DescendantLog {
   const roots = new Set<number>();
   const remembered = new Map<string, ProcessEntry>();
@@ -69,7 +69,7 @@ export function logDescendants(platform: NodeJS.Platform = process.platform): De
       const now = readProcess(pid);
       if (now === null || identify(now) !== key) remembered.delete(key);
     }
-    // A set is walked with what is added to it meanwhile.
+    // The loop also visits entries that are added to the Set meanwhile.
     const parents = new Set([...roots, ...Array.from(remembered.values(), ({ pid }) => pid)]);
     for (const parent of parents) {
       for (const child of listChildren(parent)) {

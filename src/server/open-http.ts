@@ -14,7 +14,7 @@ import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from 
 import { createExitError, createLostError, createRestartError, createRevisionError, tailLines } from './start-error.ts';
 import { recordVisits, type SharedProcessRecord, toProcessEnd } from './witness.ts';
 
-/** How long the process that holds the port may take to show that it is an MCP server. */
+/** The time within which a process that holds the port has to answer as an MCP server to be noticed. */
 const foreignProbeMs = 2000;
 
 type HttpOptions = ServerContext & {
@@ -25,7 +25,7 @@ type HttpOptions = ServerContext & {
   ownsPort?: boolean;
 };
 
-/** Waits until the server at the URL answers, having started its command first where there is one. */
+/** Waits until the server at the URL answers. Starts its command first, if there is one. */
 export async function openHttpServer(
   url: string,
   options: HttpOptions & { isWitnessed: boolean; start: StartContext | null },
@@ -61,8 +61,8 @@ export async function openHttpServer(
 }
 
 /**
- * Follows the process of a command that serves HTTP. Where a witness is asked, one that ended by itself is started again when
- * the next iteration begins; else its end is the loss of the server, since calls of it may have been open.
+ * Follows the process of a command that serves HTTP. If it ends by itself and a witness is used, it is started again with the next
+ * iteration. Otherwise the server counts as lost, since calls of it may have been open.
  */
 function keepRunning(
   first: ServerProcess,
@@ -78,7 +78,7 @@ function keepRunning(
   const lost = Promise.withResolvers<ServerStartError>();
   const visits = recordVisits(clock);
   let server = first;
-  /** Asked to end, in which case its end says nothing. */
+  /** The processes that the gate stopped; their end has no meaning. */
   const stopped = new Set<ServerProcess>();
   const disposed = new AbortController();
   const signal = AbortSignal.any([options.signal, disposed.signal]);
@@ -97,7 +97,7 @@ function keepRunning(
     await process.stop();
   };
   const restart = async () => {
-    // What it started may live on and hold the port.
+    // A process that it started may still run and hold the port.
     await stop(server);
     signal.throwIfAborted();
     try {
@@ -140,7 +140,7 @@ function keepRunning(
   };
 }
 
-/** @throws {ServerStartError} when the process ends, nothing answers in time, or something else than a server does. */
+/** @throws {ServerStartError} if the process ends, no MCP server answers in time, or the answer shows that waiting is pointless */
 async function waitUntilReady(
   url: string,
   options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
@@ -154,7 +154,7 @@ async function waitUntilReady(
   const readStderr = () => tail.readLines(tailLines);
   const refusals = watchRefusals(url, { clock, signal: options.signal, readStderr, access });
   const onFailure = async (failure: HandshakeError) => {
-    // HTTP clients like to quote the URL they could not reach.
+    // HTTP clients often quote the URL that they could not reach.
     lastFailure = failure.message.replaceAll(url, describeUrl(url));
     if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, tail);
     const error = await refusals.explain(failure);
@@ -182,7 +182,7 @@ async function waitUntilReady(
   return handshake;
 }
 
-/** @throws {ServerStartError} when another process than those of the server holds its port */
+/** @throws {ServerStartError} if a process that is not the server's holds its port */
 function refuseForeignOwner(url: string, { start, server }: { start: StartContext; server: ServerProcess }): void {
   const { words, descendants } = start;
   const why = findForeignOwner(url, { pid: server.pid, words, descendants });
@@ -193,10 +193,10 @@ function refuseForeignOwner(url: string, { start, server }: { start: StartContex
 const choosePort = 'Choose a port that no other process of the job uses.';
 
 /**
- * A server that answers before the command was started is another one: left over, or of another job. The gate would test it
- * instead of the command's, which may not even notice that its port is taken.
+ * Refuses a server that answers before the command is started. It is another server, left over or of another job. The gate would test it
+ * instead of the command's server, which may not even notice that its port is taken.
  *
- * @throws {ServerStartError} when one answers.
+ * @throws {ServerStartError} if one answers
  */
 async function refuseForeignServer(url: string, { clock, signal }: ServerContext): Promise<void> {
   const over = new AbortController();
@@ -205,7 +205,8 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
     clock,
     signal: AbortSignal.any([signal, over.signal]),
     onFailure: ({ response }) => {
-      // Without a handshake, since what lets requests in is for the server that the gate starts.
+      // The probe has no access headers, since they are only for the server that the gate starts. So a refusal shows that another server
+      // is there.
       if (response?.status === 401 || response?.status === 403) refused = { name: null };
       over.abort();
     },
@@ -222,11 +223,11 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
   );
 }
 
-/** What the server itself has left may take a moment to end. */
+/** The server's own processes may take a moment to end. */
 const closingMs = 2000;
 const closingPollMs = 100;
 
-/** Null once the port is closed, and why it is not where it stays so. */
+/** Null once the port is closed; else the reason why it stays open. */
 async function waitUntilClosed(url: string, { clock, signal }: ServerContext): Promise<string | null> {
   const endsAtMs = clock.monotonicMs() + closingMs;
   for (;;) {
@@ -237,9 +238,9 @@ async function waitUntilClosed(url: string, { clock, signal }: ServerContext): P
 }
 
 /**
- * Starts the command. What an HTTP server prints to stdout is log as much as what it prints to stderr.
+ * Starts the command. The stdout of an HTTP server is log output, like its stderr.
  *
- * @throws {ServerStartError} when its port has to be closed before, and is not
+ * @throws {ServerStartError} if `ownsPort` is set and the port is not closed before
  */
 async function startHttpCommand(
   start: StartContext,

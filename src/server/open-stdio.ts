@@ -24,15 +24,18 @@ import {
 } from './start-error.ts';
 import { recordVisits, type SharedProcessRecord, toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
 
-/** Sessions at the same time, each of which may be a process. */
+/** The most sessions at the same time; each may need a process. */
 const defaultMaxSessions = 32;
 
-/** The time limit of an idle session: long enough for a model to think between two calls. Shorter where the next session waits for it. */
+/**
+ * The time limit of an idle session: long enough for a model's answer between two calls. It is shorter if the next session waits for this
+ * one.
+ */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
 
 /**
- * Checks that the command speaks MCP on stdio, then serves it over HTTP. What it writes to stdout other than messages is skipped
- * with one warning: many servers greet there, and most clients put up with it.
+ * Checks that the command speaks MCP on stdio, then serves it over HTTP. Other output on stdout is skipped with one warning: many servers
+ * print a greeting there, and most clients ignore it.
  */
 export async function openStdioServer(
   start: StartContext,
@@ -41,7 +44,7 @@ export async function openStdioServer(
   const { clock, logger, tail } = start;
   const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
   const startServer = () => startServerProcess(start, { readsStdin: true });
-  // Where there is no readiness, the error quotes the line, and a warning would say it twice.
+  // If the check fails, its error quotes the line, so a warning would repeat it.
   const handshake = await probeCommand(start, options.protocol, {
     startChild: () => connectChild(startServer()),
     warnOfNonProtocolOutput,
@@ -55,7 +58,7 @@ export async function openStdioServer(
   const records = new Map<ProcessChild, SharedProcessRecord>();
   const pool = createChildPool({
     startChild,
-    // A replacement of the one process starts when it is needed, and the process before it has ended by then.
+    // The shared process is replaced only on demand, when the previous one has already ended.
     plan: isShared ? { count: null, warmProcesses: 0, isExclusive: false } : options.sessions,
     logger,
     events: {
@@ -104,8 +107,8 @@ export async function openStdioServer(
 }
 
 /**
- * Whether the end of a process leaves what happened to other calls open. Where a witness can be asked, or each session has a
- * process of its own, it does not; a process that exits with 0 and owes no answer has not failed.
+ * Checks if the end of a process leaves the results of other calls open. It does not if a witness is used, or if each session has its own
+ * process. A process that exits with 0 and owes no answer has not failed.
  */
 function isLoss(
   exit: ProcessExit,
@@ -119,8 +122,8 @@ function giveChildren(pool: ChildPool): ChildSource {
 }
 
 /**
- * The process that answers the readiness check serves no client afterwards: the first client is to initialize its server itself, with its
- * own capabilities. It is gone before the next one starts, which may want the same port or lock file.
+ * The process that answers the readiness check serves no client afterwards: the first client initializes its own server with its own
+ * capabilities. The process ends before the next one starts, which may need the same port or lock file.
  */
 async function probeCommand(
   start: StartContext,
@@ -174,7 +177,7 @@ async function probeCommand(
   }
 }
 
-/** The child as the handshake sees it: one request at a time, each known by its method. */
+/** Adapts the child for the handshake: one request at a time, each with its method as the id. */
 function createPeer(child: ProcessChild): StdioPeer {
   return {
     request: (method, params) =>

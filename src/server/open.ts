@@ -23,15 +23,15 @@ import type {
 } from './running-server.ts';
 import { tailLines } from './start-error.ts';
 
-/** How long the doctor may take where a gate has failed already. */
+/** The time limit of the doctor after a gate has already failed. */
 const doctorTimeoutMs = 5000;
 
 /**
  * Starts the server under test, or finds the one at the URL, and resolves once it has answered an MCP handshake.
  *
- * @throws {ServerStartError} when it exits, stays silent for `readyTimeoutMs` or speaks no MCP.
- * @throws {ConfigurationError} when the command or the URL cannot be read.
- * @throws {SandboxError} when this machine cannot isolate it as the options require.
+ * @throws {ServerStartError} if it exits, stays silent for `readyTimeoutMs` or does not speak MCP
+ * @throws {ConfigurationError} if the command or the URL is invalid
+ * @throws {SandboxError} if this machine cannot isolate it as the options require
  */
 export async function openServer(options: ServerOptions, context: ServerContext): Promise<RunningServer> {
   context.signal.throwIfAborted();
@@ -75,15 +75,15 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   }
 }
 
-/** Of the output of a command that failed, this many last lines are shown. */
+/** The number of last output lines that are shown of a failed command. */
 const shownLines = 20;
 const maxCommandLength = 120;
 
 /**
- * Runs commands one after another as a server would be started: with its environment, in its sandbox and without a shell.
+ * Runs commands one after another in the same way as a server: with its environment, in its sandbox and without a shell.
  *
- * @throws {ServerStartError} with the last lines of the first one that does not end with code 0; those after it do not run
- * @throws the signal's reason once it aborts; nothing that was started is left by then
+ * @throws {ServerStartError} with the last lines of the first command that does not end with code 0; the later ones do not run
+ * @throws the signal's reason once it aborts, after everything that was started has ended
  */
 export async function runSetup(
   commands: readonly string[],
@@ -105,7 +105,7 @@ export async function runSetup(
   }
 }
 
-/** Null where the signal aborts first. */
+/** Null if the signal aborts first. */
 async function diagnose(
   target: Pick<Target, 'url' | 'protocol' | 'access'>,
   { clock, signal }: Pick<ServerContext, 'clock' | 'signal'>,
@@ -118,10 +118,7 @@ function withCommands(witness: ProcessWitness, start: StartContext): ProcessWitn
   return { ...witness, runCommand: (command, options) => runCommand(command, start, options) };
 }
 
-/**
- * Prepares what lets requests to the server at `url` in: fixed headers, and tokens of an OAuth client. `onSecret` hears every
- * token.
- */
+/** Prepares the access to the server at `url`: fixed headers, and tokens of an OAuth client. `onSecret` gets every token. */
 export async function openAccess(
   { url, headers, oauth, proxy }: { url: string } & AccessOptions,
   { clock, onSecret }: { clock: Clock; onSecret: (secret: Secret) => void },
@@ -144,7 +141,7 @@ function reachServer(
 }
 
 function checkUrl(url: string): void {
-  // The value is never repeated: it may hold a password, and anywhere in it where it cannot be parsed.
+  // Never repeats the value: it may hold a password, and if it cannot be parsed, the password may be in any part of it.
   const fail = (message: string): never => {
     throw new ConfigurationError([{ code: 'invalid-url', input: 'server-url', message }]);
   };

@@ -3,10 +3,10 @@ import { clipLines, clipText } from '../base/text.ts';
 /** Longer lines are cut when they are read back: one line of a minified bundle must not fill a report. */
 const maxLineLength = 2000;
 
-/** Keeps the last bytes written to it, in constant memory however much is written. */
+/** Keeps the last bytes that were written, in constant memory however many there are. */
 export interface OutputTail {
   append(chunk: Uint8Array): void;
-  /** The last `maxLines` lines, oldest first; a line whose beginning is lost is left out. */
+  /** Returns the last `maxLines` lines, oldest first, without a line whose beginning is lost. */
   readLines(maxLines: number): string[];
 }
 
@@ -34,10 +34,10 @@ export function createOutputTail(maxBytes = 256 * 1024): OutputTail {
   };
 }
 
-/** What a report quotes of a server's output: enough for the end of a stack trace. */
+/** The most output of a server that a report quotes: enough for the end of a stack trace. */
 const quoted = { lines: 20, length: 4096, lineLength: 500 };
 
-/** Keeps of the lines the last ones that a report has room for: 20 lines and 4,096 UTF-16 units at most, line breaks included. */
+/** Keeps the last lines that a report has room for: at most 20 lines and 4,096 UTF-16 units, line breaks included. */
 export function keepLastLines(lines: readonly string[]): string[] {
   const last = lines.slice(-quoted.lines).map((line) => clipText(line, quoted.lineLength));
   return clipLines(last, quoted.length);

@@ -6,12 +6,12 @@ import { describeError, readErrorCode } from '../base/errors.ts';
 import type { DescendantLog } from './kill-orphans.ts';
 import { listDescendants, listProcesses } from './process-tree.ts';
 
-/** A port that answers nothing within this time is not proven closed. */
+/** A port that does not react within this time is not proven closed. */
 const connectTimeoutMs = 2000;
 
 /**
- * Says what keeps the port of a URL from being proven closed; null where every address of its host refuses a connection. A process that
- * holds the port and answers nothing yet could otherwise be taken for the server that is about to start.
+ * Finds the reason why the port of a URL is not proven closed; null if every address of its host refuses a connection. Otherwise a
+ * process that holds the port and does not answer yet could pass for the server that is about to start.
  */
 export async function findOpenPort(url: string): Promise<string | null> {
   const { host, port } = readAddress(url);
@@ -27,7 +27,7 @@ export async function findOpenPort(url: string): Promise<string | null> {
   return listListeners(port).length === 0 ? null : 'a process listens on it';
 }
 
-/** Null where the address refuses the connection, or this machine has no such address. */
+/** Null if the address refuses the connection, or this machine has no such address. */
 async function tryConnect(host: string, port: number): Promise<string | null> {
   return await new Promise((resolve) => {
     const socket = connect({ host, port, timeout: connectTimeoutMs });
@@ -50,8 +50,8 @@ async function tryConnect(host: string, port: number): Promise<string | null> {
 const containerEngines = /^(?:docker|podman|nerdctl)(?:\.exe)?$/;
 
 /**
- * Says that another process than the server holds the port of its URL; null where each that listens there is the server's, and where the
- * platform does not say. On Linux, the kernel lists who listens (proc_net(5)), and the open files of a process (proc_pid_fd(5)).
+ * Finds another process than the server's that holds the port of its URL; null if only the server's processes listen there, or if the
+ * platform does not show it. On Linux, the kernel lists listening sockets (proc_net(5)) and the open files of a process (proc_pid_fd(5)).
  */
 export function findForeignOwner(
   url: string,
@@ -62,7 +62,7 @@ export function findForeignOwner(
     return null;
   }
   const uid = process.getuid?.() ?? 0;
-  // A socket of another user is none that a process of this job has opened, and belongs to a service of the machine.
+  // A socket of another user was not opened by a process of this job; it belongs to a service of the machine.
   const inodes = new Set(listListeners(port).flatMap((each) => (each.uid === uid ? [each.inode] : [])));
   if (inodes.size === 0) return null;
   const processes = listProcesses();
@@ -89,17 +89,17 @@ function isOfThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '::' || host === '0.0.0.0' || host.startsWith('127.');
 }
 
-/** TCP_LISTEN of the kernel, as the tables write it. */
+/** The kernel's TCP_LISTEN, as the tables print it. */
 const listening = '0A';
 
-/** Lists the sockets that listen on a port, on any address; none where the platform has no such tables. */
+/** Lists the sockets that listen on a port, on any address; empty if the platform has no such tables. */
 function listListeners(port: number): Array<{ inode: string; uid: number }> {
   return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => {
     let text = '';
     try {
       text = readFileSync(file, 'latin1');
     } catch {
-      // No IPv6, or no Linux.
+      // There is no IPv6, or this is not Linux.
     }
     return text.split('\n').flatMap((line) => {
       const [, local = '', , state, , , , uid = '', , inode = ''] = line.trim().split(/\s+/);
@@ -119,7 +119,7 @@ function listSockets(pid: number): string[] {
       }
     });
   } catch {
-    // Gone, or not to be read by this user.
+    // The process has ended, or this user may not read it.
     return [];
   }
 }

@@ -8,17 +8,17 @@ import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
+/** The time between SIGTERM and SIGKILL for the remaining processes of a stopped server. */
 const sweepGraceMs = 500;
 
-/** Where the programs of a server are started, and what ends whatever they leave. */
+/** The environment in which a server's programs start, with the means to end all of them. */
 export interface PreparedStart extends AsyncDisposable {
-  /** Null where nothing is started. */
+  /** Null if there is no command. */
   readonly start: StartContext | null;
-  /** Marks every process in its environment; null where nothing is started. */
+  /** Marks every process in its environment; null if there is no command. */
   readonly sessionMarker: string | null;
   readonly tail: OutputTail;
-  /** How the programs are isolated; null where nothing is started. */
+  /** The isolation of the programs; null if there is no command. */
   readonly sandboxReport: SandboxReport | null;
 }
 
@@ -28,10 +28,10 @@ export type StartOptions = Pick<
 >;
 
 /**
- * Makes the sandbox, the environment and the watchdog of a command. Disposing of it ends every process that carries the marker.
+ * Makes the sandbox, the environment and the watchdog of a command. Disposing it ends every process with the marker.
  *
- * @throws {ConfigurationError} when the command cannot be split into words.
- * @throws {SandboxError} when this machine cannot isolate it as the options require.
+ * @throws {ConfigurationError} if the command cannot be split into words
+ * @throws {SandboxError} if this machine cannot isolate it as the options require
  */
 export async function prepareStart(
   { command, cwd, env, readyTimeoutMs, sandbox: wanted, sessionMarker: given, side = null }: StartOptions,
@@ -45,7 +45,7 @@ export async function prepareStart(
     command === null || wanted === undefined
       ? null
       : await (side?.openSandbox ?? openSandbox)(wanted, { cwd, environment, logger });
-  // With a sandbox, nothing that the server starts can outlive it.
+  // In a sandbox, no process that the server starts can outlive it.
   const descendants = command === null || (opened?.sandbox ?? null) !== null ? null : logDescendants();
   const watchdog = sessionMarker === null ? null : startWatchdog(sessionMarker, environment);
   const start: StartContext | null =

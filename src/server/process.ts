@@ -9,46 +9,49 @@ import type { Sandbox } from './sandbox/open.ts';
 import { spawnByName, spawnProgram } from './spawn.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
+/** The grace periods of a server after its stdin closes, and then after SIGTERM. Together they fit twice into a runner's 7.5 s. */
 const stdinGraceMs = 1500;
 const terminateGraceMs = 1000;
 
-/** After the process is gone, descendants may hold its stdout open; what is still in the pipe is read for this long. */
+/** After the process has ended, descendants may hold its stdout open; the rest of the pipe is read for this long. */
 const outputDrainMs = 250;
 
-/** Of one process; the tail that all processes of a server share keeps more. */
+/** The output that is kept of one process; the tail that all processes of a server share keeps more. */
 const ownOutputBytes = 16 * 1024;
 const lastLinesRead = 50;
 
 export interface ProcessExit {
-  /** Null after a signal, or where the process could not be started. */
+  /** Null after a signal, or if the process could not be started. */
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Why it could not be started. */
+  /** The reason why it could not be started. */
   error?: NodeJS.ErrnoException;
-  /** The last lines of its output, oldest first, within the bounds of a report. */
+  /** The last lines of its output, oldest first, within the limits of a report. */
   lastLines: readonly string[];
 }
 
-/** A started program with a process group of its own. */
+/** A started program that leads its own process group. */
 export interface ServerProcess {
-  /** Of the program, or of what starts it in its sandbox; undefined where it could not be started. */
+  /** The id of the program, or of the program that makes its sandbox; undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Keeps a part of stdout that is no message with what the process writes to stderr. */
+  /** Adds a part of stdout that is no message to the process's stderr output. */
   addOutput(chunk: Buffer): void;
-  /** Whether the program has ended, although its output may not be read yet. */
+  /** True if the program has ended, even if some of its output is unread. */
   readonly hasEnded: boolean;
   /** Resolves once the program has ended and its output is read. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Asks the whole group to leave: stdin closed (and waited for where that is read), then SIGTERM, then SIGKILL. At most about 2.5 s. */
+  /**
+   * Ends the whole group in steps: closes stdin (and waits, if the program reads it), then SIGTERM, then SIGKILL. Takes at most about 2.5
+   * s.
+   */
   stop(): Promise<void>;
   /** Ends the whole group at once. */
   kill(): Promise<void>;
 }
 
-/** Starts a program with no shell. What it writes to stderr goes to the tail; the caller reads stdout to its end. */
+/** Starts a program without a shell. Its stderr goes to the tail; the caller reads stdout to its end. */
 export function startProcess(
   command: readonly string[],
   options: {
@@ -56,13 +59,13 @@ export function startProcess(
     env: Record<string, string>;
     tail: OutputTail;
     clock: Clock;
-    /** Ends the program's group should this process be killed; null for no watchdog. */
+    /** Ends the program's group if this process is killed; without it there is no watchdog. */
     watchdog?: Pick<Watchdog, 'add' | 'remove'>;
-    /** Null for none. */
+    /** Null starts it without a sandbox. */
     sandbox?: Sandbox | null;
-    /** Remembers what the program starts; null for no memory. */
+    /** Records the processes that the program starts; null records none. */
     descendants?: DescendantLog | null;
-    /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
+    /** True if the program reads its stdin, so that closing it asks the program to exit; else it gets SIGTERM at once. */
     readsStdin: boolean;
   },
 ): ServerProcess {
@@ -75,7 +78,7 @@ export function startProcess(
     cwd: start.cwd,
     env: start.env,
     stdio: ['pipe', 'pipe', 'pipe', ...start.stdio],
-    // A group of its own lets one signal reach every descendant. On Windows the flag would open a console window.
+    // In its own group, one signal reaches every descendant. On Windows the flag would open a console window.
     detached: process.platform !== 'win32',
   });
   const { stdin, stdout, stderr } = child;
@@ -91,7 +94,7 @@ export function startProcess(
     ownOutput.append(chunk);
   };
   stderr.on('data', addOutput);
-  // A program that dies leaves broken pipes behind; its exit is reported, the pipes need not be.
+  // A program that dies leaves broken pipes. Its exit is reported, so errors of the pipes need not be.
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
 
   const ended = new Promise<Omit<ProcessExit, 'lastLines'>>((resolve) => {
@@ -159,14 +162,14 @@ interface PreparedStart {
   command: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  /** After stdin, stdout and stderr. */
+  /** The descriptors after stdin, stdout and stderr. */
   stdio: Array<'pipe' | 'ignore' | number>;
   isSandboxed: boolean;
-  /** Why the program cannot be started. */
+  /** The reason why the program cannot be started. */
   error?: NodeJS.ErrnoException;
 }
 
-/** A path that cannot be: what is to be started is not there, and a server that runs could make it. */
+/** A path that cannot exist. Spawning the missing program itself would be unsafe, since a running server could create it meanwhile. */
 const nothing = '/proc/self/nothing';
 
 function prepareStart(
@@ -176,7 +179,7 @@ function prepareStart(
   if (sandbox === null) return { command, cwd, env, stdio: [], isSandboxed: false };
   try {
     const { descriptors, ...wrapped } = sandbox.wrap(command, { cwd, env });
-    // The sandbox is entered from a directory that is always there, and the server's own only through its mounts.
+    // The sandbox starts in a directory that always exists; the server's own directory is entered through the mounts of the sandbox.
     return { ...wrapped, cwd: '/', stdio: ['pipe', ...descriptors], isSandboxed: true };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

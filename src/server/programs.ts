@@ -2,18 +2,18 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, parse } from 'node:path';
 
 interface Search {
-  /** The PATH to search; that of this process unless given. */
+  /** The PATH to search; by default that of this process. */
   path?: string | undefined;
-  /** Whether a program that is there may be taken. Every one unless given. */
+  /** Decides if a program may be used. By default every program may. */
   accepts?: (file: string) => boolean;
 }
 
-/** What this process has found. The code of a change runs later and can put other programs into directories of PATH. */
+/** The programs that this process has found. The code of a pull request runs later, and can put other programs into directories of PATH. */
 const found = new Map<string, string | null>();
 
 /**
- * Finds a program of the gate in the absolute directories of PATH, once in the life of this process. Returns where it is, without links in
- * its directory; null if there is none.
+ * Finds a program of the gate in the absolute directories of PATH, once in the life of this process. Returns its path with the links in
+ * its directory resolved; null if there is none.
  */
 export function findProgram(
   name: string,
@@ -33,8 +33,8 @@ export function findProgram(
 }
 
 /**
- * Resolves the links to a program. A link of another name stays one, in a directory without links: programs such as busybox go by the name
- * that they are called by.
+ * Resolves the links to a program. A link with another name stays, in a resolved directory: programs such as busybox act by the name that
+ * they are called by.
  */
 function resolveProgram(file: string): string {
   const target = realpathSync(file);
@@ -42,33 +42,33 @@ function resolveProgram(file: string): string {
 }
 
 /**
- * Finds a program that runs outside of the sandbox while the server may run. One that the server could change is skipped. Root could change
- * every program; in a sandbox, those of the system are read-only for it.
+ * Finds a program that runs outside of the sandbox while the server may run. It skips a program that the server could change. Root could
+ * change every program, but in a sandbox the system's programs are read-only even for root.
  */
 export function findFixedProgram(name: string, path: string | undefined): string | null {
   return findProgram(name, { path, accepts: (file) => process.getuid?.() === 0 || !isChangeable(file) });
 }
 
-/** Whether this user, and with it the server, can change a program: its file, what it links to, or a directory above either. */
+/** Checks if this user, and so the server, can change a program: its file, the target of its link, or a directory above either. */
 function isChangeable(file: string): boolean {
   return [file, realpathSync(file)].flatMap(listUpwards).some(isOwnOrWritable);
 }
 
-/** A path and all directories above it. */
+/** Lists a path and all directories above it. */
 function listUpwards(path: string): string[] {
   const above: string[] = [path];
   for (let each = path; each !== parse(each).root; each = dirname(each)) above.push(dirname(each));
   return above;
 }
 
-/** The owner of a file can give itself the right to write to it. In a directory like /tmp, only the owner of an entry may rename it. */
+/** The owner of a file can grant itself write access. In a sticky directory such as /tmp, only the owner of an entry may rename it. */
 function isOwnOrWritable(path: string): boolean {
   const entry = statSync(path);
   const isSticky = entry.isDirectory() && (entry.mode & 0o1000) !== 0;
   return entry.uid === process.getuid?.() || (!isSticky && isAllowed(path, constants.W_OK));
 }
 
-/** Whether there is a file that this user may execute. */
+/** Checks if there is a file that this user may execute. */
 export function isProgram(file: string): boolean {
   try {
     return statSync(file).isFile() && isAllowed(file, constants.X_OK);

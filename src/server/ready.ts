@@ -2,10 +2,10 @@ import type { ServerStartError } from '../base/errors.ts';
 import { type Clock, race } from '../base/time.ts';
 
 /**
- * Waits for a probe to succeed, but no longer than the process lives, the time allowed lasts or the caller wants. The probe's
- * signal is aborted as soon as the wait is over.
+ * Waits for a probe to succeed. The wait ends if the process ends, the time runs out or the caller aborts. The probe's signal aborts once
+ * the wait is over.
  *
- * @throws what `exited` resolves to, or what `createTimeoutError` makes, or the signal's reason.
+ * @throws the error that `exited` resolves to, the error that `createTimeoutError` makes, or the signal's reason
  */
 export async function waitForReadiness<T>(
   probe: (signal: AbortSignal) => Promise<T>,

@@ -3,15 +3,15 @@ import { createOutputTail } from './output-tail.ts';
 import { startProcess } from './process.ts';
 import type { StartContext } from './running-server.ts';
 
-/** Of what a command writes to stdout, the first bytes are kept; of stderr, the last lines. */
+/** The limits of the kept output: the first bytes of stdout, and the last lines of stderr. */
 const maxStdoutBytes = 256 * 1024;
 const maxStderrLines = 100;
 
 /**
- * Runs a program as the server under test is run: in its directory, with its environment and inside its sandbox, without a shell. It
- * has no input. What it starts and leaves running ends with it. Resolves once it has ended, or could not be started.
+ * Runs a program in the same way as the server under test: in its directory, with its environment and inside its sandbox, without a
+ * shell. It has no input. Processes that it leaves running end with it. Resolves once it has ended, or could not be started.
  *
- * @throws the signal's reason once it aborts; the program and what it started are gone by then
+ * @throws the signal's reason once it aborts, after the program and its processes have ended
  */
 export async function runCommand(
   command: readonly string[],

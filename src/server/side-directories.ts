@@ -7,38 +7,38 @@ import type { SideMounts } from './sandbox/mounts.ts';
 import { openSandbox, type OpenedSandbox } from './sandbox/open.ts';
 
 /**
- * The directories of one side of a comparison: a HOME and a temporary directory of its own. What the programs of a side write there, those
- * of the other side do not read. All programs of a side share one sandbox, in which all else is read-only.
+ * The directories of one side of a comparison: its own HOME and temporary directory. Programs of the other side do not read files that
+ * are written there. All programs of a side share one sandbox, in which everything else is read-only.
  */
 export interface SideDirectories extends AsyncDisposable {
-  /** What leads programs to the directories. */
+  /** The variables that point programs to the directories. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Opens the sandbox of the side with the first call, and returns the same one with each later call. */
+  /** Opens the sandbox of the side on the first call, and returns the same one on each later call. */
   openSandbox: typeof openSandbox;
 }
 
-/** What a side works in, in addition to its own directories. */
+/** The directories that a side uses in addition to its own ones. */
 export interface SideWork {
   /** Directories that it may write to, at the level `isolated`. */
   own: readonly string[];
-  /** Directories of the other side of which this one sees a copy, if it has a sandbox. */
+  /** Directories of the other side that this one sees as a copy, if it has a sandbox. */
   copied: ReadonlyArray<{ path: string; copy: string }>;
   /** Directories that it must not write to, wherever they are. */
   protect: readonly string[];
-  /** Says where a path of `sandbox-write` is for this side. */
+  /** Maps a path of `sandbox-write` to the path for this side. */
   move: (path: string) => string;
 }
 
 const prefix = 'mcp-eval-ci-sides-';
 
-/** Makes a directory for both sides of a comparison, below the temporary directory of the machine. Disposing of it removes it. */
+/** Makes a directory for both sides of a comparison, below the temporary directory of the machine. Disposing it removes the directory. */
 export function openSidesRoot(): Disposable & { path: string } {
   removeAbandoned();
   const path = mkdtempSync(join(tmpdir(), `${prefix}${getOwnPid()}-`));
   return { path, [Symbol.dispose]: () => removeTree(path) };
 }
 
-/** Makes the directories of a side in `root`, which removes them. Disposing of them ends the sandbox of the side. */
+/** Makes the directories of a side in `root`, whose owner removes them. Disposing it ends the sandbox of the side. */
 export function openSideDirectories(
   root: string,
   work: SideWork,
@@ -68,8 +68,8 @@ export function openSideDirectories(
 type SideHome = NonNullable<SideMounts['home']>;
 
 /**
- * Null where the job has no HOME, or the platform finds it otherwise. Without a sandbox, links lead to what the job keeps in its own HOME,
- * such as installed packages and caches; what is new is the side's alone.
+ * Null if the job has no HOME, or the platform finds it in another way. Without a sandbox, links lead to entries of the job's own HOME,
+ * such as installed packages and caches; new entries belong to this side only.
  */
 function openHome(root: string, { HOME: real = '' }: Readonly<Record<string, string | undefined>>): SideHome | null {
   if (process.platform === 'win32' || !isDirectory(real)) return null;
@@ -79,8 +79,8 @@ function openHome(root: string, { HOME: real = '' }: Readonly<Record<string, str
 }
 
 /**
- * Directories of a HOME, below which programs make entries of their own. A `*` is any name. Each is a directory of the side, and what is in
- * it are links.
+ * Directories of a HOME in which programs create entries. A `*` is any name. Each becomes a directory of the side with links to the
+ * original entries.
  */
 const opened = [
   '.cache',
@@ -118,7 +118,7 @@ function nameTemporary(path: string): Record<string, string> {
   return process.platform === 'win32' ? { TEMP: path, TMP: path } : { TMPDIR: path };
 }
 
-/** Programs that are installed in HOME are looked for in that of the side first. */
+/** Searches for programs that are installed in HOME in the side's HOME first. */
 function nameHome({ path, real }: SideHome, searched = ''): Record<string, string> {
   const directories = searched
     .split(delimiter)
@@ -128,14 +128,14 @@ function nameHome({ path, real }: SideHome, searched = ''): Record<string, strin
   return { HOME: path, ...(searched !== '' && { PATH: directories.join(delimiter) }) };
 }
 
-/** A directory that holds more is not copied. */
+/** The limits of a copy; a larger directory is refused. */
 const maxCopiedEntries = 60_000;
 const maxCopiedBytes = 2 * 1024 ** 3;
 
 /**
- * Copies a directory with its links as they are; `without` is left out, and so is what is no file, directory or link.
+ * Copies a directory and keeps its links. It skips the paths in `without`, and everything that is no file, directory or link.
  *
- * @throws what the system says, or that it is too large; what was copied by then stays
+ * @throws the error of the system, or an error if it is too large; the parts copied so far remain
  */
 export async function copyDirectory(from: string, to: string, without: readonly string[] = []): Promise<void> {
   const left = { entries: maxCopiedEntries, bytes: maxCopiedBytes };
@@ -165,7 +165,10 @@ function removeAbandoned(): void {
   }
 }
 
-/** The kernel keeps a directory without rights next to a layer of a file system. What cannot be removed stays. */
+/**
+ * Removes a directory tree, as far as possible. The kernel leaves a directory without access rights next to a layer, so its rights are
+ * restored first.
+ */
 function removeTree(path: string): void {
   try {
     for (const name of listNames(path)) {
@@ -177,7 +180,7 @@ function removeTree(path: string): void {
     }
     rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    // Another user's, or a mount that is still there: the next gate tries again.
+    // It belongs to another user, or a mount is still there; the next gate tries again.
   }
 }
 

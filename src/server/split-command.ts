@@ -4,7 +4,7 @@ import { ConfigurationError, describeError } from '../base/errors.ts';
 /**
  * Splits a command into words as a POSIX shell would.
  *
- * @throws {ConfigurationError} when there is no word, a quote is not closed, or a backslash would be lost
+ * @throws {ConfigurationError} if there is no word, a quote is not closed, or a backslash would be lost
  */
 export function splitCommand(command: string): string[] {
   const fail = (code: string, message: string, cause?: unknown): never => {
@@ -25,14 +25,14 @@ export function splitCommand(command: string): string[] {
   }
 }
 
-/** Makes of words the command that splits into them. */
+/** Joins words to the command that splits into them. */
 export function joinCommand(words: readonly string[]): string {
   return join(words);
 }
 
 /**
- * Finds the first word with a backslash outside of quotes before a character that no shell asks to escape: a path of Windows. One
- * before a blank, a quote, `$` and the like was put there on purpose.
+ * Finds the first word with an unquoted backslash before a character that needs no escape in a shell: it is probably a Windows path. A
+ * backslash before a blank, a quote, `$` and the like is intended.
  */
 function findWordThatLosesBackslash(command: string): string | null {
   for (const [word] of command.matchAll(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs)) {

@@ -6,10 +6,10 @@ import type { OutputTail } from './output-tail.ts';
 import type { ProcessExit } from './process.ts';
 import type { WantedProtocol } from './running-server.ts';
 
-/** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */
+/** The most lines of stderr in an error: enough for a stack trace, but still readable. */
 export const tailLines = 50;
 
-/** Says that the process ended before the server answered, and why, if known. */
+/** Makes the error for a process that ended before the server answered, with the reason if it is known. */
 export function createExitError(
   command: string,
   exit: ProcessExit,
@@ -38,7 +38,7 @@ export function createExitError(
   );
 }
 
-/** Says that the server completes a handshake, and in none of the revisions that would do. */
+/** Makes the error for a server that completes a handshake, but in none of the accepted revisions. */
 export function createRevisionError(
   offered: readonly string[],
   { value, source }: WantedProtocol,
@@ -62,7 +62,7 @@ export function createRevisionError(
   );
 }
 
-/** Says that the process serving the evals is gone. */
+/** Makes the error for a process that ended while it served the evals. */
 export function createLostError(exit: ProcessExit, tail: OutputTail): ServerStartError {
   return new ServerStartError(
     `The server under test ${describeProcessEnd({ exitCode: exit.code, signal: exit.signal })} while it was in use.`,
@@ -74,7 +74,7 @@ export function createLostError(exit: ProcessExit, tail: OutputTail): ServerStar
   );
 }
 
-/** Says that server after server ended before it answered anything. */
+/** Makes the error for servers that ended one after another before any answer. */
 export function createUnstableError(exit: ProcessExit, tail: OutputTail): ServerStartError {
   const how = describeProcessEnd({ exitCode: exit.code, signal: exit.signal });
   return new ServerStartError(
@@ -87,7 +87,7 @@ export function createUnstableError(exit: ProcessExit, tail: OutputTail): Server
   );
 }
 
-/** Says that a server that ended could not be started again. */
+/** Makes the error for a server that ended and could not be started again. */
 export function createRestartError(cause: ServerStartError): ServerStartError {
   return new ServerStartError(`The server under test ended and could not be started again. ${cause.message}`, {
     processExitCode: cause.processExitCode,

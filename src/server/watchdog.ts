@@ -5,9 +5,9 @@ import { findFixedProgram } from './programs.ts';
 import { spawnProgram } from './spawn.ts';
 
 /**
- * Reads `+ <group>` and `- <group>`, and `@ <marker>` and `/ <marker>`, until `.` says that all is stopped. A stdin that ends before belongs to
- * a gate that is gone: then the script ends the groups that are left and, where /proc shows environments, every process that carries one of
- * the markers. The paths of its programs are in its environment: the server may have put others into a directory of PATH.
+ * Reads `+ <group>`, `- <group>`, `@ <marker>` and `/ <marker>`, until `.` reports that everything has stopped. If stdin ends earlier,
+ * the gate has died: the script then ends the remaining groups and, if /proc shows environments, every process with one of the markers.
+ * The paths of its programs are in its environment, because the server may have put other programs into a directory of PATH.
  */
 const script = `
 groups=
@@ -35,18 +35,18 @@ done
 exit 0
 `;
 
-/** Outlives the gate's process for a moment, in order to end the server that a SIGKILL of the gate would leave behind. */
+/** Outlives the gate's process for a moment, to end a server that a SIGKILL of the gate would leave running. */
 export interface Watchdog extends AsyncDisposable {
-  /** The group is to be ended with the gate. */
+  /** Adds a group that must end with the gate. */
   add(groupId: number): void;
-  /** The group has ended, and its number may be another's. */
+  /** Removes a group that has ended: its id may belong to another group. */
   remove(groupId: number): void;
 }
 
-/** The shell of this process, and who uses it. */
+/** The shell of this process, with its users. */
 interface Shell {
   send: (line: string) => void;
-  /** How many watchdogs have each marker. */
+  /** The number of watchdogs for each marker. */
   markers: Map<string, number>;
   end: () => Promise<void>;
 }
@@ -54,8 +54,8 @@ interface Shell {
 let shell: Shell | null = null;
 
 /**
- * Watches over the processes of a server. All servers of this process share one shell, which the first one starts: where nothing isolates
- * that server, no program of the gate starts after it. Where there is no shell, nothing is watched.
+ * Watches the processes of a server. All servers of this process share one shell, which the first server starts: if nothing isolates that
+ * server, no program of the gate may start after it. Without a shell, nothing is watched.
  */
 export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): Watchdog {
   if (process.platform === 'win32') return { add: () => {}, remove: () => {}, [Symbol.asyncDispose]: async () => {} };
@@ -91,8 +91,8 @@ export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): W
 }
 
 /**
- * Starts a shell that waits for the end of this process. It is in a process group of its own and not marked, so that neither an
- * interrupt nor the stop of a server reaches it.
+ * Starts a shell that waits for the end of this process. It has its own process group and no marker, so that neither an interrupt nor the
+ * stop of a server reaches it.
  */
 function startShell(line: string, { PATH = '/usr/bin:/bin' }: NodeJS.ProcessEnv): Shell {
   const find = (name: string) => findFixedProgram(name, PATH) ?? '';
@@ -107,7 +107,7 @@ function startShell(line: string, { PATH = '/usr/bin:/bin' }: NodeJS.ProcessEnv)
   const { stdin } = child;
   if (stdin === null) throw new TypeError('The watchdog was started without a pipe.');
   stdin.on('error', () => {});
-  // A gate that is over without having stopped its server must not wait for the watchdog, which does that now.
+  // A gate that ends without stopping its server must not wait for the watchdog, which then stops the server.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
   return {

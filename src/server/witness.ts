@@ -3,7 +3,7 @@ import type { ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-e
 import type { ChildPool } from './bridge/child-pool.ts';
 import type { ProcessExit } from './process.ts';
 
-/** Speaks for processes that serve one session each, by the ids that the bridge gave the sessions. */
+/** Makes the witness of processes that serve one session each, by the ids that the bridge gave the sessions. */
 export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {
   return {
     isShared: false,
@@ -17,7 +17,7 @@ export function witnessSessions(findExit: (sessionId: string) => ProcessExit | n
   };
 }
 
-/** Speaks for the one process behind a bridge, which starts the next one when it is needed. */
+/** Makes the witness of the only process behind a bridge, which starts the next one on demand. */
 export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'>): ProcessWitness {
   return {
     isShared: true,
@@ -32,23 +32,23 @@ export function toProcessEnd({ code, signal, lastLines }: ProcessExit): ProcessE
   return { exitCode: code, signal, lastLines };
 }
 
-/** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */
+/** The longest time between a broken connection and the end of the process that broke it. A later end has another cause. */
 const maxExitDelayMs = 2000;
 
 /** A process that iterations share. */
 export interface SharedProcessRecord {
-  /** Called when it ended by itself. */
+  /** Called if it ended by itself. */
   end(end: ProcessEnd): void;
 }
 
 /**
- * Records which iterations a shared process served. Several processes may follow each other; an iteration that outlives one of
- * them belongs to the next one, too.
+ * Records the iterations that a shared process served. Several processes may follow each other; an iteration that outlives one of them
+ * belongs to the next one, too.
  */
 export interface VisitRecord {
-  /** Called for every process that is started. */
+  /** Called for every process that starts. */
   begin(): SharedProcessRecord;
-  /** Whether the current process has served an iteration. */
+  /** True if the current process has served an iteration. */
   readonly isUsed: boolean;
   /** A probe is forgotten when it is over. */
   visit(options?: { isProbe: boolean }): ServerVisit;
@@ -81,7 +81,7 @@ export function recordVisits(clock: Clock): VisitRecord {
       return {
         end: (end) => {
           record.end = end;
-          // An iteration that begins now will be served by the next process.
+          // The next process will serve an iteration that begins now.
           if (current === record) current = null;
           ended.resolve();
         },

@@ -5,35 +5,35 @@ import type { SessionPlan } from '../running-server.ts';
 import type { Child, ProcessChild } from './child.ts';
 
 /**
- * Servers in a row that may end by themselves before their first answer; then no more are started. One that answered and crashed
- * later does not count: the next session starts another, so that a tool that crashes takes no other result with it.
+ * The most servers in a row that may end by themselves before their first answer; then no more are started. A server that answered and
+ * crashed later does not count: the next session starts a new one, so that a crashing tool affects no other result.
  */
 const maxFailedStarts = 10;
 
 /**
- * Warm processes that may end by themselves before none is kept any more. Some servers do not stand waiting, or not next to another of
- * their kind; started when they are needed they may well work.
+ * The most warm processes that may end by themselves; then none is kept any more. Some servers end while they wait, or next to another
+ * instance. Started on demand, they may work.
  */
 const maxWarmExits = 3;
 
-/** Servers that may still be leaving while new ones start. A server that ignores the end of its stdin takes 2.5 s. */
+/** The most servers that may still be exiting while new ones start. A server that ignores the end of its stdin takes 2.5 s. */
 const maxLeaving = 16;
 
-/** Where sessions get their servers from. */
+/** Provides servers to sessions. */
 export interface ChildSource extends AsyncDisposable {
-  /** @throws {ServerStartError} when too many servers in a row have ended before their first answer. */
+  /** @throws {ServerStartError} if too many servers in a row have ended before their first answer. */
   take(options: { signal: AbortSignal }): Promise<Child>;
 }
 
 export interface ChildPool extends AsyncDisposable {
   take(): Promise<ProcessChild>;
-  /** Stops the servers that were taken, so that the next one is fresh. */
+  /** Stops the servers in use, so that the next one is fresh. */
   renew(): Promise<void>;
-  /** Replaces the plan. Where the old or the new one is exclusive, no process starts before all present ones have ended. */
+  /** Replaces the plan. If the old or the new plan is exclusive, no process starts before all current ones have ended. */
   setPlan(plan: SessionPlan): void;
 }
 
-/** What a pool reports about servers that were taken. */
+/** Reports events of servers in use. */
 export interface PoolEvents {
   onTaken?(child: ProcessChild): void;
   /** A server ended by itself. `isLast`: no more are started. */
@@ -41,10 +41,9 @@ export interface PoolEvents {
 }
 
 /**
- * Gives every caller a process of its own, and starts processes ahead of their callers to hide the time that a start takes:
- * as many as the plan says, and fewer towards the end where it is known how many will be wanted. With an exclusive plan, a
- * process starts only once the one before it has ended together with all that it had started, since both may open the same
- * file or database; the next one then starts at once, before it is asked for.
+ * Gives every caller a new process, and starts processes in advance to hide their start time: as many as the plan says, and fewer towards
+ * the end if the plan has a count. With an exclusive plan, a process starts only once the previous one and all of its processes have
+ * ended, since both may open the same file or database. The next one then starts at once, before a caller asks for it.
  */
 export function createChildPool(options: {
   startChild: () => ProcessChild;
@@ -52,10 +51,10 @@ export function createChildPool(options: {
   logger: Logger;
   events: PoolEvents;
 }): ChildPool {
-  /** Every process, and when it is gone with all that it had started. */
+  /** Maps every process to a promise that resolves when it and all of its processes have ended. */
   const all = new Map<ProcessChild, Promise<void>>();
   const idle: ProcessChild[] = [];
-  /** Processes of an earlier plan that have to be gone before another one starts. */
+  /** Processes of an earlier plan that must end before a new one starts. */
   let earlier: ProcessChild[] = [];
   let { plan } = options;
   let taken = 0;
@@ -85,7 +84,7 @@ export function createChildPool(options: {
       );
       refill();
     }
-    // What it started may live on.
+    // The processes that it started may still run.
     await child.stop();
     all.delete(child);
     if (plan.isExclusive || earlier.includes(child)) refill();
@@ -108,7 +107,7 @@ export function createChildPool(options: {
   return {
     take: async () => {
       await waitForLeaving();
-      // Nothing is awaited between the last look and the start, so that of several callers one gets the process.
+      // There is no await between this check and the start, so that only one of several callers gets the process.
       while (mustWait()) await Promise.race(all.values());
       if (isDisposed) throw new ServerStartError('The server under test is being stopped.');
       if (failedStarts >= maxFailedStarts) {
@@ -119,7 +118,7 @@ export function createChildPool(options: {
       taken += 1;
       const warm = idle.findIndex((child) => !child.hasEnded);
       const [child = start()] = warm === -1 ? [] : idle.splice(warm, 1);
-      // After the caller's first message, so that a start does not compete with it.
+      // Refills after the caller's first message, so that a start does not compete with it.
       setImmediate(refill);
       options.events.onTaken?.(child);
       return child;
@@ -140,7 +139,7 @@ export function createChildPool(options: {
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;
-      // A warm process has had no client and has nothing to save.
+      // A warm process had no client, so it has nothing to save.
       await Promise.all(idle.splice(0).map((child) => child.kill()));
       await Promise.all(Array.from(all.keys(), (child) => child.stop()));
     },

@@ -5,57 +5,57 @@ import { iterationLimits } from '../../mcp/traffic-budget.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import { type Message, parseMessage, type ResponseMessage, withId } from './messages.ts';
 
-/** A message that does not end within this is no message, and a server that writes one is broken. */
+/** The longest message. A server that writes a longer one is broken. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
-/** Enough of what a server wrote to stdout instead of messages for its author to recognise it. */
+/** The longest quotation of stdout text that is no message: enough for the author of the server to recognize it. */
 const maxQuotedOutput = 200;
 
-/** Answers to requests of the server that it has not read yet. One that asks for more and reads nothing has to wait. */
+/** The most bytes of answers to requests of the server that it has not read yet. Above this, its output is paused until it reads. */
 const maxUnreadAnswers = 1024 * 1024;
 
-/** Who hears what a server says. */
+/** Receives the messages and the end of a server. */
 export interface ChildListener {
-  /** No more of the output is read until what this returns settles. */
+  /** Pauses the output until the returned promise settles. */
   onMessage(message: Message): Promise<void> | undefined;
-  /** Called once, when the server ended by itself, and never after `stop` or `kill`. */
+  /** Called once if the server ended by itself; never after `stop` or `kill`. */
   onExit(exit: ProcessExit): void;
 }
 
-/** An MCP server on stdio, as one conversation: the whole of a process, or one turn on a shared one. */
+/** A conversation with an MCP server on stdio: a whole process, or one turn of a shared one. */
 export interface Child {
-  /** Resolves once the server's stdin takes more. */
+  /** Resolves once the server's stdin accepts more. */
   send(message: Message): Promise<void>;
-  /** Messages that arrive before there is a listener are lost: no client has asked for them. */
+  /** Messages without a listener are dropped: no client has asked for them. */
   setListener(listener: ChildListener): void;
-  /** Ends the conversation politely. */
+  /** Closes the server's stdin first, so that it can end by itself. */
   stop(): Promise<void>;
 }
 
-/** A conversation that has a process to itself. */
+/** A conversation with a process of its own. */
 export interface ProcessChild extends Child {
-  /** Whether the process has ended, although what it said last may still be on its way. */
+  /** True if the process has ended, even if some of its output is still unread. */
   readonly hasEnded: boolean;
-  /** Set once the process has ended, by itself or not. */
+  /** Set once the process has ended for any reason. */
   readonly exit: ProcessExit | null;
-  /** Whether the gate has asked it to end. */
+  /** True if the gate has asked it to end. */
   readonly isEnding: boolean;
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Whether it owes an answer: a request was sent, and neither answered nor cancelled. */
+  /** True if it owes an answer: a request was sent, and neither answered nor cancelled. */
   readonly isAnswering: boolean;
-  /** Whether it has answered any request. */
+  /** True if it has answered any request. */
   readonly hasAnswered: boolean;
-  /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
+  /** The first line on stdout that is no JSON-RPC message, shortened; null if there was none. */
   readonly nonProtocolOutput: string | null;
   kill(): Promise<void>;
-  /** Kills the process for what it does, so that its end counts as its own; `why` is kept with its output. */
+  /** Kills the process for its behaviour, so that the end counts as its own. `why` is added to its output. */
   expel(why: string): void;
 }
 
 /**
- * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they are kept with
- * stderr, and `onNonProtocolOutput` hears of the first one.
+ * Reads and writes JSON-RPC lines on a process's stdio. Skips lines that are no message, but stores them with stderr;
+ * `onNonProtocolOutput` gets the first one.
  */
 export function connectChild(
   server: ServerProcess,
@@ -72,7 +72,7 @@ export function connectChild(
   let holds = 0;
   const unanswered = new Set<unknown>();
 
-  /** Stops the output of the server until the promise settles, or the gate asks the server to end. */
+  /** Pauses the output of the server until the promise settles, or the gate asks the server to end. */
   const hold = (until: Promise<unknown>) => {
     if (isEnding) return;
     holds += 1;
@@ -82,7 +82,7 @@ export function connectChild(
       if (holds === 0) server.stdout.resume();
     });
   };
-  const tell = (message: Message) => {
+  const emit = (message: Message) => {
     const handled = listener?.onMessage(message);
     if (handled !== undefined) hold(handled);
   };
@@ -91,7 +91,7 @@ export function connectChild(
     isExpelled = true;
     void server.kill();
   };
-  /** Nothing reads the output any more, and a server that cannot write cannot leave. */
+  /** Resumes the output, though nothing reads it any more: a server that cannot write cannot exit. */
   const letGo = () => {
     isEnding = true;
     server.stdout.resume();
@@ -110,13 +110,13 @@ export function connectChild(
         return;
       }
       if (message.kind !== 'response') {
-        tell(message);
+        emit(message);
         return;
       }
       hasAnswered = true;
       const response = matchRequest(message, unanswered);
       unanswered.delete(response.id);
-      tell(response);
+      emit(response);
     },
     onOverflow: (why) => expel(`A line on stdout ${why}`),
   });
@@ -181,7 +181,7 @@ export function connectChild(
   };
 }
 
-/** The response under the id of its request. Some servers write a number as a string, which the official clients take for it. */
+/** Restores the id of the request. Some servers return a number as a string, which the official clients accept. */
 function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown>): ResponseMessage {
   const { id } = response;
   const number = Number(id);
@@ -191,15 +191,15 @@ function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown
 
 const lineFeed = 10;
 
-/** Cuts a byte stream into lines without ever holding more than one, of limited size. */
+/** Splits a byte stream into lines. Holds at most one line, of limited size. */
 export interface LineReader {
   push(chunk: Buffer): void;
 }
 
-/** `onOverflow` is called once, when a line grows too long or would be too many values of JSON; nothing is read after that. */
+/** `onOverflow` is called once, if a line is too long or has too many JSON values; nothing is read after that. */
 export function createLineReader(options: {
   maxLineBytes: number;
-  /** Of the JSON in a line, before it is parsed. */
+  /** The limits of the JSON in a line, checked before it is parsed. */
   limits: { values: number; structures: number };
   onLine: (line: string) => void;
   onOverflow: (why: string) => void;
@@ -213,7 +213,7 @@ export function createLineReader(options: {
     parts = [];
     options.onOverflow(why);
   };
-  /** Whether reading goes on. */
+  /** Returns true if reading continues. */
   const keep = (part: Buffer): boolean => {
     if (hasOverflowed) return false;
     pendingBytes += part.length;
@@ -250,7 +250,7 @@ export function createLineReader(options: {
   };
 }
 
-/** Counts only where there could be more: each array and object takes two bytes, and each value one. */
+/** Scans only lines that are long enough to exceed a limit: each array and object takes two bytes, and each value one. */
 function findExcess(line: Buffer, { values, structures }: { values: number; structures: number }): string | null {
   if (line.length <= Math.min(values, 2 * structures)) return null;
   const scanner = createResponseScanner({ isEventStream: false });

@@ -5,20 +5,20 @@ import { type Message, type MessageId, renderError, rpcErrorCodes } from './mess
 /** Larger requests are refused: no tool call is that large, and every request is held in memory. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
-/** One HTTP request and the response it is waiting for. */
+/** One HTTP request with its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborted when the client goes away before it has its whole response. */
+  /** Aborts if the client disconnects before it has the whole response. */
   readonly signal: AbortSignal;
 }
 
-/** Speaks one era of the protocol over HTTP on behalf of servers on stdio. */
+/** Serves one era of the protocol over HTTP, for servers on stdio. */
 export interface ProtocolAdapter extends AsyncDisposable {
   post(message: Message, exchange: Exchange): Promise<void>;
   get(exchange: Exchange): Promise<void>;
   delete(exchange: Exchange): Promise<void>;
-  /** Called every few seconds: keeps streams alive and ends what is idle. */
+  /** Called every few seconds: keeps streams alive and ends idle sessions. */
   tick(): void;
 }
 
@@ -42,7 +42,7 @@ export function refuse(
   response.end(renderError(id, { code, ...rest }));
 }
 
-/** Reads the body as text; undefined where it is too large (answered with 413) or not UTF-8 (400). */
+/** Reads the body as text; undefined if it is too large (answered with 413) or not UTF-8 (400). */
 export async function readBody(exchange: Exchange): Promise<string | undefined> {
   const { request } = exchange;
   const declaredBytes = Number(request.headers['content-length'] ?? 0);
@@ -73,7 +73,7 @@ export async function readBody(exchange: Exchange): Promise<string | undefined> 
   }
 }
 
-/** A header's value; undefined where it is absent or sent more than once. */
+/** Reads a header's value; undefined if it is missing or sent more than once. */
 export function readHeader(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name];
   return values?.length === 1 ? values[0] : undefined;

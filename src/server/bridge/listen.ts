@@ -6,20 +6,20 @@ import type { Clock } from '../../base/time.ts';
 import { type Exchange, openExchange, type ProtocolAdapter, readBody, refuse } from './exchange.ts';
 import { parseMessage, rpcErrorCodes } from './messages.ts';
 
-/** How often idle streams get a comment; well under the time-outs of proxies and of HTTP clients. */
+/** The interval of comments on idle streams, well below the time-outs of proxies and HTTP clients. */
 const tickMs = 5000;
 
-/** Long enough that clients do not reuse a connection just as it is closed. */
+/** Long enough that clients do not reuse a connection at the moment it is closed. */
 const keepAliveTimeoutMs = 60_000;
 
 /** An HTTP endpoint on loopback for servers on stdio. */
 export interface Bridge extends AsyncDisposable {
   readonly url: string;
-  /** What makes the URL unguessable; to be redacted wherever the URL may show. */
+  /** The secret part of the URL; redact it in every text that may show the URL. */
   readonly token: string;
 }
 
-/** Listens on 127.0.0.1 on a free port, behind a random path, and hands what passes the guard to `adapter`. Owns `adapter`. */
+/** Listens on 127.0.0.1 on a free port, below a random path, and passes accepted requests to `adapter`. Owns `adapter`. */
 export async function openBridge(adapter: ProtocolAdapter, options: { clock: Clock; logger: Logger }): Promise<Bridge> {
   const token = randomBytes(24).toString('base64url');
   const path = `/${token}/mcp`;
@@ -34,7 +34,7 @@ export async function openBridge(adapter: ProtocolAdapter, options: { clock: Clo
     const exchange = openExchange(request, response);
     const refusal = judgeRequest(request, { port, path });
     if (refusal !== null) {
-      // The body of a request that is not served is not read either.
+      // The body of a refused request is not read, so the connection ends.
       refuse(exchange, refusal.status, { message: refusal.message, headers: { connection: 'close' } });
       return;
     }
@@ -86,16 +86,16 @@ async function answer(adapter: ProtocolAdapter, exchange: Exchange): Promise<voi
   await adapter.post(message, exchange);
 }
 
-/** Why a request is turned away before anything of it is read. */
+/** The reason to refuse a request before its body is read. */
 export interface Refusal {
   status: 400 | 403 | 404 | 405;
   message: string;
 }
 
 /**
- * Judges who may speak to the bridge: the exact secret path, a Host that names this very listener, and no Origin but its own
- * (MCP 2025-11-25, Transports, Security Warning). Null when the request may pass. `Host` is what a page that rebinds DNS
- * cannot forge, `Origin` what a browser always adds, and the path what other users of the machine cannot guess.
+ * Decides if a client may use the bridge: it needs the exact secret path, a Host that names this listener, and no Origin other than the
+ * bridge's (MCP 2025-11-25, Transports, Security Warning). Null if the request may pass. A page that rebinds DNS cannot forge `Host`, a
+ * browser always adds `Origin`, and other users of the machine cannot guess the path.
  */
 export function judgeRequest(
   request: Pick<IncomingMessage, 'headersDistinct' | 'httpVersion' | 'url' | 'method'>,
@@ -111,7 +111,7 @@ export function judgeRequest(
     return { status: 403, message: 'Requests from this Origin are not served.' };
   }
   if (!isSamePath(request.url ?? '', listener.path)) return { status: 404, message: 'Not found.' };
-  // A request line that a line break cuts short reads as HTTP/0.9.
+  // A request line that is cut off by a line break reads as HTTP/0.9.
   if (upgrade !== undefined || request.httpVersion !== '1.1') {
     return { status: 400, message: 'This server speaks HTTP/1.1 only.' };
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;
 
-/** One JSON-RPC message. `text` is its JSON on a single line, as it came, so that a pump passes it on unchanged. */
+/** One JSON-RPC message. `text` is its original JSON on a single line, so that it can be passed on unchanged. */
 export type Message =
   | { kind: 'request'; id: MessageId; method: string; params: JsonObject; text: string }
   | { kind: 'notification'; method: string; params: JsonObject; text: string }
@@ -33,12 +33,12 @@ export const rpcErrorCodes = {
   unsupportedProtocolVersion: -32_022,
 } as const;
 
-/** Reads one JSON-RPC 2.0 message; undefined for anything else, a batch included (MCP has had none since 2025-06-18). */
+/** Reads one JSON-RPC 2.0 message; undefined for any other text, including a batch (MCP has none since 2025-06-18). */
 export function parseMessage(json: string): Message | undefined {
   const value = tryParseJson(json);
   if (!isRecord(value) || value['jsonrpc'] !== '2.0') return undefined;
   const { id, method, params } = value;
-  // Outside of strings a line break is mere white space in JSON, and inside them it is not allowed.
+  // In JSON, a line break outside of strings is only white space, and inside of strings it is not allowed.
   const text = /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
   if (typeof method === 'string') {
     const body = { method, params: isRecord(params) ? params : {}, text };
@@ -58,7 +58,7 @@ export function createNotification(method: string, params: JsonObject): Notifica
   return { kind: 'notification', method, params, text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
 }
 
-/** The same answer under another id; an error instead of one that is nested too deep to be printed. */
+/** Puts another id into an answer. If the answer is nested too deep to be printed, an error replaces it. */
 export function withId(response: ResponseMessage, id: MessageId): ResponseMessage {
   const { error, result } = response;
   if (isTooDeep(response)) {
@@ -73,7 +73,7 @@ export function withId(response: ResponseMessage, id: MessageId): ResponseMessag
   };
 }
 
-/** The JSON of an error response; `id` is null where the request could not be read. */
+/** Prints an error response as JSON; `id` is null if the request could not be read. */
 export function renderError(id: MessageId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }
@@ -82,7 +82,7 @@ export function isMessageId(value: unknown): value is MessageId {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** The object under `_meta` of a request's or notification's params; empty where there is none. */
+/** Reads the object under `_meta` in the params of a request or notification; empty if there is none. */
 export function readMeta(params: JsonObject): JsonObject {
   return isRecord(params['_meta']) ? params['_meta'] : {};
 }

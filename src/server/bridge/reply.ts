@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
-/** A client that lets this much pile up is not reading; it is cut off, so that the others are not held up. */
+/** The most unread bytes of a client. Above this it counts as not reading and is disconnected, so that it does not hold up the others. */
 const maxBufferedBytes = 64 * 1024 * 1024;
 
-/** What a client may have left to read before its server is made to wait. */
+/** The unread bytes of a client above which its server has to wait. */
 const maxUnreadBytes = 1024 * 1024;
 
-/** As MCP's own servers send them; `X-Accel-Buffering` keeps proxies in between from holding events back. */
+/** The headers of MCP's own servers. `X-Accel-Buffering` stops proxies from buffering events. */
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
@@ -14,23 +14,23 @@ const eventStreamHeaders = {
 };
 
 /**
- * How messages become an HTTP response. `sse`: always an event stream; `auto`: plain JSON when the first message is the last
- * one, else an event stream; `json`: the last message only.
+ * The format of the HTTP response. `sse`: always an event stream; `auto`: plain JSON if the first message is the last one, else an event
+ * stream; `json`: only the last message.
  */
 export type ReplyFormat = 'sse' | 'auto' | 'json';
 
-/** The open HTTP response of one request, or of a session's own stream. Nothing is buffered here. */
+/** The open HTTP response of one request, or of a session's separate stream. It does not buffer messages. */
 export interface Reply {
   readonly isOpen: boolean;
-  /** Sends a message that others will follow. What it returns settles once the client has read enough for more. */
+  /** Sends a message that others will follow. The returned promise settles once the client has read enough for more. */
   send(text: string): Promise<void> | undefined;
-  /** Sends the last message, or none, and ends the response. The status counts only while nothing has been sent. */
+  /** Sends the last message, or none, and ends the response. The status applies only if nothing has been sent. */
   end(text?: string, status?: number): void;
-  /** Shows that the stream lives: sends the headers if they are still unsent, and a comment. */
+  /** Keeps the stream alive: sends the headers if they are still unsent, and a comment. */
   keepAlive(): void;
 }
 
-/** Headers are sent with the first message, so that a short answer is one write and its status can still be chosen. */
+/** Sends the headers with the first message, so that a short answer is one write and its status can still be chosen. */
 export function openReply(
   response: ServerResponse,
   options: { format: ReplyFormat; headers?: Record<string, string> },

@@ -13,21 +13,21 @@ import {
 } from './messages.ts';
 
 /**
- * Gives the requests of many clients ids of our own towards one server, and leads what the server says back to them. The same
- * number replaces the id and, where there is one, the progress token: both are only unique within one client.
+ * Gives the requests of many clients new ids for one server, and routes the server's messages back to them. The new number replaces the
+ * id and the progress token, if there is one: both are unique only within one client.
  */
 export interface RequestIds<Owner> {
-  /** The request as the server shall see it. */
+  /** Returns the request with its new id for the server. */
   assign(request: RequestMessage, owner: Owner): RequestMessage;
-  /** The response as the client expects it, and whose it is; undefined once that client has given up. */
+  /** Returns the response with its original id, and its owner; undefined if the client has cancelled the request. */
   resolve(response: ResponseMessage): { owner: Owner; message: ResponseMessage } | undefined;
-  /** The notification as the client expects it, where it names a request by progress token or subscription. */
+  /** Returns the notification with the original ids, if it names a request by progress token or subscription. */
   locate(notification: NotificationMessage): { owner: Owner; message: NotificationMessage } | undefined;
-  /** Forgets requests; the returned notifications tell the server. `params` are kept but for the request's id. */
+  /** Forgets requests, and returns the notifications that cancel them on the server. They have `params` with the new request id. */
   cancel(isCancelled: (owner: Owner) => boolean, params: JsonObject): NotificationMessage[];
-  /** The owners of the requests in flight, oldest first. */
+  /** Lists the owners of the requests in flight, oldest first. */
   listOwners(): Owner[];
-  /** Forgets everything: the server is gone. */
+  /** Forgets everything, after the server has ended. */
   clear(): void;
 }
 
@@ -62,7 +62,7 @@ export function createRequestIds<Owner>(): RequestIds<Owner> {
     },
     locate: (notification) => {
       const { method, params } = notification;
-      // It could not be printed again.
+      // Params that are nested too deep could not be printed again.
       if (isTooDeep(params)) return undefined;
       const progress = method === 'notifications/progress' ? find(params['progressToken']) : undefined;
       if (progress !== undefined) {
@@ -85,7 +85,7 @@ export function createRequestIds<Owner>(): RequestIds<Owner> {
   };
 }
 
-/** A subscription is named by the id of the request that opened it (MCP 2026-07-28, subscriptions/listen). */
+/** The id of the request that opened a subscription names it (MCP 2026-07-28, subscriptions/listen). */
 function restoreSubscription(carrier: JsonObject, id: MessageId): JsonObject {
   const meta = readMeta(carrier);
   return SUBSCRIPTION_ID_META_KEY in meta

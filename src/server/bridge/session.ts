@@ -12,22 +12,22 @@ import {
 } from './messages.ts';
 import type { Reply } from './reply.ts';
 
-/** Messages kept for a client that has not opened its own stream yet; the oldest go first. */
+/** The messages that are kept for a client that has not opened its own stream yet; the oldest are dropped first. */
 const maxHeldMessages = 100;
 const maxHeldLength = 1024 * 1024;
 
-/** One client's conversation with one server, in the protocol that has sessions (MCP 2025-11-25 and before). */
+/** The conversation of one client with one server, in the protocol with sessions (MCP 2025-11-25 and before). */
 export interface Session {
   readonly id: string;
-  /** Whether a request is in flight or the client's own stream is open. */
+  /** True if a request is in flight or the client's own stream is open. */
   readonly isBusy: boolean;
-  /** Whether the client had a stream of its own and has it no more. */
+  /** True if the client's own stream was open and is closed now. */
   readonly hasLostStream: boolean;
-  /** Sends a request on; everything that belongs to it is written to `reply`, which ends with the response. */
+  /** Forwards a request. `reply` gets all messages that belong to it, and ends with the response. */
   request(message: RequestMessage, reply: Reply): Promise<void>;
-  /** Sends on what expects no answer. */
+  /** Forwards a message that expects no answer. */
   notify(message: Message): Promise<void>;
-  /** Takes the client's own stream; false where it already has one. */
+  /** Accepts the client's own stream; false if it already has one. */
   listen(reply: Reply): boolean;
   keepAlive(): void;
   /** Ends the conversation and stops its server. */
@@ -41,13 +41,13 @@ interface InFlightRequest {
   reply: Reply;
 }
 
-/** `onEnd` is called once, with the exit where the server ended by itself. */
+/** `onEnd` is called once, with the exit if the server ended by itself. */
 export function openSession(
   id: string,
   child: Child,
   onEnd: (session: Session, exit: ProcessExit | null) => void,
 ): Session {
-  // A Map keyed by the id itself distinguishes 1 from "1", as JSON-RPC does.
+  // The Map distinguishes the ids 1 and "1", as JSON-RPC does.
   const inFlight = new Map<MessageId, InFlightRequest>();
   const held: Message[] = [];
   let heldLength = 0;
@@ -61,7 +61,8 @@ export function openSession(
       const asked = open.find((request) => request.progressToken === token && token !== undefined);
       if (asked !== undefined) return asked.reply;
     }
-    // stdio does not say which request a message belongs to. With one in flight it is that one; else the client's own stream.
+    // On stdio, a message does not name its request. With one request in flight it belongs to that; else it goes to the client's own
+    // stream.
     if (open.length === 1) return open[0]?.reply;
     return own?.isOpen === true ? own : open.at(-1)?.reply;
   };
@@ -71,13 +72,13 @@ export function openSession(
       const request = inFlight.get(message.id);
       inFlight.delete(message.id);
       request?.reply.end(message.text);
-      // A session that was not granted is none, and its client will not end it.
+      // After a refused `initialize` there is no session that the client would end.
       if (request?.method === 'initialize' && message.error !== null) void session.end();
       return undefined;
     }
     const reply = findReply(message);
     if (reply !== undefined) return reply.send(message.text);
-    // A server may speak as soon as it is initialized, while the client is still opening the stream that would carry it.
+    // A server may send messages once it is initialized, while the client is still opening its stream for them.
     held.push(message);
     heldLength += message.text.length;
     while (held.length > maxHeldMessages || heldLength > maxHeldLength) heldLength -= held.shift()?.text.length ?? 0;
@@ -114,7 +115,7 @@ export function openSession(
     notify: async (message) => {
       await child.send(message);
       if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return;
-      // A cancelled request is not answered, so its stream has nothing more to carry.
+      // A cancelled request gets no answer, so its stream ends.
       const { requestId } = message.params;
       if (!isMessageId(requestId)) return;
       inFlight.get(requestId)?.reply.end();
@@ -142,8 +143,8 @@ export function openSession(
 }
 
 /**
- * What is said of a request whose server is gone. A server can send the same, so that it is no evidence: the engine asks the
- * witness of the processes.
+ * Describes the end of a server to a request that it did not answer. A server can send the same error, so that it is no evidence: the
+ * engine asks the witness of the processes.
  */
 export function describeEnd(exit: ProcessExit | null): { code: number; message: string; data: object } {
   if (exit === null) {

@@ -10,10 +10,10 @@ import { renderError, type RequestMessage, rpcErrorCodes } from './messages.ts';
 import { openReply, type Reply, type ReplyFormat } from './reply.ts';
 import { describeEnd, openSession, type Session } from './session.ts';
 
-/** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
+/** A client whose own stream broke reopens it within seconds; otherwise it has left without ending the session. */
 const abandonedTimeoutMs = 30_000;
 
-/** How many sessions whose server ended by itself are remembered. */
+/** The number of remembered sessions whose server ended by itself. */
 const maxRemembered = 100;
 
 interface SessionEntry {
@@ -21,30 +21,30 @@ interface SessionEntry {
   lastUsedMs: number;
 }
 
-/** An adapter that knows the ends of its sessions by their ids. */
+/** An adapter that finds the end of a session's server by the session's id. */
 export interface SessionAdapter extends ProtocolAdapter {
-  /** How the server of a session ended; null while it runs, or where the bridge ended it. Those of the last sessions are known. */
+  /** Finds the exit of a session's server; null while it runs, or if the bridge ended it. It remembers only the last sessions. */
   findExit(sessionId: string): ProcessExit | null;
 }
 
 /**
- * Serves the protocol with sessions (MCP 2025-11-25, Streamable HTTP): `initialize` opens one with a server of its own from
- * the source, DELETE or `idleTimeoutMs` without use ends it. A client that merely disconnects has cancelled nothing.
+ * Serves the protocol with sessions (MCP 2025-11-25, Streamable HTTP). `initialize` opens a session with a new server from the source.
+ * DELETE or `idleTimeoutMs` without use ends it. A client that only disconnects cancels nothing.
  */
 export function serveSessions(options: {
   source: ChildSource;
   clock: Clock;
   logger: Logger;
   idleTimeoutMs: number;
-  /** Every session may be a process. Beyond this, unused sessions make room. */
+  /** Every session may need a process. Above this limit, unused sessions are ended. */
   maxSessions: number;
 }): SessionAdapter {
   const { source, clock, logger, maxSessions } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
-  /** How the servers of sessions ended that ended by themselves, for clients that still send requests to them. */
+  /** The exits of servers that ended by themselves, for clients that still send requests to their sessions. */
   const lost = new Map<string, ProcessExit>();
-  /** Of clients whose server is still to come. */
+  /** The replies to clients that wait for a server. */
   const waiting = new Set<Reply>();
 
   const endSession = (session: Session) => {
@@ -52,7 +52,7 @@ export function serveSessions(options: {
     endings.add(ending);
     void ending.finally(() => endings.delete(ending));
   };
-  /** Whether there is room for one more session, after ending the one that has been unused longest if need be. */
+  /** Makes room for one more session, if necessary by ending the session that is unused for the longest time. False if all are in use. */
   const makeRoom = (): boolean => {
     if (entries.size + waiting.size < maxSessions) return true;
     const [oldest] = [...entries.values()]
@@ -69,7 +69,7 @@ export function serveSessions(options: {
     if (lost.size > maxRemembered && oldest !== undefined) lost.delete(oldest);
   };
 
-  /** The session that the request names, or undefined once the request has been refused. */
+  /** Finds the session that the request names; if there is none, refuses the request and returns undefined. */
   const findSession = (exchange: Exchange): Session | undefined => {
     const version = readHeader(exchange.request, 'mcp-protocol-version');
     if (version !== undefined && !legacyVersions.includes(version)) {
@@ -178,7 +178,10 @@ export function serveSessions(options: {
   };
 }
 
-/** An event stream wherever the client takes one, as MCP's own servers do; undefined once the request has been refused. */
+/**
+ * Chooses an event stream if the client accepts one, as MCP's own servers do. If it accepts no format, refuses the request and returns
+ * undefined.
+ */
 function chooseFormat(exchange: Exchange): ReplyFormat | undefined {
   if (accepts(exchange, 'text/event-stream')) return 'sse';
   if (accepts(exchange, 'application/json')) return 'json';

@@ -14,29 +14,28 @@ import {
 } from './messages.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 
-/** How long the process may take, after a call was given up, to show that it still answers. */
+/** The time that the process has, after a cancelled call, to show that it still answers. */
 const proofOfLifeMs = 2000;
 
-/** The one process of a run, and what it said when it was first initialized. */
+/** The only process of a run, with its answer to the first `initialize`. */
 interface SharedProcess {
   child: ProcessChild;
-  /** One for all turns, so that an answer to an earlier one matches nothing. */
+  /** All turns share it, so that an answer to an earlier turn matches no request. */
   requestIds: RequestIds<RequestMessage>;
   initializeResult: ResponseMessage | null;
-  /** As JSON: what the client announced with whose first message it was initialized. */
+  /** The capabilities, as JSON, of the client whose message initialized it. */
   announced: string;
   isInitialized: boolean;
 }
 
 /**
- * Lets sessions use one process in turns: `take` waits until the turn before has ended. A process can be initialized only
- * once, so its first answer is repeated to later sessions; a client that announces other capabilities gets a fresh process, since a
- * server keeps the first capabilities it gets. Request ids are renumbered, because every client starts at 0 and
- * an answer that comes late must not reach the next one. A process that a call has blocked would fail every turn after it, so
- * it is replaced.
+ * Lets sessions use one process in turns: `take` waits until the previous turn has ended. A process can be initialized only once, so
+ * later sessions get a copy of its first answer. A client with other capabilities gets a fresh process, since a server keeps the first
+ * capabilities that it gets. Request ids are renumbered, because every client starts at 0 and a late answer must not reach the next
+ * client. A process that a call has blocked is replaced, since every later turn would fail.
  */
 export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Logger }): ChildSource {
-  // Started at once, so that the first session finds it up.
+  // Starts the process now, so that it is ready for the first session.
   let shared = takeShared(pool);
   let lastTurn: Promise<void> = Promise.resolve();
   shared.catch(() => {});
@@ -148,7 +147,7 @@ function openTurn(
       for (const notification of cancelled) void child.send(notification);
       child.setListener({ onMessage: (message) => refuseBetweenTurns(child, message), onExit: () => {} });
       if (shared.initializeResult === null) {
-        // One that was interrupted while it was initialized can be initialized neither again nor further.
+        // If it was interrupted during its initialization, it can neither continue nor start again.
         await child.stop();
       } else if ((hasGivenUp || cancelled.length > 0) && !(await provesAlive(shared, clock))) {
         logger.warning(
@@ -161,7 +160,7 @@ function openTurn(
   };
 }
 
-/** Whether the process answers a ping; any answer will do, an error included. */
+/** Checks if the process answers a ping; an error counts as an answer, too. */
 async function provesAlive({ child, requestIds }: SharedProcess, clock: Clock): Promise<boolean> {
   const request = createRequest('ping', 'ping', {});
   const ping = requestIds.assign(request, request);
@@ -174,14 +173,14 @@ async function provesAlive({ child, requestIds }: SharedProcess, clock: Clock): 
     onExit: () => {},
   });
   void child.send(ping);
-  // One that ends is replaced without our help.
+  // If the process ends, the next turn replaces it anyway.
   const sign = Promise.race([answered, child.exited.then(() => true)]);
   const isAlive = await race(sign, { timeout: { clock, afterMs: proofOfLifeMs, onTimeout: () => false } });
   requestIds.clear();
   return isAlive;
 }
 
-/** A server that sends a request while no client is connected gets an answer, so that it does not wait for one. */
+/** Answers a request that the server sends while no client is connected, so that it does not wait forever. */
 function refuseBetweenTurns(child: Child, message: Message): undefined {
   if (message.kind !== 'request') return undefined;
   const error = { code: rpcErrorCodes.connectionClosed, message: 'No client is connected.' };

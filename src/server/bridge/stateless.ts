@@ -19,7 +19,7 @@ import { openReply, type Reply } from './reply.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { describeEnd } from './session.ts';
 
-/** The statuses that errors of the protocol itself are sent with; a tool's own errors are results (MCP 2026-07-28). */
+/** The statuses for errors of the protocol itself; errors of a tool are results (MCP 2026-07-28). */
 const statusByErrorCode = new Map<number, number>([
   [rpcErrorCodes.methodNotFound, 404],
   [rpcErrorCodes.headerMismatch, 400],
@@ -28,8 +28,8 @@ const statusByErrorCode = new Map<number, number>([
 ]);
 
 /**
- * Messages of a server to a call that was given up. One that has sent more is taken to go on: they would reach the next request,
- * which stdio cannot distinguish.
+ * The most messages that a server may send to a call before the call is cancelled. Above this, the server probably continues: its
+ * messages would reach the next request, which stdio cannot distinguish.
  */
 const maxMessagesBeforeCancel = 1000;
 
@@ -37,27 +37,26 @@ const maxMessagesBeforeCancel = 1000;
 interface Waiting {
   request: RequestMessage;
   reply: Reply;
-  /** What the server sent meanwhile, as far as that is known. */
+  /** The number of messages that the server is known to have sent for it. */
   messages: number;
 }
 
-/** The process that serves, and the requests that it owes an answer. */
+/** The process that serves, with the requests that it has not answered. */
 interface Serving {
   child: ProcessChild;
   requestIds: RequestIds<Waiting>;
 }
 
 /**
- * Serves the stateless protocol (MCP 2026-07-28): every client's requests go to one process, and a response stream that the
- * client closes becomes `notifications/cancelled`, which is how cancelling is said on stdio. A process that has ended is followed
- * by another with the next request.
+ * Serves the stateless protocol (MCP 2026-07-28). The requests of all clients go to one process. If a client closes a response stream,
+ * the server gets `notifications/cancelled`, the form of cancelling on stdio. After a process has ended, the next request starts another.
  */
 export function serveStateless(pool: ChildPool): ProtocolAdapter {
-  /** More than one only while the output of one that has ended is still being read. */
+  /** Has more than one entry only while the output of an ended process is still being read. */
   const servings = new Set<Serving>();
   let current: Promise<Serving> | undefined;
 
-  /** A client that does not read is cut off and not waited for: the others use the same process. */
+  /** Disconnects a client that does not read, instead of waiting for it: the others use the same process. */
   const onMessage = (message: Message, { requestIds }: Serving): undefined => {
     if (message.kind === 'response') {
       const answered = requestIds.resolve(message);
@@ -69,7 +68,8 @@ export function serveStateless(pool: ChildPool): ProtocolAdapter {
       located.owner.messages += 1;
       void located.owner.reply.send(located.message.text);
     } else {
-      // This revision has no requests of servers. A client answers none, and counts them towards what a server may send.
+      // In this revision, servers send no requests. A client does not answer one, but counts it towards the limits of the server's
+      // traffic.
       const owners = requestIds.listOwners();
       for (const owner of owners) owner.messages += 1;
       void findOnlyCall(owners)?.reply.send(message.text);
@@ -97,14 +97,14 @@ export function serveStateless(pool: ChildPool): ProtocolAdapter {
       const asked = (current ??= start());
       const serving = await asked.catch(() => undefined);
       if (serving !== undefined && !serving.child.hasEnded && !serving.child.isEnding) return serving;
-      // Requests that wait at the same time share the next one.
+      // Requests that wait at the same time share the next process.
       if (current === asked) current = undefined;
       if (serving === undefined) return await asked;
       if (serving.child.isEnding) finish(serving, null);
     }
   };
 
-  // Started at once, so that the first request finds it up; the first request reports what is wrong with it.
+  // Starts the process now, so that it is ready for the first request, which also reports a failed start.
   ensureServing().catch(() => {});
 
   const forward = async (request: RequestMessage, exchange: Exchange) => {
@@ -138,7 +138,7 @@ export function serveStateless(pool: ChildPool): ProtocolAdapter {
           else refuse(exchange, 400, { id: message.id, ...fault });
           return;
         }
-        // Over HTTP nothing is cancelled by a message, and the ids in one would be another client's here.
+        // Over HTTP, no message cancels a request, and its id could be the id of another client's request here.
         if (message.method !== 'notifications/cancelled') await (await ensureServing()).child.send(message);
         exchange.response.writeHead(202).end();
       } catch (error) {
@@ -158,21 +158,24 @@ export function serveStateless(pool: ChildPool): ProtocolAdapter {
   };
 }
 
-/** Log messages name no request on stdio. They go to the only one that can have caused them; otherwise the request is unknown. */
+/**
+ * Finds the request of a log message, which names none on stdio: the only request that can have caused it. Undefined if there are
+ * several.
+ */
 function attribute(message: NotificationMessage, owners: readonly Waiting[]) {
   const asking = owners.filter((owner) => readMeta(owner.request.params)[LOG_LEVEL_META_KEY] !== undefined);
   const [owner] = owners.length === 1 ? owners : asking;
   return owner === undefined || (owners.length > 1 && asking.length > 1) ? undefined : { owner, message };
 }
 
-/** The only request in flight that is no subscription, or the only subscription; undefined where there are several. */
+/** Finds the only request in flight that is no subscription, or the only subscription; undefined if there are several. */
 function findOnlyCall(owners: readonly Waiting[]): Waiting | undefined {
   const calls = owners.filter(({ request }) => request.method !== 'subscriptions/listen');
   const candidates = calls.length === 0 ? owners : calls;
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
-/** Which member of `params` the `Mcp-Name` header repeats, by method (MCP 2026-07-28, Streamable HTTP, Standard Headers). */
+/** Maps each method to the member of `params` that the `Mcp-Name` header repeats (MCP 2026-07-28, Streamable HTTP, Standard Headers). */
 const namedBy = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -183,9 +186,9 @@ const namedBy = new Map([
 ]);
 
 /**
- * Checks what MCP 2026-07-28 asks of every HTTP request: it names its protocol version in the body, and the headers that
- * proxies route by agree with the body. Null when they do; else the error to answer with status 400. `Mcp-Param-*` is not
- * checked: only the server knows its tools' schemas, and on stdio no proxy routes by it.
+ * Checks the requirements of MCP 2026-07-28 for every HTTP request: the body names the protocol version, and the headers for routing by
+ * proxies match the body. Null if it is valid; else the error for status 400. `Mcp-Param-*` is not checked: only the server knows its
+ * tools' schemas, and with stdio no proxy routes by them.
  */
 export function judgeRoutingHeaders(message: RequestMessage, request: IncomingMessage): RpcError | null {
   const version = readMeta(message.params)[PROTOCOL_VERSION_META_KEY];
@@ -220,7 +223,7 @@ function refuseVersion(requested: unknown): RpcError {
   };
 }
 
-/** Values that a header cannot hold come as `=?base64?…?=` over UTF-8; undefined where that is not canonical Base64. */
+/** Decodes `=?base64?…?=` over UTF-8, the form of values that a header cannot hold; undefined if it is not canonical Base64. */
 function decodeHeaderValue(value: string): string | undefined {
   const base64 = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (base64 === undefined) return value;

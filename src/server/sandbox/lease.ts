@@ -13,23 +13,23 @@ import { releaseDescriptor } from './scripts.ts';
 
 const pollIntervalMs = 20;
 
-/** The sandbox of one process, from outside of it. */
+/** Controls the sandbox of one process from outside. */
 export interface SandboxLease {
-  /** Whether the program itself was started; false while, and where, the sandbox was not made. */
+  /** True if the program itself has started; false until the sandbox is made, and if that fails. */
   readonly hasStarted: boolean;
-  /** Sends SIGTERM to everything that the program is and has started, and waits until it is gone, at most `graceMs`. */
+  /** Sends SIGTERM to the program and everything that it has started, and waits until they have ended, at most `graceMs`. */
   terminate(clock: Clock, graceMs: number): Promise<void>;
-  /** Lets the kernel end everything that is left in the sandbox. */
+  /** Makes the kernel end everything that is left in the sandbox. */
   release(): void;
 }
 
 /**
- * Holds the sandbox of a child that was started with a wrapped command. The child and the first process of the namespace share its
- * process group; what runs in the sandbox descends from them and is in other groups.
+ * Controls the sandbox of a child that was started with a wrapped command. The child and the first process of the namespace share a
+ * process group; the processes in the sandbox descend from them and are in other groups.
  */
 export function holdSandbox(child: ChildProcess): SandboxLease {
   let hasStarted = false;
-  /** The child and what it starts itself: the first process of the namespace, and the parent of the program. */
+  /** The child and its direct children: the first process of the namespace, and the parent of the program. */
   let wrappers: number[] = [];
   const release = child.stdio[releaseDescriptor];
   release?.on('error', () => {});
@@ -37,11 +37,11 @@ export function holdSandbox(child: ChildProcess): SandboxLease {
     hasStarted = true;
     if (child.pid !== undefined) wrappers = [child.pid, ...listChildren(child.pid)];
   });
-  // Holding it must not keep this process from its end, which releases the sandbox as well.
+  // The open descriptor must not keep this process running. The sandbox ends with this process, too.
   if (release instanceof Socket) release.unref();
   const isWrapper = (entry: ProcessEntry | null) => entry?.groupId === child.pid;
   const listServer = (): ProcessEntry[] => {
-    // A set is walked with what is added to it meanwhile.
+    // The loop also visits entries that are added to the Set meanwhile.
     const parents = new Set(wrappers.filter((pid) => isWrapper(readProcess(pid))));
     const found: ProcessEntry[] = [];
     for (const parent of parents) {
@@ -60,7 +60,7 @@ export function holdSandbox(child: ChildProcess): SandboxLease {
     },
     terminate: async (clock, graceMs) => {
       const endsAtMs = clock.monotonicMs() + graceMs;
-      // While the program runs it must not be missed; afterwards the cheap list does.
+      // While the program runs, the complete list ensures that it is found; afterwards the cheap list suffices.
       const isRunning = () => child.exitCode === null && child.signalCode === null;
       const running = isRunning() ? listDescendants(listProcesses(), isWrapper) : listServer();
       const groups = new Set(running.filter((entry) => !isWrapper(entry)).map(({ groupId }) => groupId));

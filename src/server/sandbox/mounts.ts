@@ -1,37 +1,37 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** One change to what the server sees of the file system, in the order in which it is made. */
+/** One change to the server's view of the file system. The steps are made in order. */
 export interface MountStep {
   /**
-   * `writable`: stays as it is, and cannot be renamed. `read-only`: with everything below it. `locked`: a mount of the machine,
-   * read-only and nothing below it. `hidden`: an empty file. `empty`: an empty directory in memory. `layer`: what is in `from`,
-   * of which changes are kept elsewhere, where the machine can do so. `kept`: a mount from below a layer, once more.
+   * `writable`: unchanged, but cannot be renamed. `read-only`: with everything below it. `locked`: a mount of the machine, read-only
+   * without the mounts below it. `hidden`: an empty file. `empty`: an empty directory in memory. `layer`: the content of `from`; changes
+   * are stored elsewhere, if the machine supports that. `kept`: a mount from below a layer, made again.
    */
   kind: 'writable' | 'read-only' | 'locked' | 'hidden' | 'empty' | 'layer' | 'kept';
   path: string;
-  /** Flags of the mount that a user namespace may not drop, each after a comma. */
+  /** Flags of the mount that a user namespace must keep, each after a comma. */
   flags: string;
-  /** What is seen at the path; what is there unless given. */
+  /** The content of the path; by default its own. */
   from?: string;
-  /** Of a layer: a directory for the changes; empty for memory. */
+  /** For a layer: the directory that stores the changes; empty stores them in memory. */
   upper?: string;
 }
 
-/** What one side of a comparison sees in addition. All else is read-only for it. */
+/** The additional mounts of one side of a comparison. Everything else is read-only for it. */
 export interface SideMounts {
-  /** Null where it is the one of the job. */
+  /** Null if it uses the HOME of the job. */
   home: { path: string; real: string } | null;
   temporary: string;
-  /** Takes changes of layers. */
+  /** Stores the changes of layers. */
   upper: string;
-  /** What it may write to, at the level `isolated`. */
+  /** The directories that it may write to, at the level `isolated`. */
   work: readonly string[];
-  /** Directories of which it sees a copy. */
+  /** The directories that it sees as copies. */
   copied: ReadonlyArray<{ path: string; copy: string }>;
 }
 
-/** A line of proc_pid_mountinfo(5), as far as it matters here. */
+/** The used parts of a line of proc_pid_mountinfo(5). */
 interface Mount {
   path: string;
   flags: string;
@@ -39,19 +39,19 @@ interface Mount {
 }
 
 export interface MountRequest {
-  /** Whether everything is read-only except `writable`. */
+  /** True if everything is read-only except `writable`. */
   isConfined: boolean;
-  /** Files and directories that decide the verdict. Those that do not exist are left out. */
+  /** Files and directories that decide the verdict. Missing ones are ignored. */
   protect: readonly string[];
   /** Directories that stay writable below a protected or confined one. */
   writable: readonly string[];
-  /** Directories out of and into which a server may rename files: neither they nor what is above them is pinned. */
+  /** Directories between which a server may rename files: neither they nor the directories above them are pinned. */
   roaming: readonly string[];
   /** Null for a server that is not compared with another one. */
   side: SideMounts | null;
 }
 
-/** Through these, a process outside of the sandbox can be had to write anywhere. */
+/** Sockets of processes outside of the sandbox that can write anywhere on request. */
 const controlSockets = [
   '/run/docker.sock',
   '/run/containerd/containerd.sock',
@@ -61,10 +61,10 @@ const controlSockets = [
   '/run/dbus/system_bus_socket',
 ];
 
-/** Kept as they are by a confined server: the kernel's own files, and automounts. */
+/** Types of mounts that stay unchanged for a confined server: the kernel's own files, and automounts. */
 const keptTypes = new Set(['proc', 'devpts', 'autofs']);
 
-/** Plans what the server sees of this machine's files. */
+/** Plans the server's view of this machine's files. */
 export function planMounts(request: MountRequest): MountStep[] {
   const mounts = readMounts();
   const flagsOf = (path: string) => findMount(mounts, path)?.flags ?? '';
@@ -85,7 +85,7 @@ export function planMounts(request: MountRequest): MountStep[] {
   const protect = all.filter((path) => !all.some((other) => isBelow(path, other)));
   const readOnly = protect.flatMap((path) => [
     step('read-only', path),
-    // A bind mount is read-only, and the mounts that come along with it are not.
+    // A bind mount is made read-only, but the mounts below it are not.
     ...mounts
       .filter((mount) => isBelow(mount.path, path) && exists(mount.path))
       .map(({ path }) => step('locked', path)),
@@ -111,16 +111,16 @@ export function planMounts(request: MountRequest): MountStep[] {
   return side === null ? steps : [...steps, ...planLayers(side, { layered, steps })];
 }
 
-/** Where programs put files that every program can read, whatever the variables say. */
+/** Directories in which programs share files, whatever the environment variables say. */
 const sharedTemporary = ['/tmp', '/var/tmp'];
 const memoryDirectory = '/dev/shm';
 
-/** What a mount option cannot name. */
+/** Checks if a mount option can contain the path. */
 const canBeLayered = (path: string) => !/[,:\\]/.test(path);
 
 /**
- * Plans the layers: the side's HOME, and directories that all programs write to. They come last, because mounts below a directory are not
- * seen through a layer over it, and are made again.
+ * Plans the layers: the side's HOME, and directories that all programs write to. They come last, because a layer hides the mounts below
+ * its directory; these are made again.
  */
 function planLayers(
   { home, upper }: SideMounts,
@@ -148,14 +148,14 @@ function planLayers(
         .filter((other) => isBelow(other, path))
         .map((other): MountStep => ({ kind: 'kept', path: other, flags: '', from: path })),
     ]),
-    // Covers what the layers are made with.
+    // Covers the directory that the layers were made with.
     { kind: 'empty', path: memoryDirectory, flags: '' },
   ];
 }
 
 /**
- * Lists the directories above protected paths that the server could rename, and with them what they hold: a mount cannot be
- * renamed. Renaming a file across the edge of a mount fails, so the directories in which a server works are left out.
+ * Lists the directories above protected paths that the server could rename together with their content: a mount cannot be renamed.
+ * Renaming a file across a mount fails, so directories in which a server works are left out.
  */
 function listPins(protect: readonly string[], roaming: readonly string[]): string[] {
   const pins = new Set<string>();
@@ -180,7 +180,7 @@ function readMounts(): Mount[] {
       type: after.split(' ', 1)[0] ?? '',
     };
   });
-  // Of several mounts at one path, the last one is seen.
+  // If several mounts have the same path, only the last one is visible.
   return [...new Map(mounts.map((mount) => [mount.path, mount])).values()];
 }
 
@@ -195,7 +195,7 @@ function isBelow(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
-/** Each path once and without symbolic links; those that do not exist are left out. */
+/** Resolves each path without symbolic links, once; missing ones are left out. */
 function listReal(paths: readonly string[]): string[] {
   const real = paths.flatMap((path) => {
     try {
@@ -207,7 +207,7 @@ function listReal(paths: readonly string[]): string[] {
   return [...new Set(real)];
 }
 
-/** Whether this user, and with it the server, can reach the path at all. */
+/** Checks if this user, and so the server, can reach the path at all. */
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from './scripts.ts';
 import { checkProgram, findTools, listToolDirectories } from './tools.ts';
 
-/** What a server may see and change, as far as the machine can enforce it. */
+/** The limits for what a server may see and change, as far as the machine can enforce them. */
 export interface SandboxOptions {
   mode: 'auto' | 'off' | 'required';
   network: 'on' | 'off';
@@ -29,30 +29,28 @@ export interface SandboxOptions {
   writable: readonly string[];
   /** Absolute paths that decide the verdict and that a server must not change. */
   protect: readonly string[];
-  /** Of these, what does not exist yet is made first, since only what exists can be protected. */
+  /** The protected paths to create if they are missing, since only existing ones can be protected. */
   make: { directories: readonly string[]; files: readonly string[] };
-  /** What it sees as one side of a comparison. */
+  /** The mounts for a server that is one side of a comparison. */
   side?: SideMounts;
 }
 
-/** How a program is started in the sandbox. */
+/** A command that starts a program in the sandbox. */
 export interface SandboxedStart {
   command: string[];
   env: Record<string, string>;
-  /** From 4 on; 3 ends the sandbox when it closes. */
+  /** The descriptors from 4 on. Descriptor 3 ends the sandbox when it closes. */
   descriptors: Array<number | 'ignore'>;
 }
 
-/** Namespaces that every process of a server is started in. */
+/** The namespaces in which every process of a server starts. */
 export interface Sandbox {
-  /**
-   * @throws the error of the system where there is no such program or directory
-   */
+  /** @throws the error of the system if the program or the directory does not exist */
   wrap(words: readonly string[], place: { cwd: string; env: Record<string, string> }): SandboxedStart;
 }
 
 export interface OpenedSandbox extends AsyncDisposable {
-  /** Null where the server is started without one. */
+  /** Null if the server is started without a sandbox. */
   readonly sandbox: Sandbox | null;
   readonly report: SandboxReport;
 }
@@ -63,13 +61,13 @@ interface SandboxContext {
   logger: Logger;
 }
 
-/** Each step takes some milliseconds, and seconds on a busy machine; where one takes this long, it does not end. */
+/** Each step takes milliseconds, or seconds on a busy machine; a step that takes this long will not end. */
 const stepTimeoutMs = 30_000;
 
 /**
- * Makes the sandbox that is asked for and tries it once.
+ * Makes the requested sandbox and tries it once.
  *
- * @throws {SandboxError} where it is required, or a network is to be kept away, and this machine has none.
+ * @throws {SandboxError} if it is required, or the network must be off, and this machine cannot make one
  */
 export async function openSandbox(options: SandboxOptions, context: SandboxContext): Promise<OpenedSandbox> {
   const without = (why: string): OpenedSandbox => ({
@@ -95,7 +93,7 @@ async function tryToOpen(
   if ('missing' in tools)
     return { why: `a sandbox needs ${tools.missing.join(', ')} of util-linux in a directory of PATH` };
   const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  // A side has one of its own at every level.
+  // A side has its own temporary directory at every level.
   const temporary =
     options.mode === 'required' && options.side === undefined ? mkdtempSync(join(tmpdir(), 'mcp-eval-server-')) : null;
   const dispose = () => temporary !== null && rmSync(temporary, { recursive: true, force: true });
@@ -133,7 +131,7 @@ interface Making {
   environment: NodeJS.ProcessEnv;
 }
 
-/** Makes the namespaces that all processes of the server share, with the first tool that can, and tries them. */
+/** Makes the namespaces that all processes of the server share, with the first tool that works, and tries them. */
 async function makeNamespaces(
   options: SandboxOptions,
   making: Making,
@@ -147,7 +145,8 @@ async function makeNamespaces(
   }
   const own = listOwnCode();
   const roaming = [cwd, environment['HOME'] ?? '', environment['TMPDIR'] ?? '', tmpdir()].filter((path) => path !== '');
-  // A system whose directories hold the work of the job is an odd one, and its server has to be able to work.
+  // On an unusual system, the tools' directories contain the directories of the job. They stay writable then, since the server has to
+  // work there.
   const fixed = listToolDirectories(tools).filter((path) => !roaming.some((work) => `${work}/`.startsWith(`${path}/`)));
   const { side = null } = options;
   const steps = planMounts({
@@ -193,7 +192,7 @@ function listOwnDirectories({ home, temporary, upper, work }: SideMounts, isConf
   return [temporary, upper, ...(home === null ? [] : [home.path]), ...(isConfined ? [] : work)];
 }
 
-/** Opens the namespaces of a process that then ends: open files keep them. */
+/** Opens the namespaces of a process, which then ends: the open files keep them. */
 async function makeWith(
   command: readonly string[],
   { user, hasNetwork }: { user: SandboxUser; hasNetwork: boolean },
@@ -217,7 +216,7 @@ async function makeWith(
   }
 }
 
-/** Runs a program that ends by a signal: it proves the start, and that ends are passed on. Null where all is well. */
+/** Runs a program that ends by a signal. This proves that programs start, and that their end is passed on. Null if it works. */
 async function tryOut(sandbox: Sandbox, cwd: string): Promise<string | null> {
   const { command, env, descriptors } = sandbox.wrap(['/bin/sh', '-c', 'kill -KILL $$'], { cwd, env: {} });
   const [file = '', ...args] = command;
@@ -229,7 +228,7 @@ async function tryOut(sandbox: Sandbox, cwd: string): Promise<string | null> {
   const lease = holdSandbox(child);
   const end = await readEnd(child, child.stderr);
   lease.release();
-  // The first process of a namespace ends everything in it by the same signal, which only a program that has started can show.
+  // SIGKILL also ends everything else in the namespace, so `hasStarted` has to show that the program itself ran.
   return end.signal === 'SIGKILL' && lease.hasStarted && !end.isTimeout ? null : end.text;
 }
 
@@ -250,7 +249,7 @@ async function readEnd(
     child.on('error', (error) => resolve({ signal: null, text: describeError(error), isTimeout }));
     child.once('exit', (code, signal) => {
       clearTimeout(timer);
-      // What it wrote last is read by then.
+      // In the next turn, the last output has been read.
       setImmediate(() => {
         const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
         resolve({ signal, text: isTimeout ? 'it did not answer' : line || `exit code ${code ?? signal}`, isTimeout });
@@ -263,10 +262,10 @@ function closeNamespaces({ mnt, user, net }: Namespaces): void {
   for (const descriptor of [mnt, user, net]) if (descriptor !== null) closeSync(descriptor);
 }
 
-/** What a shell changes of the environment of the programs that it starts. */
+/** The environment variables that a shell changes for the programs that it starts. */
 const shellVariables = ['PWD', 'OLDPWD', 'SHLVL', '_'];
 
-/** What would make the programs that start the sandbox, which are not in it, load code or behave otherwise. */
+/** Variables with which the programs that make the sandbox, outside of it, would load code or behave differently. */
 const lateVariable =
   /^(?:LD_|GLIBC_|GCONV_|LIBMOUNT_|BASH|SHELLOPTS$|POSIXLY_CORRECT$|ENV$|IFS$|CDPATH$|LOCPATH$|NLSPATH$)/;
 
@@ -277,7 +276,7 @@ function createSandbox({
   temporary,
   side,
 }: Pick<Making, 'tools' | 'user' | 'temporary'> & { namespaces: Namespaces; side: SideMounts | null }): Sandbox {
-  // Programs that the side has installed are in the layer over its HOME alone.
+  // Programs that the side has installed are only in the layer over its HOME.
   const findInstalled = (path = '') =>
     side?.home == null ? [] : path.split(':').filter((directory) => isIn([side.home?.path ?? ''], directory));
   return {

@@ -2,19 +2,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What of a package is loaded from it. */
+/** The parts of a package that are loaded. */
 const loaded = ['package.json', 'dist', 'lib', 'src', 'node_modules'];
 
 /**
- * Lists where the code of the gate is, and the directories within that other programs write to: `node_modules` may be the
- * server's, too, and build tools keep their caches there.
+ * Lists the paths of the gate's code, and the directories in them that other programs write to: the server may use the same
+ * `node_modules`, where build tools keep their caches.
  */
 export function listOwnCode(file = fileURLToPath(import.meta.url)): { protect: string[]; writable: string[] } {
   const root = findPackage(dirname(file));
   const names = dirname(file).split(sep);
   const modules = names.indexOf('node_modules');
   const shared = modules === -1 ? [] : [names.slice(0, modules + 1).join(sep)];
-  // What is bundled has no package around it that could be relied on.
+  // A bundle has no package around it, so its own directory is protected in any case.
   const protect = [
     dirname(file),
     ...shared,
@@ -31,7 +31,7 @@ function listCaches(modules: string): string[] {
     .map((entry) => join(modules, entry.name));
 }
 
-/** The nearest directory that holds a named package; that of the file where there is none. */
+/** Finds the nearest directory with a named package; the directory of the file if there is none. */
 function findPackage(directory: string): string {
   for (let above = directory; above !== dirname(above); above = dirname(above)) {
     if (isNamed(join(above, 'package.json'))) return above;
@@ -39,7 +39,7 @@ function findPackage(directory: string): string {
   return directory;
 }
 
-/** Bundles come with a package.json that says nothing but their type. */
+/** Bundles have a package.json without a name. */
 function isNamed(file: string): boolean {
   return existsSync(file) && readFileSync(file, 'utf8').includes('"name"');
 }

@@ -1,6 +1,6 @@
 import type { MountStep } from './mounts.ts';
 
-/** Absolute paths of the programs that a sandbox is made with. */
+/** Absolute paths of the programs that make a sandbox. */
 export interface SandboxTools {
   nsenter: string;
   unshare: string;
@@ -23,12 +23,12 @@ export interface SandboxUser {
 
 const shell = '/bin/sh';
 
-/** Says that the namespaces are there, and keeps them until stdin closes. */
+/** Reports that the namespaces exist, and keeps them until stdin closes. */
 const announce = 'echo "ready $$"; read -r _';
 
 /**
- * Makes the mounts of the arguments: kind, flags, path, what is seen there and where changes are kept, again and again. A layer that cannot be made leaves its
- * directory as it is. What is mounted below it stays in reach in the directory in memory.
+ * Makes the mounts from groups of five arguments: kind, flags, path, content and directory for changes. If a layer cannot be made, its
+ * directory stays unchanged. The mounts below it stay reachable in the directory in memory.
  */
 const mountScript = ({ mount, mkdir, chmod }: Pick<SandboxTools, 'mount' | 'mkdir' | 'chmod'>, user: SandboxUser) => `
 set -e
@@ -60,14 +60,14 @@ done
 const listWords = (steps: readonly MountStep[]) =>
   steps.flatMap(({ kind, flags, path, from = path, upper = '' }) => [kind, flags, path, from, upper]);
 
-/** The command that makes the namespaces of a gate with bubblewrap; null where it is not installed, or cannot. */
+/** Builds the command that makes the namespaces of a gate with bubblewrap; null if bubblewrap is not installed, or cannot make them. */
 export function buildBubblewrap(
   { bwrap, ...tools }: SandboxTools,
   options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean; isClosed: boolean },
 ): string[] | null {
-  // It cannot make /dev read-only without taking its devices away, which matters to root alone.
+  // bwrap cannot make /dev read-only and keep its devices; only root could misuse a writable /dev.
   if (bwrap === null || (options.isClosed && options.user.uid === 0)) return null;
-  // It has no layers in every version, so that the command within makes them.
+  // Not every version of bwrap has layers, so the command inside makes them.
   const first = options.steps.findIndex(({ kind }) => kind === 'layer');
   const late = first === -1 ? [] : options.steps.slice(first);
   const early = first === -1 ? options.steps : options.steps.slice(0, first);
@@ -75,18 +75,18 @@ export function buildBubblewrap(
     if (kind === 'writable') return ['--dev-bind', from, path];
     if (kind === 'read-only') return ['--ro-bind', from, path];
     if (kind === 'hidden') return ['--ro-bind', '/dev/null', path];
-    // What is bound read-only holds its mounts read-only, too.
+    // A read-only bind of bwrap covers the mounts below it, too.
     return kind === 'empty' ? ['--tmpfs', path] : [];
   });
   const root = options.isClosed ? ['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev'] : ['--dev-bind', '/', '/'];
-  // Root of its own namespace, where that is not the machine's: only then does a command keep the right to mount.
+  // A command may mount only as root of its own namespace, which a user other than root needs here.
   const user = options.user.uid === 0 ? [] : ['--unshare-user', '--uid', '0', '--gid', '0'];
   const network = options.hasNetwork ? [] : ['--unshare-net'];
   const script = `${mountScript(tools, options.user)}${announce}`;
   return [bwrap, ...user, ...network, ...root, ...binds, '--', shell, '-c', script, 'sh', ...listWords(late)];
 }
 
-/** The same with util-linux alone; null where nothing brings up the loopback interface. */
+/** Builds the same with util-linux only; null if no program can bring up the loopback interface. */
 export function buildUnshare(
   { unshare, ip, ...tools }: SandboxTools,
   options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean },
@@ -99,38 +99,38 @@ export function buildUnshare(
   return [unshare, ...user, ...network, '--mount', '--', shell, '-c', script, 'sh', ...listWords(options.steps)];
 }
 
-/** What root keeps: what a container gets by default, without what makes device files. None of it undoes a mount. */
+/** The capabilities that root keeps: the default ones of a container, without those for device files. None of them can undo a mount. */
 const keptCapabilities =
   '-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+audit_write,+setfcap';
 
-/** Of the descriptors that a wrapper gets: what ends the sandbox when it closes, and the namespaces. */
+/** The descriptors of a wrapper: one ends the sandbox when it closes, the others are the namespaces. */
 export const releaseDescriptor = 3;
 const namespaceDescriptors = { mnt: 4, user: 5, net: 6 };
 
-/** The namespaces of a gate that are entered, as open files. */
+/** The namespaces of a gate, as open files. */
 export interface Namespaces {
   mnt: number;
   /** Null as root. */
   user: number | null;
-  /** Null where the network is shared. */
+  /** Null if the network is shared. */
   net: number | null;
 }
 
-/** The descriptors of the namespaces in the order of a child's `stdio` from 4 on. */
+/** Lists the descriptors of the namespaces in the order of a child's `stdio` from 4 on. */
 export function listDescriptors({ mnt, user, net }: Namespaces): Array<number | 'ignore'> {
   return [mnt, user ?? 'ignore', net ?? 'ignore'];
 }
 
 /**
- * Builds the command that starts `words` in the namespaces of the gate and in a PID namespace of its own.
+ * Builds the command that starts `words` in the namespaces of the gate and in its own PID namespace.
  *
  * 1. The first process of a PID namespace gets no signal that it does not handle, and has to reap orphans. It is a shell that waits for
  *    the release descriptor to close; the kernel then ends everything else in the namespace.
- * 2. `nsenter` forks into the namespace, waits, and ends as its child does: with the same exit code or by the same signal,
- *    SIGKILL included. The second one is the parent of the server, so that the server does not take process 1 for its parent, which
- *    some servers read as "orphaned".
- * 3. The last shell enters the directory through the new mounts, reports the start on the release descriptor and becomes the
- *    server, in a session of its own as without a sandbox.
+ * 2. `nsenter` forks into the namespace, waits, and ends as its child does: with the same exit code or by the same signal, SIGKILL
+ *    included. A second `nsenter` is the parent of the server, so that the server's parent is not process 1, which some servers read
+ *    as "orphaned".
+ * 3. The last shell enters the directory through the new mounts, reports the start on the release descriptor and becomes the server,
+ *    in its own session as without a sandbox.
  */
 export function buildStart(
   tools: SandboxTools,
@@ -144,7 +144,7 @@ export function buildStart(
     namespaces: Namespaces;
     user: SandboxUser;
     cwd: string;
-    /** Arguments of env(1) that restore what shells change of the environment. */
+    /** Arguments of env(1) that restore the environment variables that shells change. */
     settings: readonly string[];
     words: readonly string[];
   },
@@ -162,7 +162,7 @@ exec 4<&- 5<&- 6<&-
 { trap '' HUP INT QUIT TERM; read -r _ <&3 & wait; } </dev/null >/dev/null 2>&1 &
 exec ${nsenter} --pid=/proc/self/ns/pid_for_children -- ${shell} -c "$@"
 `;
-  // As root, /proc holds settings of the whole machine.
+  // For root, /proc has settings of the whole machine, so they become read-only.
   const settingsOfMachine =
     user.uid === 0
       ? `for path in /proc/sys /proc/sysrq-trigger; do

@@ -4,8 +4,8 @@ import { findFixedProgram, isProgram } from '../programs.ts';
 import type { SandboxTools } from './scripts.ts';
 
 /**
- * Finds the programs that a sandbox is made with, or says which are missing. They run outside of the sandbox, so that a program which the
- * server could change is skipped. All sandboxes of this process are made with the same programs.
+ * Finds the programs that make a sandbox, or lists the missing ones. They run outside of the sandbox, so it skips a program that the
+ * server could change. All sandboxes of this process use the same programs.
  */
 export function findTools(path: string | undefined): SandboxTools | { missing: string[] } {
   const isRoot = process.getuid?.() === 0;
@@ -39,12 +39,12 @@ export function findTools(path: string | undefined): SandboxTools | { missing: s
   return { nsenter, unshare, mount, setsid, env, mkdir, chmod, setpriv, bwrap: find('bwrap'), ip: find('ip') };
 }
 
-/** Where the system has its programs, and what these load: libraries, and the settings of the loader. */
+/** The directories of the system's programs, and of the files that these load: libraries, and the settings of the loader. */
 const systemDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc'];
 
 /**
- * Lists what must not change for as long as programs of the gate run outside of the sandbox. Only root could: other users get programs alone
- * that they cannot change.
+ * Lists the paths that must not change while programs of the gate run outside of the sandbox. Empty for users other than root, who get
+ * only programs that they cannot change.
  */
 export function listToolDirectories(tools: SandboxTools): string[] {
   if (process.getuid?.() !== 0) return [];
@@ -58,9 +58,9 @@ export function listToolDirectories(tools: SandboxTools): string[] {
 }
 
 /**
- * Looks for the server's program as execvp(3) does, so that one that is missing is reported as without a sandbox.
+ * Searches for the server's program as execvp(3) does, so that a missing program causes the same error as without a sandbox.
  *
- * @throws the error of the system for the file that was found, or for the name
+ * @throws the error of the system for the found file, or for the name
  */
 export function checkProgram(file: string, { cwd, path }: { cwd: string; path: string | undefined }): void {
   statSync(cwd);
