@@ -4,20 +4,20 @@ import { supervisedVariable, type SupervisorMessage } from './messages.ts';
 
 /** A program that may run below a supervisor. */
 export interface Entry {
-  /** Whether it starts a server that is not trusted and judges it. */
+  /** True if it starts an untrusted server and judges it. */
   isSupervised: boolean;
-  /** Prints one line of the supervisor's own. */
+  /** Prints one line of the supervisor itself. */
   print: (line: string) => void;
-  /** Those that suit a gate by default. */
+  /** The limits of the process; by default those for a gate. */
   limits?: SupervisorLimits;
   /** Does the work of the program in this process. */
   run: () => Promise<unknown>;
 }
 
 /**
- * Starts a program: refuses debuggers, takes secrets out of what other processes can read of this one, and where
- * `isSupervised`, runs this entry once more in a process that this one watches. Returns the exit code of that process, and
- * null where the program ran, or still runs, in this one.
+ * Starts a program: refuses debuggers, and removes secrets from what other processes can read of this one. If `isSupervised`, it runs
+ * this entry again in a process that this one watches. Returns the exit code of that process; null if the program ran, or still runs, in
+ * this process.
  */
 export async function enter({ isSupervised, print, limits, run }: Entry): Promise<number | null> {
   const option = findInspectorOption();
@@ -42,22 +42,22 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
 }
 
 /**
- * Has zod interpret schemas. It would compile each to code on its first use, which costs a gate a tenth of a second and is worth it only for
- * schemas that judge ten thousands of values. Zod reads this where it is loaded, in whatever file of a bundle that is.
+ * Makes zod interpret schemas. By default it compiles each schema to code on its first use, which takes a gate a tenth of a second and
+ * pays only for schemas that judge ten thousands of values. Zod reads this setting when it is loaded, in any file of a bundle.
  */
 function keepSchemasUncompiled(): void {
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
-/** Returns the option with which Node's debugger was asked for; null where it was not. */
+/** Returns the option that turns on Node's debugger; null if there is none. */
 function findInspectorOption({ execArgv, env }: Pick<NodeJS.Process, 'execArgv' | 'env'> = process): string | null {
   const words = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/[\s"']+/)];
-  // Node takes underscores for hyphens in its options.
+  // Node accepts underscores instead of hyphens in its options.
   const found = words.find((word) => /^--inspect(?:$|[-_=])/.test(word));
   return found?.split('=', 1)[0] ?? null;
 }
 
-/** False where the supervisor is gone before it has sent anything. */
+/** False if the supervisor ended before it sent anything. */
 async function receiveEnvironment(): Promise<boolean> {
   delete process.env[supervisedVariable];
   return await new Promise((resolve) => {

@@ -1,13 +1,13 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { isInheritedVariable } from '../server/environment.ts';
 
-/** What Node and its libraries read before the first statement of a program. */
+/** Variables that Node and its libraries read before the first statement of a program. */
 const startVariable = /^(?:NODE_|UV_|LD_|DYLD_|OPENSSL_)/;
 
 /**
- * Splits an environment into what a process may be started with for everybody to see, and the rest. Other processes of the
- * same user can read what a process was started with, but not what it sets later. What the server under test gets anyway
- * is no secret from it.
+ * Splits an environment into variables that a process may visibly start with, and the rest. Other processes of the same user can read the
+ * variables that a process started with, but not those that it sets later. Variables that the server under test gets anyway need not be
+ * hidden from it.
  */
 export function splitEnvironment(environment: NodeJS.ProcessEnv): {
   visible: Record<string, string>;
@@ -22,17 +22,17 @@ export function splitEnvironment(environment: NodeJS.ProcessEnv): {
 }
 
 /**
- * Takes what must stay hidden out of `/proc/<pid>/environ` of this process and keeps it in `process.env`. Where the system
- * does not allow that, which is everywhere but on Linux, nothing changes.
+ * Removes hidden variables from `/proc/<pid>/environ` of this process and keeps them in `process.env`. Does nothing if the system does
+ * not allow it, which is so on every system except Linux.
  */
 export function hideEnvironment(): void {
   const { hidden } = splitEnvironment(process.env);
   if (!eraseStartEnvironment()) return;
-  // Set anew, each gets memory of its own, which the kernel shows nowhere.
+  // A variable that is set again gets new memory, which the kernel shows nowhere.
   for (const [name, value] of Object.entries(hidden)) process.env[name] = value;
 }
 
-/** The fields `env_start` and `env_end` of proc_pid_stat(5), counted from the one after the program's name. */
+/** The fields `env_start` and `env_end` of proc_pid_stat(5), counted from the field after the program's name. */
 const environmentStartField = 47;
 
 function eraseStartEnvironment(): boolean {
@@ -52,7 +52,7 @@ function eraseStartEnvironment(): boolean {
       closeSync(memory);
     }
   } catch {
-    // Sandboxes forbid it, and the gate runs without.
+    // Some sandboxes forbid it; the gate then runs without this protection.
     return false;
   }
 }

@@ -20,9 +20,9 @@ import {
 export interface SupervisorLimits {
   /** Resident memory of the gate. 100,000 iterations need less than 400 MB. */
   memoryBytes: number;
-  /** How long the event loop of a gate that plans or publishes may stand still. */
+  /** The longest time that the event loop of a gate may block while it plans or publishes. */
   silenceMs: number;
-  /** How long a gate may take to leave after the first signal; GitHub's runner waits for 7.5 s. */
+  /** The longest time that a gate may take to exit after the first signal; GitHub's runner waits for 7.5 s. */
   leaveMs: number;
 }
 
@@ -30,16 +30,16 @@ const defaultLimits: SupervisorLimits = { memoryBytes: 1024 * 1024 * 1024, silen
 
 const checkIntervalMs = 100;
 
-/** How long processes of the server may take to leave when the gate was ended. */
+/** The grace period for processes of the server after the gate was ended. */
 const sweepGraceMs = 500;
 
-/** What the gate itself exits with. Anything else is an end that it did not mean. */
+/** The exit codes of the gate itself. Any other code means that it did not end on purpose. */
 const ownExitCodes: ReadonlySet<number> = new Set([0, 1, 2, 3, 129, 130, 131, 143]);
 
 /**
- * Runs this program once more as the gate, in a process whose environment shows no secret, and returns the exit code. A gate
- * that is silent past its deadline, takes too much memory or crashes is ended with everything it started, and a report that
- * says so is written: exit code 3.
+ * Runs this program again as the gate, in a process whose environment shows no secret, and returns the exit code. If the gate passes its
+ * deadline, takes too much memory or crashes, the supervisor ends it with everything it started, and writes a report of that: exit code
+ * 3.
  */
 export async function supervise({
   print,
@@ -55,10 +55,10 @@ export async function supervise({
     env: { ...visible, [supervisedVariable]: '1' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  // A gate that has ended cannot be sent anything, and its end is what counts.
+  // A gate that has ended receives nothing; its end decides anyway, so errors are ignored.
   const send = (message: object) => void gate.send(message, () => {});
   send({ kind: 'start', environment: hidden, marker });
-  // While the gate's process starts.
+  // This happens while the gate's process starts.
   hideEnvironment();
 
   const watched = watch(gate, limits);
@@ -84,10 +84,10 @@ type End = { exitCode: number } | { cause: string; signalExitCode: number | null
 
 interface WatchedGate {
   ended: Promise<End>;
-  /** Of the server under test, as far as they are known to run. */
+  /** The process groups of the server under test that are known to run. */
   groups: ReadonlySet<number>;
   fallback: () => FallbackReport | null;
-  /** Ends the gate after a while if it does not leave by itself. */
+  /** Ends the gate after `leaveMs` if it does not exit by itself. */
   leave: (exitCode: number) => void;
 }
 
@@ -129,10 +129,10 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
         doneWith = message.exitCode;
     }
   });
-  // Counted, not measured: of the time that the machine slept, the gate had none either.
+  // Counts checks instead of time: while the machine slept, the gate could not run either.
   const checks = setInterval(() => {
     silentChecks += 1;
-    // A process of the same user can halt the gate, and nothing else would let it go on.
+    // A process of the same user can stop the gate, and only this continues it.
     if (process.platform !== 'win32') gate.kill('SIGCONT');
     const usedBytes = readMemory(gate.pid) ?? reportedBytes;
     const mebibytes = Math.round(limits.memoryBytes / 1024 / 1024);
@@ -153,7 +153,7 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
       const stopSignal = stopSignals.find((name) => name === signal);
       if (cause !== null) finish({ cause, signalExitCode });
       else if (stopSignal !== undefined) finish({ exitCode: 128 + systemConstants.signals[stopSignal] });
-      // A gate that passes has said so before: an unannounced exit is no pass.
+      // A gate that passes announces it first: an unannounced exit with 0 is no pass.
       else if (code !== null && ownExitCodes.has(code) && (code !== 0 || doneWith === 0)) finish({ exitCode: code });
       else
         finish({ cause: `The gate ended with ${signal ?? `code ${code}`} before it was done.`, signalExitCode: null });
@@ -173,7 +173,7 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
   };
 }
 
-/** Resident memory as in proc_pid_status(5); null where there is no /proc. */
+/** Reads the resident memory from proc_pid_status(5); null if there is no /proc. */
 function readMemory(pid: number | undefined): number | null {
   try {
     const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
@@ -183,7 +183,7 @@ function readMemory(pid: number | undefined): number | null {
   }
 }
 
-/** Writes what the gate had prepared for its own end. What cannot be written is left out: the exit code says enough. */
+/** Writes the report that the gate prepared for its own end. Skips files that cannot be written: the exit code says enough. */
 export function writeFallback({ files, stdout }: FallbackReport, cause: string): void {
   const fill = (text: string) => text.replaceAll(causePlaceholder, cause);
   for (const { path, root, text, mode } of files) {

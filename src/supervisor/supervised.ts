@@ -11,15 +11,15 @@ import {
   type SupervisorMessage,
 } from './messages.ts';
 
-/** The gate's side of its supervisor. Without one, nothing is sent anywhere. */
+/** The gate's connection to its supervisor. Without a supervisor, it sends nothing. */
 export interface Supervision {
-  /** Signals, whether they come to this process or by the supervisor. */
+  /** Signals that this process receives directly or from the supervisor. */
   readonly signals: { on: (name: StopSignal, listener: (name: StopSignal) => void) => void };
   /** Put into the environment of every process that the gate starts. Null without a supervisor. */
   readonly marker: string | null;
-  /** From here on there must be a verdict within `dueInMs`; `fallback` is written where there is none. */
+  /** From now on a verdict must follow within `dueInMs`; otherwise the supervisor writes `fallback`. */
   planned: (dueInMs: number, fallback: FallbackReport) => void;
-  /** The verdict is there. */
+  /** The verdict exists. */
   judged: () => void;
   /** Resolves when the process may exit with this code. */
   done: (exitCode: number) => Promise<number>;
@@ -27,7 +27,7 @@ export interface Supervision {
 
 const beatIntervalMs = 1000;
 
-/** Joins the supervisor that started this process. For the entries, once. */
+/** Connects to the supervisor that started this process. Entries call it once. */
 export function joinSupervisor(): Supervision {
   const marker = process.env[supervisedVariable];
   delete process.env[supervisedVariable];
@@ -40,12 +40,12 @@ export function joinSupervisor(): Supervision {
       done: async (exitCode) => exitCode,
     };
   }
-  // A supervisor that is gone is noticed as such.
+  // A missing supervisor is noticed by the disconnect, so errors are ignored.
   const send = (message: GateMessage) => void process.send?.(message, undefined, undefined, () => {});
   sendBeats(send);
   sendGroups(send);
   const signals = mergeSignals();
-  // None of this keeps a gate running that is over.
+  // The channel must not keep a finished gate running.
   process.channel?.unref();
   return {
     marker,
@@ -64,7 +64,7 @@ export function joinSupervisor(): Supervision {
 function sendBeats(send: (message: GateMessage) => void): void {
   const readRss = process.platform === 'linux' ? () => null : () => process.memoryUsage.rss();
   const supervisor = process.ppid;
-  // As the supervisor does for the gate: either one that was halted goes on.
+  // The supervisor does the same for the gate: each continues the other if it was stopped.
   const continueSupervisor = () => {
     if (process.platform !== 'win32' && process.ppid === supervisor) sendSignal(supervisor, 'SIGCONT');
   };
@@ -72,11 +72,11 @@ function sendBeats(send: (message: GateMessage) => void): void {
     send({ kind: 'beat', rssBytes: readRss() });
     continueSupervisor();
   }, beatIntervalMs).unref();
-  // Halted since the last beat, it would never see that the gate has ended.
+  // A supervisor that was stopped since the last beat would never see that the gate has ended.
   process.on('exit', continueSupervisor);
 }
 
-/** Every process that is started may lead a group; a number that is none is no group to end, either. */
+/** Every started process may lead a group. An id that leads none does no harm: there is no group to end. */
 function sendGroups(send: (message: GateMessage) => void): void {
   subscribe('child_process', (event) => {
     if (!isProcessEvent(event)) return;
@@ -95,8 +95,8 @@ function isProcessEvent(event: unknown): event is { process: ChildProcess } {
 }
 
 /**
- * Joins the signals of this process with those that the supervisor passes on. Both get the one that a terminal sends, and
- * either alone the one that a runner or a person sends, so that the larger count is the number of requests.
+ * Joins the signals of this process with those that the supervisor passes on. A terminal sends its signal to both processes, a runner or
+ * a person to one of them. So the larger of the two counts is the number of requests.
  */
 function mergeSignals(): Supervision['signals'] {
   const listeners = new Map<StopSignal, Array<() => void>>();
@@ -108,7 +108,7 @@ function mergeSignals(): Supervision['signals'] {
     if (found[way] <= found.seen) return;
     found.seen = found[way];
     const called = listeners.get(name);
-    // As Node does with a signal that has no listener.
+    // Node does the same with a signal that has no listener.
     if (called === undefined) process.exit(128 + constants.signals[name]);
     for (const listener of called) listener();
   };
@@ -116,7 +116,7 @@ function mergeSignals(): Supervision['signals'] {
     if (message.kind === 'signal') count(message.name, 'passedOn');
   });
   process.once('disconnect', () => {
-    // With the supervisor, the readers of the output may be gone, which must not keep the gate from clearing up.
+    // The readers of the output may be gone with the supervisor; a write error must not keep the gate from cleaning up.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
     count('SIGTERM', 'direct');
   });
