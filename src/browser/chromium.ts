@@ -13,33 +13,36 @@ import { spawnProgram } from '../server/spawn.ts';
 import { BrowserGoneError, type DevTools, openDevTools } from './devtools.ts';
 import { type FoundChromium, sandboxVariable } from './find-chromium.ts';
 
-/** A proxy that does not exist: what a context does not exempt from it reaches no network, not even the resolver of names. */
+/** A proxy that does not exist: requests that a context does not exempt from it reach no network, not even DNS. */
 export const noProxy = 'http://127.0.0.1:1';
 
-/** From the start of the process to its first answer, in milliseconds. A cold start on a busy machine takes several seconds. */
+/**
+ * The time limit from the start of the process to its first answer, in milliseconds. A cold start on a busy machine takes several
+ * seconds.
+ */
 const startTimeoutMs = 60_000;
 const killTimeoutMs = 5000;
 
 export interface Chromium extends AsyncDisposable {
   readonly devtools: DevTools;
-  /** Of the process, which leads a group of its own. */
+  /** The id of the process, which leads its own group. */
   readonly pid: number;
   /** The directory of its profile. */
   readonly profile: string;
 }
 
 /**
- * Starts a headless Chromium with a profile of its own, and waits until it answers. Disposing it ends all of its processes and removes
- * the profile. It ends by itself when this process does, because its pipe breaks.
+ * Starts a headless Chromium with a new profile, and waits until it answers. Disposing it ends all of its processes and removes the
+ * profile. It ends by itself when this process does, because its pipe breaks.
  *
- * @throws {BrowserGoneError} where it does not start; the message says what to do
+ * @throws {BrowserGoneError} if it does not start; the message says what to do
  */
 export async function startChromium(found: FoundChromium, clock: Clock): Promise<Chromium> {
   const profile = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-browser-'));
   await using stack = new Disposer();
   stack.defer(async () => await rm(profile, { recursive: true, force: true, maxRetries: 5 }));
   const child = spawnProgram(found.executable, listArguments(found, profile), {
-    // Fonts and settings of the user are none of the widget's.
+    // The widget must not see the user's fonts and settings.
     env: { ...found.environment, HOME: profile, TMPDIR: profile },
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     detached: platform() !== 'win32',
@@ -53,7 +56,7 @@ export async function startChromium(found: FoundChromium, clock: Clock): Promise
   failed.catch(() => {});
   stack.defer(async () => await endGroup(child, clock));
   const devtools = openDevTools(...readPipes(child));
-  // The pipes close some time after the process has ended. Commands that wait are refused before that.
+  // The pipes close some time after the process has ended. This refuses waiting commands before that.
   stack.defer(() => devtools.close());
   try {
     await race(Promise.race([devtools.send('Browser.getVersion'), failed]), {
@@ -83,7 +86,7 @@ function listArguments({ isSandboxed }: FoundChromium, profile: string): string[
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
     ...(isSandboxed ? [] : ['--no-sandbox']),
-    // Neither the browser itself nor a page reaches the network; a page's context exempts the origins that its policy has.
+    // Neither the browser itself nor a page reaches the network; a page's context exempts the origins of its policy.
     `--proxy-server=${noProxy}`,
     '--proxy-bypass-list=<-loopback>',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -100,10 +103,10 @@ function listArguments({ isSandboxed }: FoundChromium, profile: string): string[
     '--disable-crash-reporter',
     '--password-store=basic',
     '--use-mock-keychain',
-    // Containers have little shared memory, and machines of jobs no graphics card.
+    // Containers have little shared memory, and CI machines have no graphics card.
     '--disable-dev-shm-usage',
     '--disable-gpu',
-    // What is not in front must draw and run its timers all the same.
+    // A page in the background must also draw and run its timers.
     '--disable-background-timer-throttling',
     '--disable-backgrounding-occluded-windows',
     '--disable-renderer-backgrounding',

@@ -2,12 +2,12 @@ import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 import { tryParseJson } from '../base/json.ts';
 
-/** The browser, or the page that is asked about, is no more: nothing can be established, whatever the page would have shown. */
+/** The browser or the page crashed or was closed, so that nothing can be established about the widget. */
 export class BrowserGoneError extends Error {
   override name = 'BrowserGoneError';
 }
 
-/** The browser refused a command, as for an element that is no more. */
+/** The browser refused a command, for example because an element no longer exists. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
@@ -15,7 +15,7 @@ export class CommandError extends Error {
 export interface DevToolsEvent {
   method: string;
   params: unknown;
-  /** Undefined for the browser itself. */
+  /** Undefined if the event belongs to the browser itself. */
   sessionId: string | undefined;
 }
 
@@ -24,19 +24,19 @@ export interface DevTools {
   /**
    * Sends a command and returns its result.
    *
-   * @throws {CommandError} where the browser refuses it
+   * @throws {CommandError} if the browser refuses it
    * @throws {BrowserGoneError} once the connection is over
    */
   send(method: string, params?: object, sessionId?: string): Promise<unknown>;
-  /** Calls the listener with every event until the function that it returns is called. */
+  /** Calls the listener with every event. The returned function removes it. */
   listen(listener: (event: DevToolsEvent) => void): () => void;
-  /** Ends the connection at once: `gone` aborts, and every command that waits is refused. */
+  /** Ends the connection at once: `gone` aborts, and every waiting command is refused. */
   close(): void;
   /** Aborts with a BrowserGoneError when the connection is over. */
   readonly gone: AbortSignal;
 }
 
-/** A page can make the browser send much; no command or event here needs more. */
+/** The largest message that is read. A page can make the browser send a lot; no command or event here needs more. */
 export const maxMessageBytes = 32 * 1024 * 1024;
 
 const messageSchema = z.object({
@@ -49,8 +49,8 @@ const messageSchema = z.object({
 });
 
 /**
- * Speaks with a browser through the pipes of `--remote-debugging-pipe`, on which each message is JSON with a NUL after it. No other
- * process of the machine can connect to them, unlike to a port.
+ * Talks to a browser through the pipes of `--remote-debugging-pipe`, on which each message is JSON with a NUL after it. Unlike a port, no
+ * other process of the machine can connect to them.
  */
 export function openDevTools(input: Writable, output: Readable): DevTools {
   const gone = new AbortController();
@@ -108,7 +108,7 @@ export function openDevTools(input: Writable, output: Readable): DevTools {
   };
 }
 
-/** Splits bytes into the messages that end with a NUL, however the bytes are cut. After one that is too long, nothing is read any more. */
+/** Splits bytes into messages that end with a NUL, wherever the chunks end. After a message that is too long, it reads nothing more. */
 export function createMessageSplitter(
   onMessage: (text: string) => void,
   onExcess: () => void,

@@ -6,29 +6,29 @@ import type { Argument, World } from './world.ts';
 
 /** An element that a locator selects. */
 export interface FoundElement {
-  /** Of the element in the world of the probe. */
+  /** The id of the element in the world of the probe. */
   objectId: string;
   isVisible: boolean;
-  /** What a field holds; null where the element is none. */
+  /** The content of a field; null if the element is no field. */
   value: string | null;
-  /** Such as `<input id="city">`. */
+  /** A description such as `<input id="city">`. */
   name: string;
 }
 
-/** What one try of something comes to: done, or why not yet. */
+/** The result of one attempt: done, or the reason why not yet. */
 export type Attempt<T> = { done: T } | { problem: string };
 
 const described = z.array(z.object({ isVisible: z.boolean(), value: z.string().nullable(), name: z.string() }));
 const aimed = z.union([z.object({ x: z.number(), y: z.number() }), z.object({ problem: z.string() })]);
 
-/** A person scrolls about this far with one turn of the wheel, in CSS pixels. */
+/** The distance of one turn of the wheel, in CSS pixels. */
 const defaultScroll = 300;
 
 /**
- * Finds the elements that a locator selects, in the order of the document: those that every part of it selects. Text and names are
- * compared without regard to case and runs of white space; a part of them is enough unless `exact` is set.
+ * Finds the elements that match every part of a locator, in the order of the document. Text and names are compared without regard to case
+ * and runs of white space; a substring matches unless `exact` is set.
  *
- * @throws {CommandError} where the document changes meanwhile, or a selector cannot be read
+ * @throws {CommandError} if the document changes during the search, or a selector is invalid
  */
 export async function findElements(world: World, locator: Locator): Promise<FoundElement[]> {
   const { role, css, text, testId } = locator;
@@ -54,7 +54,7 @@ export async function findElements(world: World, locator: Locator): Promise<Foun
   );
 }
 
-/** Whether an accessible name is the one that a locator asks for. */
+/** Checks if an accessible name matches that of a locator. */
 export function isNamed(actual: string, { name, exact = false }: NonNullable<Locator['role']>): boolean {
   if (name === undefined) return true;
   if (exact) return actual === name;
@@ -62,12 +62,12 @@ export function isNamed(actual: string, { name, exact = false }: NonNullable<Loc
   return normalize(actual).includes(normalize(name));
 }
 
-/** The element that a locator means among those it selects: the one at `nth`, else the first visible one, else the first. */
+/** Picks one of the elements that a locator selects: the one at `nth`, else the first visible one, else the first. */
 export function pickElement(found: readonly FoundElement[], { nth }: Locator): FoundElement | undefined {
   return nth === undefined ? (found.find(({ isVisible }) => isVisible) ?? found[0]) : found[nth];
 }
 
-/** Tries once to do what an `interact` step says, with real input. A `wait` is none of it. */
+/** Tries once to carry out the action of an `interact` step, with real input. The caller handles `wait`. */
 export async function tryAction(view: View, action: Exclude<InteractAction, { kind: 'wait' }>): Promise<Attempt<null>> {
   switch (action.kind) {
     case 'click':
@@ -110,7 +110,7 @@ async function tryClick(
   return { done: null };
 }
 
-/** Replaces what a field holds, key by key. */
+/** Replaces the content of a field, key by key. */
 async function tryType(
   { world, page }: View,
   { target, text }: Extract<InteractAction, { kind: 'type' }>,
@@ -121,7 +121,7 @@ async function tryType(
   const problem = await world.call('(element) => mcpEvalProbe.focus(element)', [{ objectId }], z.string().nullable());
   if (problem !== null) return { problem: `${name} ${problem}` };
   const events = text === '' ? (parseKey('Delete') ?? []) : listTextEvents(text);
-  // The browser handles them in order.
+  // The browser handles them in order, so they can be sent at once.
   await Promise.all(events.map(async (event) => await page.send('Input.dispatchKeyEvent', event)));
   return { done: null };
 }
@@ -133,17 +133,17 @@ async function findVisible(world: World, target: Locator): Promise<Attempt<Found
   return element.isVisible ? { done: element } : { problem: `${element.name} is not visible` };
 }
 
-/** Says that a locator selects nothing, half a sentence. */
+/** Describes that a locator selects nothing, as half a sentence. */
 export function describeAbsence(count: number, { nth }: Locator): string {
   return nth === undefined || count === 0 ? 'no element matches' : `only ${count} elements match`;
 }
 
-/** Waits until the widget has drawn what its scripts have changed so far. */
+/** Waits until the widget has drawn the changes that its scripts have made so far. */
 export async function settleView({ world }: View): Promise<void> {
   await world.call('() => mcpEvalProbe.settle()', [], z.unknown());
 }
 
-/** Whether a message from the host has reached the scripts of the widget. */
+/** Checks if a message from the host has reached the scripts of the widget. */
 export async function hasReceived({ world }: View, method: string): Promise<boolean> {
   return await world.call('(method) => mcpEvalProbe.hasReceived(method)', [{ value: method }], z.boolean());
 }

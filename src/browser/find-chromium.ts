@@ -4,10 +4,10 @@ import { buildChildEnvironment } from '../server/environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names the browser; without it, the first one in PATH is used. */
+/** The variable that names the browser; without it, the first one in PATH is used. */
 const executableVariable = 'MCP_EVAL_CI_CHROMIUM';
 
-/** `off` starts the browser without the sandbox of its own. */
+/** `off` starts the browser without its own sandbox. */
 export const sandboxVariable = 'MCP_EVAL_CI_CHROMIUM_SANDBOX';
 
 const names = [
@@ -20,18 +20,18 @@ const names = [
   'microsoft-edge',
 ].flatMap((name) => [name, `${name}.exe`]);
 
-/** A browser of this machine, and how it is started. */
+/** A browser of this machine, with the settings to start it. */
 export interface FoundChromium {
   executable: string;
-  /** Whether pages run in the browser's own sandbox. */
+  /** True if pages run in the browser's own sandbox. */
   isSandboxed: boolean;
-  /** What it gets of the job's environment: what a server under test gets. */
+  /** The same part of the job's environment as for a server under test. */
   environment: Record<string, string>;
 }
 
 /**
- * Finds a Chromium: the one that `MCP_EVAL_CI_CHROMIUM` names, or the first with a known name in PATH. The reason says why there is none
- * and how to get one.
+ * Finds a Chromium: the one that `MCP_EVAL_CI_CHROMIUM` names, or the first one in PATH with a known name. `reason` says why there is
+ * none and how to get one.
  */
 export function findChromium(environment: Environment): FoundChromium | { reason: string } {
   const named = environment[executableVariable] ?? '';

@@ -8,7 +8,7 @@ export interface KeyEvent {
   windowsVirtualKeyCode?: number;
 }
 
-/** Keys that write no character, with their codes in Windows, by which the browser knows what they do. */
+/** Keys that write no character, with their Windows key codes, by which the browser knows their function. */
 const namedKeys: { readonly [Name in string]?: { code: number; text?: string; key?: string } } = {
   Enter: { code: 13, text: '\r' },
   Tab: { code: 9 },
@@ -31,8 +31,8 @@ const namedKeys: { readonly [Name in string]?: { code: number; text?: string; ke
 const modifierBits: { readonly [Name in string]?: number } = { Alt: 1, Control: 2, Ctrl: 2, Meta: 4, Shift: 8 };
 
 /**
- * Lists the events of a pressed key: a name as in `KeyboardEvent.key`, such as `Enter`, or one character, each with modifiers before it,
- * such as `Control+a`. Null where there is no such key.
+ * Lists the events of a key press: a name from `KeyboardEvent.key`, such as `Enter`, or one character, each with optional modifiers, such
+ * as `Control+a`. Null if there is no such key.
  */
 export function parseKey(text: string): KeyEvent[] | null {
   const parts = text === '+' ? ['+'] : text.split(/(?<=[^+])\+/);
@@ -46,7 +46,7 @@ export function parseKey(text: string): KeyEvent[] | null {
   return describeKey(name, modifiers);
 }
 
-/** Lists the events of a text that is typed, character by character. */
+/** Lists the events of typing a text, character by character. */
 export function listTextEvents(text: string): KeyEvent[] {
   return Array.from(text.replaceAll('\r\n', '\n')).flatMap(
     (character) => describeKey(character === '\n' ? 'Enter' : character, 0) ?? [],

@@ -7,11 +7,11 @@ import type { FoundChromium } from './find-chromium.ts';
 
 /** The browser of a run; it starts when it is first needed. */
 export interface BrowserPool extends AsyncDisposable {
-  /** A browser that answers, or why there is none and what to do. */
+  /** Returns a running browser, or the reason why there is none with the remedy. */
   open(): Promise<{ devtools: DevTools } | { reason: string }>;
 }
 
-/** A browser that crashed is started again so often; then the machine cannot run it. */
+/** The most starts of a browser that crashes; then the machine cannot run it. */
 const maxStarts = 3;
 
 /** Shares one browser between the iterations of a run, and starts it again after it crashed. */
@@ -23,7 +23,7 @@ export function createBrowserPool(found: FoundChromium | { reason: string }, clo
   const started: Chromium[] = [];
   const identity = identify(found.executable);
   const start = async () => {
-    // A server without a sandbox could have ended the browser, to have another program started instead.
+    // A server without a sandbox could end the browser to have another program started instead.
     if (identify(found.executable) !== identity) {
       throw new BrowserGoneError(`${found.executable} has changed since the gate started, and is not started again.`);
     }
@@ -42,7 +42,7 @@ export function createBrowserPool(found: FoundChromium | { reason: string }, clo
       try {
         return { devtools: (await current).devtools };
       } catch (error) {
-        // It would fail for the next iteration, too, and take as long.
+        // A failed start would fail for the next iteration, too, and take as long.
         return { reason: error instanceof BrowserGoneError ? error.message : describeError(error) };
       }
     },
@@ -54,7 +54,7 @@ export function createBrowserPool(found: FoundChromium | { reason: string }, clo
   };
 }
 
-/** What changes with a file or its content; the time of the last change is one that no program can set. */
+/** Identifies a file and its content. No program can set the ctime. */
 function identify(file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? 'missing' : [stats.dev, stats.ino, stats.size, stats.ctimeNs].join(' ');

@@ -8,22 +8,22 @@ import { noProxy } from './chromium.ts';
 import { BrowserGoneError, type DevTools, type DevToolsEvent } from './devtools.ts';
 import { openWorld, type World } from './world.ts';
 
-/** What the widget wrote to its console as an error, oldest first, uncaught exceptions and refusals of its policy included. */
+/** The errors in the widget's console, oldest first, including uncaught exceptions and violations of its policy. */
 export interface ConsoleErrors {
   entries: string[];
-  /** How many more there were. */
+  /** The number of errors above the limit. */
   dropped: number;
 }
 
-/** A widget in a browser, in a frame of a page that passes messages on. Disposing it closes the page and forgets what it stored. */
+/** A widget in a frame of a browser page that relays its messages. Disposing it closes the page and deletes its storage. */
 export interface View extends AsyncDisposable {
-  /** For input, in the coordinates of the widget, which fills the page. */
+  /** Accepts input in the coordinates of the widget, which fills the page. */
   readonly page: PageInput;
   readonly world: World;
   readonly consoleErrors: ConsoleErrors;
-  /** Aborts with a BrowserGoneError when browser or page crash. */
+  /** Aborts with a BrowserGoneError if the browser or the page crashes. */
   readonly gone: AbortSignal;
-  /** Loads the document. To be called once. */
+  /** Loads the document. Call it once. */
   load(): Promise<void>;
   /** Sends a message to the widget. */
   post(message: object): Promise<void>;
@@ -34,18 +34,18 @@ export interface PageInput {
   send(method: string, params: object): Promise<unknown>;
 }
 
-/** Of the frame, in CSS pixels. */
+/** The size of the frame, in CSS pixels. */
 export const viewport = { width: 800, height: 600 };
 
-/** Names that no resolver knows: whatever is asked of them, the gate answers itself. */
+/** Hosts that no DNS server knows: the gate answers all requests to them itself. */
 const hostUrl = 'https://host.invalid/';
 const viewOrigin = 'https://view.invalid';
 const viewUrl = `${viewOrigin}/`;
 
-/** The widget may run scripts, in an origin of its own. It opens no window or dialog, downloads nothing and leaves its frame never. */
+/** The widget may run scripts, in its own origin. It cannot open a window or dialog, download files or leave its frame. */
 const sandbox = 'allow-scripts allow-same-origin allow-forms';
 
-/** What a frame needs that connects to loopback, by its present name and the first one; it does nothing without the permission. */
+/** The permission that a frame needs to connect to loopback, by its current and its first name; alone it grants nothing. */
 const loopbackFeatures = 'loopback-network; local-network-access';
 
 const hostPolicy = `default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; frame-src ${viewOrigin}`;
@@ -63,11 +63,11 @@ const hostPage = `<!doctype html>
 <iframe sandbox="${sandbox}" allow="${loopbackFeatures}" src="${viewUrl}"></iframe>
 <script>view = document.querySelector('iframe')</script>`;
 
-/** What a report has room for. */
+/** The limits of a report. */
 const maxErrors = 20;
 const maxErrorLength = 300;
 
-/** A widget sends small messages; what is longer, in characters, it gets no answer to. */
+/** The longest message of a widget, in characters; longer ones are ignored. Widgets send small messages. */
 const maxMessageLength = 4_000_000;
 
 const created = z.object({ browserContextId: z.string() });
@@ -89,17 +89,17 @@ const logged = z.object({ entry: z.object({ level: z.string(), text: z.string(),
 interface ViewOptions {
   html: string;
   policy: AppPolicy | null;
-  /** Whether it may connect to what it declares on this machine. */
+  /** True if it may connect to the origins on this machine that it declares. */
   mayReachLoopback: boolean;
   onMessage: (message: unknown) => void;
 }
 
 /**
- * Prepares a page that shows a document as a host of MCP Apps does: in a sandboxed frame of an origin of its own, under the Content-Security-Policy that its
- * declaration amounts to. Requests to other origins than the declared ones are refused a second time by the browser's network, and so are those to
- * loopback unless `mayReachLoopback`. `onMessage` gets what the document posts to its parent.
+ * Prepares a page that shows a document as a host of MCP Apps does: in a sandboxed frame with its own origin, under the
+ * Content-Security-Policy of its declaration. In addition, the browser's network refuses requests to undeclared origins, and to loopback
+ * unless `mayReachLoopback`. `onMessage` gets the messages that the document posts to its parent.
  *
- * @throws {BrowserGoneError} where the browser is no more
+ * @throws {BrowserGoneError} if the browser has ended
  */
 export async function openView(
   devtools: DevTools,
@@ -119,7 +119,7 @@ export async function openView(
     await devtools.send('Target.disposeBrowserContext', { browserContextId }).catch(() => {});
   });
   if (origins.some(isOnLoopback)) {
-    // Granting one takes the others away.
+    // Each grant replaces the earlier ones, so this tries the names one after the other.
     const grant = async (permission: string) =>
       await devtools.send('Browser.grantPermissions', { permissions: [permission], browserContextId });
     await grant('loopbackNetwork').catch(async () => await grant('localNetworkAccess').catch(() => {}));
@@ -130,7 +130,7 @@ export async function openView(
   const { sessionId: pageId } = attached.parse(
     await devtools.send('Target.attachToTarget', { targetId, flatten: true }),
   );
-  /** Targets of the page by session: 0 is the page itself, 1 the frame of the widget where that has a process of its own. */
+  /** The depth of each session's target: 0 is the page itself, 1 the frame of the widget if it has its own process. */
   const depths = new Map([[pageId, 0]]);
   let frameTarget: { sessionId: string; frameId: string } | null = null;
   const consoleErrors: ConsoleErrors = { entries: [], dropped: 0 };
@@ -148,7 +148,7 @@ export async function openView(
       ['Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }],
       ['Runtime.runIfWaitingForDebugger'],
     ];
-    // A worker knows only some of them. The browser handles them in order.
+    // A worker knows only some of these commands. The browser handles them in order.
     await Promise.all(
       commands.map(async ([method, params]) => await devtools.send(method, params, sessionId).catch(() => {})),
     );
@@ -200,7 +200,7 @@ export async function openView(
   const onEvent = ({ method, params, sessionId }: DevToolsEvent) => {
     const depth = sessionId === undefined ? undefined : depths.get(sessionId);
     if (sessionId === undefined || depth === undefined) return;
-    // What frames in the widget write is another party's.
+    // Frames inside the widget belong to another party, so their console errors do not count.
     const isForeign = depth > 1 && (method.startsWith('Runtime.') || method.startsWith('Log.'));
     if (!isForeign) handlers[method]?.(params, sessionId);
   };
@@ -224,7 +224,7 @@ export async function openView(
       await send('Page.navigate', { url: hostUrl });
     },
     post: async (message) => {
-      // A line separator in a string is valid in JSON and in a script.
+      // A line separator in a string is valid both in JSON and in a script.
       await send('Runtime.evaluate', { expression: `post(${JSON.stringify(message)})` });
     },
     [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose](),
@@ -240,7 +240,7 @@ function printRemote({ description, value }: z.infer<typeof remoteValue>): strin
   return value === undefined ? (description ?? 'undefined') : JSON.stringify(value);
 }
 
-/** The page may be gone before a command reaches it. */
+/** Ignores errors: the page may be gone before a command reaches it. */
 function ignore(sent: Promise<unknown>): void {
   sent.catch(() => {});
 }

@@ -2,20 +2,23 @@ import { z } from 'zod';
 import { CommandError, type DevTools } from './devtools.ts';
 import { probeSource } from './probe-source.ts';
 
-/** A value for a function of the probe: an object of its world by its id, or JSON. */
+/** An argument for a function of the probe: an object of its world by its id, or JSON. */
 export type Argument = { objectId: string } | { value: unknown };
 
-/** The world next to the scripts of a widget in which the probe runs; page/widget-probe.ts is its program. */
+/** The isolated world in which the probe runs, next to the scripts of a widget; page/widget-probe.ts is its program. */
 export interface World {
   /**
-   * Calls a function, whose text may use `mcpEvalProbe`, and reads what it returns as JSON. Waits for a promise.
+   * Calls a function, whose text may use `mcpEvalProbe`, and reads its result as JSON. Waits for a promise.
    *
-   * @throws {CommandError} where the document is no more, or the function throws
+   * @throws {CommandError} if the document no longer exists, or the function throws
    */
   call<T>(text: string, args: readonly Argument[], schema: z.ZodType<T>): Promise<T>;
-  /** The same for what stays in the world; resolves with its id. */
+  /** Calls a function and keeps its result in the world; resolves with the id of the result. */
   hold(text: string, args: readonly Argument[]): Promise<string>;
-  /** The elements with an ARIA role, computed by the browser, and with an accessible name where one is asked for; as ids in order. */
+  /**
+   * Lists the elements with an ARIA role, which the browser computes, and a matching accessible name; as ids in the order of the
+   * document.
+   */
   listByRole(role: string, matches: (name: string) => boolean): Promise<string[]>;
 }
 
@@ -64,7 +67,7 @@ export function openWorld(
     if (child === undefined) throw new CommandError('The widget has no frame.');
     return { sessionId: pageId, frameId: child.frame.id };
   };
-  /** A document that was replaced takes its world with it, so that the next call opens another. */
+  /** A replaced document takes its world with it, so that the next call has to open another. */
   const enter = async <T>(use: (world: OpenedWorld) => Promise<T>): Promise<T> => {
     opened ??= open();
     const current = opened;
