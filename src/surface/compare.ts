@@ -8,15 +8,15 @@ import { compareSchemas } from './schema/compare.ts';
 import { compareNotes } from './schema/notes.ts';
 import { createWork, spend, TooMuchWorkError, type Work } from './schema/work.ts';
 
-/** A change of a surface, and the item that it is about. */
+/** A change of a surface, with the item that changed. */
 export interface FoundChange extends Omit<SurfaceChange, 'location'> {
-  /** Null for the server itself. */
+  /** Null if the change is about the server itself. */
   item: { list: 'tools' | 'prompts' | 'resources' | 'resourceTemplates'; name: string } | null;
 }
 
 type Item = FoundChange['item'];
 
-/** What a change is, before its severity is known. */
+/** A change before its severity is decided. */
 interface Fact {
   id: string;
   item: Item;
@@ -25,13 +25,13 @@ interface Fact {
   after?: unknown;
 }
 
-/** Texts before and after are cut, to be printed. */
+/** The longest `before` or `after` text; longer ones are cut for printing. */
 const maxTextLength = 2000;
 
 /**
- * Lists what changed between two surfaces of one server, worst first. The same two surfaces always have the same changes, with the same
- * ids; two that are equal have none. Where the comparison would take more steps than `work` has, the list ends with a breaking change that
- * says so: what is not compared could be one.
+ * Lists the changes between two surfaces of one server, worst first. The same two surfaces always have the same changes with the same
+ * ids; equal surfaces have none. If the comparison needs more steps than `work` has, the list ends with a breaking change that says so,
+ * because the parts that were not compared may have one.
  */
 export function compareSurfaces(before: Surface, after: Surface, work: Work = createWork()): FoundChange[] {
   const changes: FoundChange[] = [];
@@ -77,7 +77,7 @@ function compareServer(before: Surface, after: Surface, work: Work): FoundChange
   return changes;
 }
 
-/** `false` says what the absence of a capability says. */
+/** A capability that is `false` counts as absent. */
 function describeDifference(from: unknown, to: unknown): ['Added' | 'Removed' | 'Changed', Ruling] {
   const [isOn, stays] = [from, to].map((value) => value !== undefined && value !== false);
   if (isOn === true && stays === false) return ['Removed', rulings.capabilityRemoved];
@@ -86,7 +86,7 @@ function describeDifference(from: unknown, to: unknown): ['Added' | 'Removed' | 
   return ['Changed', rulings.capabilityChanged];
 }
 
-/** The members in which two objects differ, as deep as both are objects. */
+/** Lists the members in which two objects differ, recursively while both members are objects. */
 function listDifferences(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -113,7 +113,7 @@ function readKey({ name, uri, uriTemplate }: AnyItem): string {
   return uri ?? uriTemplate ?? name;
 }
 
-/** Compares the items of a list by what identifies them, and adds what changed to `changes`. */
+/** Compares the items of a list by their keys, and adds the differences to `changes`. */
 function compareItems<T extends AnyItem>(
   list: ListName,
   [before, after]: readonly [readonly T[], readonly T[]],
@@ -210,7 +210,7 @@ function compareOutputs(before: unknown, after: unknown, about: About): FoundCha
   return [decide({ id: `${id}.output.${isAdded ? 'added' : 'removed'}`, item, message }, ruling)];
 }
 
-/** Compares a schema of a tool: its values, then what people and models read of it. */
+/** Compares a schema of a tool: first its values, then its notes for people and models. */
 function compareParts(side: Side, [before, after]: [unknown, unknown], { id, item, what, work }: About): FoundChange[] {
   if (isJsonEqual(before, after)) return [];
   const name = (path: string, kind: string) => `${id}.${side}.${path === '' ? '' : `${path}.`}${kind}`;
@@ -241,7 +241,7 @@ function compareParts(side: Side, [before, after]: [unknown, unknown], { id, ite
   ];
 }
 
-/** `typeNarrowed`, as words: `type narrowed from string to integer`. */
+/** Writes a kind such as `typeNarrowed` as words: `type narrowed from string to integer`. */
 function describeKind(kind: string, { before, after }: { before: string | null; after: string | null }): string {
   const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   if (before !== null && after !== null) return `${words} from ${before} to ${after}`;
@@ -256,7 +256,7 @@ function comparePrompts(before: SurfacePrompt, after: SurfacePrompt, about: Abou
   const changes = names.flatMap((name): FoundChange[] => {
     const [own, other] = [from?.get(name), to?.get(name)];
     const inner = { id: joinPath(`${id}.argument`, name), item, what: `argument ${name} of the ${what}`, work };
-    const tell = (verb: string, ruling: Ruling) =>
+    const decideVerb = (verb: string, ruling: Ruling) =>
       decide(
         {
           id: `${inner.id}.${verb}`,
@@ -265,12 +265,13 @@ function comparePrompts(before: SurfacePrompt, after: SurfacePrompt, about: Abou
         },
         ruling,
       );
-    if (own === undefined) return [tell('added', other?.required === true ? rulings.argumentRequired : rulings.added)];
-    if (other === undefined) return [tell('removed', rulings.removed)];
+    if (own === undefined)
+      return [decideVerb('added', other?.required === true ? rulings.argumentRequired : rulings.added)];
+    if (other === undefined) return [decideVerb('removed', rulings.removed)];
     const isSame = own.required === other.required;
     const requirement = other.required
-      ? tell('becameRequired', rulings.argumentRequired)
-      : tell('becameOptional', rulings.argumentOptional);
+      ? decideVerb('becameRequired', rulings.argumentRequired)
+      : decideVerb('becameOptional', rulings.argumentOptional);
     return [...(isSame ? [] : [requirement]), ...compareCommon(own, other, inner)];
   });
   return [...compareCommon(before, after, about), ...changes];

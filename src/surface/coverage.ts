@@ -3,22 +3,25 @@ import { isRecord } from '../base/json.ts';
 import type { CoverageItem, CoverageKind } from '../model/coverage-report.ts';
 import type { Surface } from '../model/surface.ts';
 
-/** What evals can use of surfaces, and what they used so far. Servers count together: a call of a tool covers it on each of them. */
+/**
+ * The parts of surfaces that evals can use, with those that they have used. Servers count together: a call of a tool covers it on each of
+ * them.
+ */
 export interface Coverage {
-  /** Of calls to tools that the servers do not show, nothing is kept. */
+  /** Ignores calls of tools that the servers do not list. */
   addCall(toolName: string, args: Readonly<Record<string, unknown>>): void;
-  /** A call that was answered with an error. */
+  /** Records a call that was answered with an error. */
   addError(toolName: string): void;
   addPrompt(name: string): void;
   addResource(uri: string): void;
-  /** In the order of the surfaces, by kind within a tool. */
+  /** Lists the items in the order of the surfaces, and by kind within a tool. */
   listItems(): CoverageItem[];
 }
 
-/** A longer enum is a list of codes, of which a few stand for all. */
+/** A longer enum is a list of codes; a few of them represent all. */
 const maxValues = 50;
 
-/** Of references and alternatives within the schema of one parameter. */
+/** The deepest nesting of references and alternatives in the schema of one parameter. */
 const maxDepth = 8;
 
 export function createCoverage(surfaces: readonly Surface[]): Coverage {
@@ -71,16 +74,16 @@ export function createCoverage(surfaces: readonly Surface[]): Coverage {
 interface Search {
   root: Readonly<Record<string, unknown>>;
   depth: number;
-  /** How deep each schema was found: alternatives that refer to each other lead to it again and again. */
+  /** The depth at which each schema was found: alternatives that refer to each other lead to it repeatedly. */
   visited: Map<unknown, number>;
-  /** How many more schemas of the tool are read. */
+  /** The number of schemas of the tool that may still be read. */
   budget: { left: number };
 }
 
-/** More than any tool has. */
+/** More than the schemas of any tool. */
 const maxSchemas = 100_000;
 
-/** Lists the values that a parameter, or the items of its array, can have by `enum`, or by `const` of its alternatives, as JSON. */
+/** Lists the values, as JSON, that a parameter or the items of its array can have by `enum`, or by `const` of its alternatives. */
 function listEnumValues(schema: unknown, search: Search): Set<string> {
   const { root, depth, visited, budget } = search;
   if (!isRecord(schema) || depth > maxDepth || (visited.get(schema) ?? Infinity) <= depth) return new Set();
@@ -101,8 +104,8 @@ function listEnumValues(schema: unknown, search: Search): Set<string> {
 }
 
 /**
- * Whether a URI can come of a URI template: its literal parts stand in the URI in their order, with something between them. An expression
- * of a query, such as `{?page}`, may be empty.
+ * Checks if a URI can result from a URI template: the URI has the template's literal parts in their order, with text between them. An
+ * expression for a query, such as `{?page}`, may be empty.
  */
 export function fitsTemplate(uri: string, template: string): boolean {
   const parts = template.split(/\{([^{}]*)\}/);

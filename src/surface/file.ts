@@ -2,7 +2,7 @@ import { ConfigurationError } from '../base/errors.ts';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { type SurfaceFile, surfaceFileSchema, surfaceFileVersion } from '../model/surface.ts';
 
-/** Prints a surface file: the same text for the same surfaces, one member a line, so that a diff of it shows what changed. */
+/** Prints a surface file. The same surfaces have the same text, with one member on each line, so that a diff shows the changes. */
 export function renderSurfaceFile({ $schema, configurations }: SurfaceFile): string {
   const names = Object.keys(configurations).toSorted();
   const sorted = Object.fromEntries(names.map((name) => [name, configurations[name]]));
@@ -11,9 +11,9 @@ export function renderSurfaceFile({ $schema, configurations }: SurfaceFile): str
 }
 
 /**
- * Reads the text of a surface file; `path` is what messages call it.
+ * Reads the text of a surface file; messages name it by `path`.
  *
- * @throws {ConfigurationError} where it is none, with the first thing that is wrong
+ * @throws {ConfigurationError} with the first mistake, if it is no surface file
  */
 export function parseSurfaceFile(text: string, path: string): SurfaceFile {
   const refuse = (message: string, line = 1) =>
@@ -35,10 +35,10 @@ export function parseSurfaceFile(text: string, path: string): SurfaceFile {
   throw refuse(`is not a surface file${where}: ${issue?.message ?? 'unknown'}; write it again with \`--update\``);
 }
 
-/** Where each line of a surface file is, by its text without indentation and comma; numbers from 0, in their order. */
+/** Maps each line of a surface file, without indentation and comma, to its line numbers, from 0 and ascending. */
 export type LineIndex = ReadonlyMap<string, readonly number[]>;
 
-/** Longer lines are descriptions, and changes are located at names. */
+/** Skips longer lines: they are descriptions, while changes are located at names. */
 const maxLineLength = 1000;
 
 /** Indexes the lines of the text of a surface file. The index keeps no part of the text in memory. */
@@ -47,7 +47,7 @@ export function indexLines(text: string): LineIndex {
   for (const [at, line] of text.split('\n').entries()) {
     const trimmed = line.trim();
     if (trimmed.length > maxLineLength) continue;
-    // A substring would hold the whole text.
+    // Copies the text, because a substring would keep the whole file in memory.
     const key = Buffer.from(trimmed.replace(/,$/, '')).toString();
     const known = index.get(key);
     if (known === undefined) index.set(key, [at]);

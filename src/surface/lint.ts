@@ -5,10 +5,10 @@ import type { Surface, SurfaceTool } from '../model/surface.ts';
 import type { SurfaceFinding } from '../model/surface-report.ts';
 import { joinPath } from './schema/compare-objects.ts';
 
-/** Names in one message; a server may have hundreds. */
+/** The most names in one message; a server may have hundreds. */
 const maxNames = 10;
 
-/** Why each rule is there. */
+/** The reason for each rule. */
 const reasons = {
   'description-missing': 'A model chooses by descriptions, and knows nothing else about it.',
   'description-duplicate': 'A model cannot tell tools apart that say the same of themselves.',
@@ -26,7 +26,7 @@ const reasons = {
   'parameter-undescribed': 'A model has to guess what to pass.',
 } as const;
 
-/** Lists what a user of the server stumbles over, in the order of the surface. Pure: the same surface always has the same findings. */
+/** Lists problems for the users of the server, in the order of the surface. Pure: the same surface always has the same findings. */
 export function lintSurface(surface: Surface): SurfaceFinding[] {
   const { tools, prompts } = surface;
   return [
@@ -98,16 +98,16 @@ function lintTool(tool: SurfaceTool): SurfaceFinding[] {
 interface Search {
   root: Record<string, unknown>;
   depth: number;
-  /** How deep each schema was found: alternatives that refer to each other lead to it again and again. */
+  /** The depth at which each schema was found: alternatives that refer to each other lead to it repeatedly. */
   visited: Map<unknown, number>;
-  /** How many more schemas of the tool are read. */
+  /** The number of schemas of the tool that may still be read. */
   budget: { left: number };
 }
 
-/** More than any tool has. What is not read is no finding. */
+/** More than the schemas of any tool. Schemas above the limit cause no finding. */
 const maxSchemas = 100_000;
 
-/** A description of what a parameter refers to, or of one of its alternatives, is one of it. */
+/** Checks if a parameter has a description; one at its reference or at one of its alternatives counts, too. */
 function isDescribed(schema: unknown, search: Search): boolean {
   const { root, depth, visited, budget } = search;
   if (!isRecord(schema) || depth > 5 || (visited.get(schema) ?? Infinity) <= depth) return false;
@@ -145,7 +145,10 @@ function findSameDescriptions(tools: readonly SurfaceTool[]): SurfaceFinding[] {
   });
 }
 
-/** Characters that reorder text or are not seen, but for those that emoji and some scripts need (U+200C, U+200D), and control characters. */
+/**
+ * Matches control characters, and characters that reorder text or are invisible. Emoji and some scripts need U+200C and U+200D, so these
+ * are allowed.
+ */
 const hidden = new RegExp(
   '[\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\u{e0000}-\\u{e007f}]|(?![\\t\\n\\r])\\p{Cc}',
   'u',

@@ -7,7 +7,7 @@ import {
   type SurfaceTool,
 } from '../model/surface.ts';
 
-/** What a server answered to the requests for its surface; items as they came. */
+/** A server's answers to the requests for its surface, with unchanged items. */
 export interface ListedSurface {
   capabilities: unknown;
   instructions: string | null;
@@ -18,9 +18,9 @@ export interface ListedSurface {
 }
 
 /**
- * Puts a surface into the form that files keep and that comparisons need: items by name, members by name, lists that are sets in
- * order. Drops what changes by itself (the size of a resource and when it was modified) and what neither a model nor a program
- * reads (icons, fields that MCP does not define).
+ * Normalizes a surface for files and comparisons: sorts items and members by name, and lists that are sets. Drops fields that change by
+ * themselves (the size of a resource and its last change), and fields that neither a model nor a program reads (icons, fields that MCP
+ * does not define).
  */
 export function normalizeSurface(listed: ListedSurface): Surface {
   const { capabilities, instructions, tools, prompts, resources, resourceTemplates } = listed;
@@ -87,10 +87,10 @@ function normalizeResource(resource: Record<string, unknown>): Omit<SurfaceResou
   };
 }
 
-/** Keywords of JSON Schema whose lists are sets. `enum` is one too, and keeps its order, in which people and models read it. */
+/** Keywords of JSON Schema whose lists are sets. `enum` is one too, but keeps its order, because people and models read it. */
 const setKeywords: ReadonlySet<string> = new Set(['required', 'type']);
 
-/** Members by name, without those that are undefined. */
+/** Sorts members by name, and drops undefined ones. */
 function normalizeObject(value: unknown): Record<string, unknown> {
   if (!isRecord(value)) return {};
   return Object.fromEntries(
@@ -137,7 +137,7 @@ function by<Key extends string>(key: Key): (a: Record<Key, string>, b: Record<Ke
   return (a, b) => compare(a[key], b[key]);
 }
 
-/** By code units, which is the same on every machine. */
+/** Compares by code units, which gives the same order on every machine. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -8,7 +8,7 @@ import type { ServerRequest } from '../mcp/requests.ts';
 import { openSession, type Session, type Target } from '../mcp/session.ts';
 import { normalizeSurface } from './normalize.ts';
 
-/** What a server shows, and in which revision of MCP it showed that. */
+/** The surface of a server, with the handshake of the session that read it. */
 export interface ReadSurface {
   surface: Surface;
   handshake: Handshake;
@@ -17,7 +17,7 @@ export interface ReadSurface {
 /** JSON-RPC 2.0, section 5.1. */
 const methodNotFound = -32601;
 
-/** How often the lists are read again because the server reported, while they were read, that they changed. */
+/** The most times that the lists are read, because the server reported a change while they were read. */
 const maxReadings = 5;
 
 type ListMethod = Extract<ServerRequest, { page?: unknown }>['method'];
@@ -30,8 +30,8 @@ const lists = [
 ] as const satisfies ReadonlyArray<{ key: string; capability: string; method: ListMethod }>;
 
 /**
- * What the client announces while it reads a surface: all that cases of a gate can offer, since servers hide tools from clients that
- * offer less. It declines what it is asked.
+ * The abilities that the client announces while it reads a surface: all that cases of a gate can offer, since servers hide tools from
+ * clients with fewer. It declines every request.
  */
 export const widestAbilities: ClientAbilities = {
   elicitation: async () => ({ action: 'decline' }),
@@ -42,11 +42,11 @@ export const widestAbilities: ClientAbilities = {
 };
 
 /**
- * Reads the surface of a server in a session of its own, all pages of all lists. A list that the server declares and does not know is
- * empty. The lists are read again where the server reports a change of them meanwhile.
+ * Reads the surface of a server in a new session: all pages of all lists. A list that the server declares but does not implement is
+ * empty. If the server reports a change meanwhile, it reads the lists again.
  *
- * @throws the SDK's or fetch's error when there is no handshake or no list, {ExcessError} when the server crosses a limit, or the
- *   signal's reason
+ * @throws the SDK's or fetch's error if the handshake or a list fails, {ExcessError} if the server crosses a limit, or the signal's
+ * reason
  */
 export async function readSurface(
   target: Target,

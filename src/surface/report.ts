@@ -5,16 +5,19 @@ import { compareSurfaces, type FoundChange } from './compare.ts';
 import type { LineIndex } from './file.ts';
 import { lintSurface } from './lint.ts';
 
-/** What the surfaces of servers are compared with, by configuration. */
+/** The expected surfaces of servers, by configuration. */
 export interface ExpectedSurfaces {
   /** The path of the surface file, or `base`. */
   against: string;
   configurations: SurfaceFile['configurations'];
-  /** The lines of the file, where changes are located; null where there is no file. */
+  /** The lines of the file, for the locations of changes; null if there is no file. */
   lines: LineIndex | null;
 }
 
-/** Compares the surfaces of the server, by configuration, with what is expected of them. A configuration that is not expected is new. */
+/**
+ * Compares the surfaces of the server with the expected ones, by configuration. A configuration without an expected surface is reported
+ * as new.
+ */
 export function reportSurfaces(found: SurfaceFile['configurations'], expected: ExpectedSurfaces): SurfaceReport {
   const { against, configurations, lines } = expected;
   const file = lines === null ? null : { path: against, lines };
@@ -25,7 +28,7 @@ export function reportSurfaces(found: SurfaceFile['configurations'], expected: E
       const before = configurations[name] ?? null;
       const isNamed = Object.keys(found).length > 1 || name !== defaultConfiguration;
       const changes = before === null ? [reportNew(name, surface, against)] : compareSurfaces(before, surface);
-      // Measuring copies a tool, and one may be as large as an answer may be: each is measured once.
+      // Measures each tool only once: it copies the tool, which may be as large as an answer may be.
       const sizes = measureTools(surface);
       const sizesBefore = before === null ? null : measureTools(before);
       return {
@@ -59,7 +62,7 @@ interface Place {
   isNamed: boolean;
 }
 
-/** Says where the item stands in the file, or would stand: at its name, at its list, or at its configuration. */
+/** Finds the location of the item in the file, or where it would be: at its name, else at its list, else at its configuration. */
 function locateChange({ item, ...change }: FoundChange, { file, configuration, isNamed }: Place): SurfaceChange {
   const id = isNamed ? `${configuration}.${change.id}` : change.id;
   if (file === null) return { ...change, id, location: null };
@@ -71,7 +74,7 @@ function locateChange({ item, ...change }: FoundChange, { file, configuration, i
   return { ...change, id, location: { file: file.path, line: (own ?? list ?? start) + 1 } };
 }
 
-/** The first number from `from` on in an ascending list; null where there is none. */
+/** Finds the first number that is at least `from` in an ascending list; null if there is none. */
 function findFirst(numbers: readonly number[], from: number): number | null {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -82,7 +85,7 @@ function findFirst(numbers: readonly number[], from: number): number | null {
   return numbers[low] ?? null;
 }
 
-/** What a model reads of a tool, in bytes of UTF-8: its name, description and input schema, as JSON without spaces. */
+/** Measures the part of a tool that a model reads, in bytes of UTF-8: name, description and input schema, as JSON without spaces. */
 export function measureTool({ name, description, inputSchema }: SurfaceTool): number {
   return Buffer.byteLength(JSON.stringify({ name, description, inputSchema }));
 }
@@ -90,15 +93,15 @@ export function measureTool({ name, description, inputSchema }: SurfaceTool): nu
 /** The sizes of the tools of one surface. */
 type Sizes = ReadonlyArray<Pick<ToolSize, 'name' | 'bytes'>>;
 
-/** Measures what a model reads of each tool. */
+/** Measures the part of each tool that a model reads. */
 export function measureTools({ tools }: Surface): Sizes {
   return tools.map((tool) => ({ name: tool.name, bytes: measureTool(tool) }));
 }
 
-/** What a model reads of all tools, in bytes of UTF-8. */
+/** Adds up the sizes of all tools, in bytes of UTF-8. */
 export const sumSizes = (sizes: Sizes): number => sizes.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Lists the sizes after a change, largest first, each next to the one before; null where there is no surface before it. */
+/** Lists the sizes after a change, largest first, each with the size before; null if there was no surface before. */
 export function compareSizes(before: Sizes | null, after: Sizes): ToolSize[] {
   const known = new Map(before?.map(({ name, bytes }) => [name, bytes]) ?? []);
   return after

@@ -1,14 +1,14 @@
 import type { SurfaceSeverity } from '../model/surface-report.ts';
 import type { Certainty, SchemaChange } from './schema/effect.ts';
 
-/** Why a change has its severity. */
+/** The severity of a change, with the reason for it. */
 export interface Ruling {
   severity: SurfaceSeverity;
   rule: string;
   reason: string;
 }
 
-/** Which way values go: a caller sends what fits the input schema, and reads what fits the output schema. */
+/** The direction of values: a caller sends values that match the input schema, and reads values that match the output schema. */
 export type Side = 'input' | 'output';
 
 const rule = (severity: SurfaceSeverity, name: string, reason: string): Ruling => ({ severity, rule: name, reason });
@@ -58,7 +58,7 @@ const meanings: Record<Side, Record<'breaking' | 'review' | 'additive' | 'cosmet
   },
 };
 
-/** What some changes mean that the sets of values do not show. */
+/** The meaning of some changes that the sets of values do not show. */
 const undecided: Record<Side, Partial<Record<string, string>>> = {
   input: {
     added:
@@ -71,7 +71,10 @@ const undecided: Record<Side, Partial<Record<string, string>>> = {
 
 const severities: Record<Certainty, SurfaceSeverity> = { yes: 'breaking', maybe: 'review', no: 'additive' };
 
-/** Decides the severity of a change of a schema: breaking where a value that a caller may send, or has to read, is another one now. */
+/**
+ * Decides the severity of a schema change. It is breaking if it refuses a value that a caller may send, or allows a new value that a
+ * caller has to read.
+ */
 export function judgeSchemaChange({ kind, narrows, widens }: SchemaChange, side: Side): Ruling {
   const [harm, gain] = side === 'input' ? [narrows, widens] : [widens, narrows];
   const isNew = kind === 'added' || kind === 'addedRequired';
@@ -82,7 +85,7 @@ export function judgeSchemaChange({ kind, narrows, widens }: SchemaChange, side:
   return { severity, rule: `${side}-${name}`, reason: special ?? meanings[side][severity] };
 }
 
-/** The annotations of a tool that hosts read before they let it run, and the value that is the careful one. */
+/** The annotations of a tool that hosts check before they run it, each with its careful value. */
 const hints: Readonly<Record<string, { careful: boolean; default: boolean }>> = {
   readOnlyHint: { careful: false, default: false },
   destructiveHint: { careful: true, default: true },
@@ -90,17 +93,18 @@ const hints: Readonly<Record<string, { careful: boolean; default: boolean }>> = 
   openWorldHint: { careful: true, default: true },
 };
 
-/** Decides what another annotation of a tool means. A hint that is not there has its default (MCP, ToolAnnotations). */
+/** Decides the meaning of a changed annotation of a tool. A missing hint has its default (MCP, ToolAnnotations). */
 export function judgeAnnotation(name: string, before: unknown, after: unknown): Ruling {
   if (name === 'title') return rulings.title;
   const hint = hints[name];
   if (hint === undefined) return rulings.annotation;
-  const [was, is] = [before ?? hint.default, after ?? hint.default];
-  if (was === is) return { ...rulings.annotation, severity: 'cosmetic', reason: 'It says what its absence says, too.' };
-  return is === hint.careful ? rulings.hintLessSafe : rulings.hintSafer;
+  const [from, to] = [before ?? hint.default, after ?? hint.default];
+  if (from === to)
+    return { ...rulings.annotation, severity: 'cosmetic', reason: 'It says what its absence says, too.' };
+  return to === hint.careful ? rulings.hintLessSafe : rulings.hintSafer;
 }
 
-/** Decides what another support of tasks means; `forbidden` is the default. */
+/** Decides the meaning of changed task support; the default is `forbidden`. */
 export function judgeTaskSupport(before: unknown, after: unknown): Ruling {
   if (after === 'required') return rulings.taskRequired;
   if (before === 'required' && after === 'optional') return rulings.taskAllowed;

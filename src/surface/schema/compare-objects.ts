@@ -19,18 +19,21 @@ interface Objects {
   comparing: Comparing;
 }
 
-/** What one side says about the properties of an object. */
+/** The rules of one side for the properties of an object. */
 interface Shape {
   properties: Record<string, Schema>;
   required: ReadonlySet<string>;
-  /** For properties that are not declared. */
+  /** The schema for undeclared properties. */
   additional: Located;
-  /** Whether there are rules for names by pattern, so that a property may have other rules, too. */
+  /** True if there are rules for names by pattern, which may add rules to any property. */
   hasPatterns: boolean;
   locate(name: string): Located;
 }
 
-/** Compares what two alternatives say about the properties of objects; their number and the rules for all of them apart. */
+/**
+ * Compares the rules of two alternatives for the properties of objects. The number of properties, and rules for all of them, are compared
+ * elsewhere.
+ */
 export function compareObjects({ before, after, path, comparing }: Objects, compareParts: CompareParts): void {
   const [from, to] = [readShape(before), readShape(after)];
   const names = [from, to].flatMap(({ properties, required }) => [...Object.keys(properties), ...required]);
@@ -69,7 +72,7 @@ function readShape({ rules, root }: Alternative): Shape {
   };
 }
 
-/** A path with one more name, which is quoted where it could be taken for several. */
+/** Appends a name to a path; quotes the name if it could be read as several. */
 export function joinPath(path: string, name: string): string {
   const part = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
   return path === '' ? part : `${path}.${part}`;
@@ -79,33 +82,33 @@ function compareRequired(
   name: string,
   { from, to, inner, comparing }: { from: Shape; to: Shape; inner: string; comparing: Comparing },
 ): void {
-  const [was, is] = [from.required.has(name), to.required.has(name)];
-  if (was === is) return;
-  const effect: Effect = is ? { narrows: 'yes', widens: 'no' } : { narrows: 'no', widens: 'yes' };
-  const [textBefore, textAfter] = is ? ['optional', 'required'] : ['required', 'optional'];
-  const kind = is ? 'becameRequired' : 'becameOptional';
+  const [wasRequired, isRequired] = [from.required.has(name), to.required.has(name)];
+  if (wasRequired === isRequired) return;
+  const effect: Effect = isRequired ? { narrows: 'yes', widens: 'no' } : { narrows: 'no', widens: 'yes' };
+  const [textBefore, textAfter] = isRequired ? ['optional', 'required'] : ['required', 'optional'];
+  const kind = isRequired ? 'becameRequired' : 'becameOptional';
   addChange(comparing, { path: inner, kind, ...effect, before: textBefore ?? null, after: textAfter ?? null });
 }
 
-/** What both sides are, and what it does to the values of one property that the other side has another schema for it. */
+/** Both sides, with the effect that the two schemas of one property have on its values. */
 interface Sides {
   from: Shape;
   to: Shape;
   sub: Effect;
 }
 
-/** A property that only the later schema declares. */
+/** Judges a property that only the later schema declares. */
 function judgeAddition(name: string, { from, to, sub }: Sides): Effect & Pick<SchemaChange, 'kind'> {
   const becomesRequired = to.required.has(name) && !from.required.has(name);
   const kind = becomesRequired ? 'addedRequired' : 'added';
   if (from.hasPatterns || to.hasPatterns) return { kind, narrows: becomesRequired ? 'yes' : 'maybe', widens: 'maybe' };
   const becomesOptional = from.required.has(name) && !to.required.has(name);
-  // Who sent it to a schema without it meant something that the schema does not know.
+  // The earlier schema accepted any value for this name, but gave it no meaning, so it is unknown if callers sent one.
   const narrows: Certainty = sub.narrows === 'yes' && allowsAll(from.additional) ? 'maybe' : sub.narrows;
   return { kind, narrows: becomesRequired ? 'yes' : narrows, widens: becomesOptional ? 'yes' : sub.widens };
 }
 
-/** A property that only the earlier schema declares. Even where it is still accepted, nothing says what it does. */
+/** Judges a property that only the earlier schema declares. If it is still accepted, nothing says what it does. */
 function judgeRemoval(name: string, { from, to, sub }: Sides): Effect & Pick<SchemaChange, 'kind'> {
   const kind = 'removed';
   const becomesOptional = from.required.has(name) && !to.required.has(name);
@@ -137,7 +140,7 @@ function allowsNothing(located: Located): boolean {
   return expandSchema(located)?.length === 0;
 }
 
-/** Of types with few values, how many there are. */
+/** The number of values of types with few values. */
 const allValues: ReadonlyMap<string, number> = new Map([
   ['null', 1],
   ['boolean', 2],

@@ -19,13 +19,13 @@ import { hasValue } from './value-index.ts';
 import { createWork, spend, type Work } from './work.ts';
 
 /**
- * Lists what changed between two JSON Schemas, and what each change does to the set of valid values. Sound: where no change narrows,
- * every value that was valid still is, and where none widens, none became valid. What cannot be decided is `maybe`.
+ * Lists the changes between two JSON Schemas, each with its effect on the set of valid values. It is sound: if no change narrows, every
+ * value that was valid still is; if none widens, no further value became valid. Undecidable effects are `maybe`.
  *
- * A property that an open object did not declare and now does is taken as `maybe` narrowed: what was sent under its name before is checked
- * now. So is one that an open object declares no more, since nothing says that it still has an effect.
+ * A property that an open object newly declares counts as `maybe` narrowed: values that callers sent under its name were not checked
+ * before. So does a property that an open object no longer declares, since nothing says that it still has an effect.
  *
- * @throws {TooMuchWorkError} when `work` is used up
+ * @throws {TooMuchWorkError} once `work` is used up
  */
 export function compareSchemas(before: unknown, after: unknown, work: Work = createWork()): SchemaChange[] {
   const comparing: Comparing = { changes: [], seen: new Map(), depth: 0, isCertain: true };
@@ -33,11 +33,11 @@ export function compareSchemas(before: unknown, after: unknown, work: Work = cre
   return comparing.changes;
 }
 
-/** Reading a whole schema takes more time than expanding one. */
+/** Comparing the text of a whole schema takes more time than expanding one. */
 const costOfText = 100;
 const maxTexts = 100;
 
-/** Levels of a value that are compared one by one. */
+/** The most levels of a value that are compared one by one. */
 const maxDepth = 100;
 
 const compareLocated: CompareParts = (before, after, path, comparing) => {
@@ -82,7 +82,7 @@ function printTypes(alternatives: readonly Alternative[]): string {
   return types.size >= jsonTypes.length ? 'any type' : [...types].join(' or ') || 'no value';
 }
 
-/** A list of integers is one of numbers: its values say more than a type. */
+/** A list of integers counts as type integer, even if its type is number. */
 function isWholeOnly(alternative: Alternative): boolean {
   const { values } = alternative;
   return isWhole(alternative) || (values !== null && values.every(Number.isInteger));
@@ -138,19 +138,19 @@ function compareAlternatives(
   }
 }
 
-/** A property by whose value all alternatives of both sides are distinguished. */
+/** Finds a property whose value distinguishes all alternatives of each side. */
 function findLabel(from: readonly Alternative[], to: readonly Alternative[]): string | null {
-  const tellsApart = (name: string, all: readonly Alternative[]) => {
+  const distinguishes = (name: string, all: readonly Alternative[]) => {
     const labels = all.map(listLabels);
     const values = new Set(labels.map((each) => JSON.stringify(each.get(name))));
     return labels.every((each) => each.has(name)) && values.size === all.length;
   };
   const [first] = from;
   const names = first === undefined ? [] : [...listLabels(first).keys()];
-  return names.find((name) => tellsApart(name, from) && tellsApart(name, to)) ?? null;
+  return names.find((name) => distinguishes(name, from) && distinguishes(name, to)) ?? null;
 }
 
-/** What replacing one alternative by another would do. */
+/** Finds the effect of replacing one alternative by another. */
 function tryOne(before: Alternative, after: Alternative, comparing: Comparing): Effect {
   const trial: Comparing = { ...comparing, changes: [], isCertain: true };
   compareOne(before, after, '', trial);
@@ -179,10 +179,10 @@ function compareOne(before: Alternative, after: Alternative, path: string, compa
   if (before.type === 'object') compareObjects({ before, after, path, comparing: within }, compareLocated);
 }
 
-/** Whether a value that the one allows is refused by the other, where at least one of them lists its values. */
+/** Decides if a value that `from` allows is refused by `to`, if at least one of them lists its values. */
 function findLost(from: Alternative, to: Alternative): Certainty {
   if (from.values === null) {
-    // Of few integers, the list may have all.
+    // If there are few integers, the list may have all of them.
     return isEndless(from) ? 'yes' : 'maybe';
   }
   spend(from.root.work, from.values.length);
@@ -204,7 +204,7 @@ function findLost(from: Alternative, to: Alternative): Certainty {
   return isSubset && hasSameRules ? 'no' : 'maybe';
 }
 
-/** Whether it certainly allows more values than anyone lists. */
+/** Checks if it certainly allows more values than a list could have. */
 function isEndless({ type, rules }: Alternative): boolean {
   if (type !== 'number' && type !== 'string') return false;
   const isRoomy = ([keyword, value]: [string, unknown]) =>
@@ -229,7 +229,7 @@ function print(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-/** Rules that are compared as a whole, and only with those of the same keywords. */
+/** Rules that are compared as a whole, each with the same keywords of the other side. */
 const wholeRules = [
   ['not'],
   ['if', 'then', 'else'],
@@ -241,7 +241,7 @@ const wholeRules = [
   ['patternProperties'],
 ];
 
-/** Compares the rules that are not taken apart; returns whether there are any, which may keep other changes from mattering. */
+/** Compares the rules that are not taken apart. Returns true if there are any, since they may cancel the effect of other changes. */
 function compareOtherRules(before: Alternative, after: Alternative, path: string, comparing: Comparing): boolean {
   let hasAny = false;
   for (const keywords of wholeRules) {
@@ -253,7 +253,7 @@ function compareOtherRules(before: Alternative, after: Alternative, path: string
     if (from === undefined || to === undefined || (!from.isWritten && !to.isWritten)) continue;
     hasAny = true;
     if (isSameText(from, to)) continue;
-    // One more rule refuses values, unless it changes what other rules are about.
+    // An added rule refuses values, unless it changes the scope of other rules.
     const isPlain = keywords.length === 1 && keywords[0] !== 'patternProperties';
     const effect: Effect = {
       narrows: isPlain && !to.isWritten ? 'no' : 'maybe',

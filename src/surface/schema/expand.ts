@@ -11,17 +11,17 @@ import {
 import { hasValue, indexValues } from './value-index.ts';
 import { spend } from './work.ts';
 
-/** The types of JSON Schema, with `integer` as a rule on numbers. */
+/** The types of JSON Schema; `integer` is a rule for numbers. */
 export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
-/** Values of one type that meet all rules. A schema allows what at least one of its alternatives allows. */
+/** A set of values of one type that meet all rules. A schema allows the values of all its alternatives. */
 export interface Alternative {
   type: JsonType;
-  /** The only values, of which the rules may refuse some; null where they are not listed. */
+  /** The only possible values, though the rules may refuse some of them; null if the values are not listed. */
   values: readonly unknown[] | null;
   isInteger: boolean;
-  /** By keyword: those for values of the type, and those for values of every type. */
+  /** The rules by keyword: those for values of this type, and those for values of every type. */
   rules: Readonly<Record<string, unknown>>;
   root: SchemaDocument;
 }
@@ -29,12 +29,12 @@ export interface Alternative {
 /** A schema with more alternatives is not compared rule by rule. */
 const maxAlternatives = 100;
 
-/** Of `allOf`, `anyOf`, `oneOf` and references within each other, for one value. */
+/** The deepest nesting of `allOf`, `anyOf`, `oneOf` and references for one value. */
 const maxNesting = 50;
 
 /**
- * Lists what a schema allows, type by type; null where that takes more than a look at each keyword. References are followed, unless
- * one leads back to itself without a value in between.
+ * Lists the values that a schema allows, type by type; null if the keywords cannot be read one by one. References are followed, unless
+ * one leads back to itself for the same value.
  */
 export function expandSchema({ schema, root }: Located, open: readonly unknown[] = []): Alternative[] | null {
   if (schema === true) return jsonTypes.map((type) => allow(type, root));
@@ -107,7 +107,7 @@ function isRule(keyword: string): boolean {
   return keywordTypes.has(keyword) || generalKeywords.has(keyword);
 }
 
-/** The type of a JSON value. */
+/** Finds the type of a JSON value. */
 export function readType(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -115,7 +115,7 @@ export function readType(value: unknown): JsonType {
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'object';
 }
 
-/** The alternative with only those of its values that are in the list. */
+/** Keeps only the values of an alternative that are in the list. */
 function keepValues(alternative: Alternative, list: readonly unknown[]): Alternative[] {
   const known = alternative.values;
   spend(alternative.root.work, list.length);
@@ -125,7 +125,7 @@ function keepValues(alternative: Alternative, list: readonly unknown[]): Alterna
   return values.length === 0 ? [] : [{ ...alternative, values }];
 }
 
-/** What both lists allow; null where the rules of two cannot be put together. */
+/** Lists the values that both sides allow; null if two sets of rules cannot be merged. */
 function intersect(left: readonly Alternative[], right: readonly Alternative[]): Alternative[] | null {
   const found: Alternative[] = [];
   for (const a of left) {
@@ -141,7 +141,7 @@ function intersect(left: readonly Alternative[], right: readonly Alternative[]):
   return found;
 }
 
-/** What putting the rules together takes: properties are copied. */
+/** Counts the steps of a merge of rules, which copies properties. */
 function countRules({ properties, required, ...rules }: Alternative['rules']): number {
   const size = isRecord(properties) ? Object.keys(properties).length : 0;
   return Object.keys(rules).length + size + (Array.isArray(required) ? required.length : 0);
@@ -156,7 +156,7 @@ const smallest: ReadonlySet<string> = new Set([
   'maxProperties',
 ]);
 
-/** Rules that read each other, so that rules of two schemas are no rules of one. */
+/** Groups of rules that refer to each other, so that such rules of two schemas cannot be merged one by one. */
 const groups: ReadonlyArray<ReadonlySet<string>> = [
   new Set(['properties', 'patternProperties', 'additionalProperties']),
   new Set(['items', 'prefixItems']),
@@ -191,7 +191,7 @@ function pick(rules: Alternative['rules'], keywords: readonly string[]): Record<
   return Object.fromEntries(keywords.map((keyword) => [keyword, rules[keyword]]));
 }
 
-/** Whether both only declare properties, and none that the other one declares. */
+/** Checks if both only declare properties, and share none. */
 function areSeparate(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
   if (Object.keys(a).join() !== 'properties' || Object.keys(b).join() !== 'properties') return false;
   const { properties: own } = a;
@@ -199,7 +199,7 @@ function areSeparate(a: Record<string, unknown>, b: Record<string, unknown>): bo
   return isRecord(own) && isRecord(other) && Object.keys(own).every((name) => !Object.hasOwn(other, name));
 }
 
-/** Whether no value can meet two of the branches, so that "exactly one" is "at least one". */
+/** Checks if no value can meet two of the branches, so that "exactly one" means the same as "at least one". */
 function areApart(branches: ReadonlyArray<readonly Alternative[]>): boolean {
   const owners = new Map<string, number>();
   for (const [index, branch] of branches.entries()) {
@@ -210,19 +210,19 @@ function areApart(branches: ReadonlyArray<readonly Alternative[]>): boolean {
   }
   const all = branches.flatMap((branch, index) => branch.map((alternative) => ({ alternative, index })));
   const open = all.filter(({ alternative }) => alternative.values === null);
-  // With more of them, nothing is compared rule by rule.
+  // With more of them, no rules are compared.
   if (open.length > maxAlternatives) return false;
   return open.every((a) => all.every((b) => a.index === b.index || isApart(a.alternative, b.alternative)));
 }
 
-/** Whether two alternatives share no value, of which at least one lists none. */
+/** Checks if two alternatives share no value; at least one of them does not list its values. */
 function isApart(a: Alternative, b: Alternative): boolean {
   if (a.type !== b.type) return true;
   const label = readLabel(a, b);
   return label !== null && !isJsonEqual(label.a, label.b);
 }
 
-/** The values of a required property that two kinds of objects have one value of each; null where there is none. */
+/** Finds a required property with one fixed value on each side that differs; null if there is none. */
 function readLabel(a: Alternative, b: Alternative): { a: unknown; b: unknown } | null {
   const [own, others] = [listLabels(a), listLabels(b)];
   for (const [name, value] of own) {
@@ -233,7 +233,7 @@ function readLabel(a: Alternative, b: Alternative): { a: unknown; b: unknown } |
 
 const labels = new WeakMap<Alternative, ReadonlyMap<string, unknown>>();
 
-/** The one value of each required property that has only one, which distinguishes kinds of objects. */
+/** Maps each required property that has only one value to that value, which distinguishes kinds of objects. */
 export function listLabels(alternative: Alternative): ReadonlyMap<string, unknown> {
   const found = labels.get(alternative) ?? findLabels(alternative);
   labels.set(alternative, found);
@@ -254,7 +254,7 @@ function findLabels({ type, rules: { properties, required }, root }: Alternative
   );
 }
 
-/** Joins alternatives that only list values into one for each type. */
+/** Joins the alternatives that only list values into one for each type. */
 function joinValues(alternatives: readonly Alternative[]): Alternative[] {
   const isPlain = ({ values, rules }: Alternative) => values !== null && Object.keys(rules).length === 0;
   const plain = Map.groupBy(alternatives.filter(isPlain), ({ type }) => type);

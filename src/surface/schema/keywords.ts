@@ -2,14 +2,17 @@ import { resolveLocalReference } from '../../base/json-pointer.ts';
 import { isJsonEqual, isRecord } from '../../base/json.ts';
 import { spend, type Work } from './work.ts';
 
-/** A JSON Schema: `true`, `false` or an object. What a server calls one may be anything else. */
+/** A JSON Schema: `true`, `false` or an object. A server may send any other value as one. */
 export type Schema = unknown;
 
-/** What references lead into, and how many more schemas of it are checked: references can make few schemas endlessly many. */
+/**
+ * The document that references lead into, with the number of its schemas that may still be checked: references can make few schemas
+ * endlessly many.
+ */
 export interface SchemaDocument {
   schema: Schema;
   left: number;
-  /** Of the whole comparison, which other schemas share. */
+  /** The steps of the whole comparison, which all schemas share. */
   work: Work;
 }
 
@@ -19,15 +22,15 @@ export interface Located {
   root: SchemaDocument;
 }
 
-/** More than any server's schema has, and few enough to be checked within a second. */
+/** More than the schemas of any server, but few enough to be checked within a second. */
 const maxSchemas = 5_000;
 
-/** A schema as the document that its references lead into. */
+/** Opens a schema as the document that its references lead into. */
 export function openDocument(schema: Schema, work: Work): Located {
   return { schema, root: { schema, left: maxSchemas, work } };
 }
 
-/** Keywords that say nothing about which values are valid, and that people, models or programs read. */
+/** Keywords that do not affect which values are valid, but that people, models or programs read. */
 export const noteKeywords: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -41,10 +44,10 @@ export const noteKeywords: ReadonlySet<string> = new Set([
   'contentSchema',
 ]);
 
-/** Keywords that say nothing about the values here: references lead to what stands in some of them. */
+/** Keywords that do not affect the values themselves; references lead into some of them. */
 const silentKeywords: ReadonlySet<string> = new Set(['$comment', '$schema', '$id', 'id', '$defs', 'definitions']);
 
-/** The rules for values of one type (JSON Schema 2020-12, Validation, section 6), which values of other types meet. */
+/** The rules for values of one type (JSON Schema 2020-12, Validation, section 6). Values of other types always meet them. */
 export const keywordTypes: ReadonlyMap<string, 'number' | 'string' | 'array' | 'object'> = new Map([
   ['minimum', 'number'],
   ['maximum', 'number'],
@@ -78,10 +81,10 @@ export const keywordTypes: ReadonlyMap<string, 'number' | 'string' | 'array' | '
 /** Rules for values of every type. */
 export const generalKeywords: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else']);
 
-/** Keywords that say which types there are, or lead to other schemas for the same value. */
+/** Keywords that list the types, or lead to other schemas for the same value. */
 const structureKeywords: ReadonlySet<string> = new Set(['type', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf']);
 
-/** Keywords that depend on more than their own value, or that revisions of JSON Schema read in different ways. */
+/** Keywords whose meaning depends on more than their own value, or differs between revisions of JSON Schema. */
 const hardKeywords: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
   'unevaluatedItems',
@@ -93,7 +96,7 @@ const hardKeywords: ReadonlySet<string> = new Set([
   'additionalItems',
 ]);
 
-/** Whether no revision of JSON Schema gives the keyword a meaning that is known here. Validators ignore it. */
+/** Checks if a keyword is in none of the sets here. Validators ignore such a keyword. */
 export function isUnknownKeyword(keyword: string): boolean {
   return !(
     noteKeywords.has(keyword) ||
@@ -105,7 +108,7 @@ export function isUnknownKeyword(keyword: string): boolean {
   );
 }
 
-/** Keywords that revisions before 2020-12 do not know, or read in another way. */
+/** Keywords that revisions before 2020-12 do not know, or read differently. */
 const laterKeywords: ReadonlySet<string> = new Set([
   'prefixItems',
   'dependentRequired',
@@ -114,18 +117,18 @@ const laterKeywords: ReadonlySet<string> = new Set([
   'maxContains',
 ]);
 
-/** MCP reads a schema without `$schema` as one of 2020-12. */
+/** MCP reads a schema without `$schema` as a 2020-12 one. */
 function isLatestDialect({ schema }: SchemaDocument): boolean {
   const dialect = isRecord(schema) ? schema['$schema'] : undefined;
   return dialect === undefined || (typeof dialect === 'string' && dialect.includes('2020-12'));
 }
 
-/** Whether what the keywords of this object mean together does not follow from each of them alone. */
+/** Checks if the meaning of this object's keywords does not follow from reading each of them alone. */
 export function isHard(schema: Record<string, unknown>, root: SchemaDocument): boolean {
   if (Object.keys(schema).some((keyword) => hardKeywords.has(keyword))) return true;
   if (Array.isArray(schema['items'])) return true;
   if (typeof schema['exclusiveMinimum'] === 'boolean' || typeof schema['exclusiveMaximum'] === 'boolean') return true;
-  // A schema with a base URI of its own resolves references against that.
+  // A schema with its own base URI resolves references against it.
   if (schema !== root.schema && typeof schema['$id'] === 'string') return true;
   if (isLatestDialect(root)) return false;
   const keywords = listRules(schema);
@@ -133,7 +136,7 @@ export function isHard(schema: Record<string, unknown>, root: SchemaDocument): b
   return keywords.some((keyword) => laterKeywords.has(keyword));
 }
 
-/** The keywords that decide which values are valid. */
+/** Lists the keywords that decide which values are valid. */
 export function listRules(schema: Record<string, unknown>): string[] {
   return Object.keys(schema).filter(
     (keyword) =>
@@ -145,14 +148,14 @@ export function listRules(schema: Record<string, unknown>): string[] {
 }
 
 /**
- * The schema that a `$ref` leads to within its document; undefined for any other one. A reference may lead to a schema only where the
- * document has no base URIs.
+ * Finds the schema that a `$ref` leads to within its document; undefined for any other reference. This is correct only if the document
+ * has no base URIs.
  */
 export function resolveReference(reference: unknown, { schema: root }: SchemaDocument): Schema {
   return resolveLocalReference(reference, root);
 }
 
-/** Whether two schemas allow the same values because they are written the same, notes apart. */
+/** Checks if two schemas have the same text apart from notes, so that they allow the same values. */
 export function isSameText(a: Located, b: Located): boolean {
   const [before, after] = [a, b].map(({ schema, root }) => removeNotes(schema, root.work));
   if (!isJsonEqual(before, after)) return false;
@@ -163,7 +166,7 @@ export function isSameText(a: Located, b: Located): boolean {
   );
 }
 
-/** Keywords whose value is a mapping of schemas, in which a key is no keyword. */
+/** Keywords whose value maps names to schemas, so that its keys are no keywords. */
 const mappings: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

@@ -3,29 +3,30 @@ import { joinPath } from './compare-objects.ts';
 import { noteKeywords, isUnknownKeyword, openDocument, resolveReference, type SchemaDocument } from './keywords.ts';
 import { spend, type Work } from './work.ts';
 
-/** A keyword that changes no set of values, and that is another one now. */
+/** A changed keyword that does not affect the set of valid values. */
 export interface NoteChange {
-  /** As in SchemaChange. */
+  /** The path as in SchemaChange. */
   path: string;
   keyword: string;
   before: unknown;
   after: unknown;
 }
 
-/** By path, the notes of each part of a schema that people, models and programs read. */
+/** The notes of each part of a schema for people, models and programs, by path. */
 type Notes = Map<string, Record<string, unknown>>;
 
-/** Levels of a schema that are read; deeper parts are too far away to be read by anyone. */
+/** The most levels of a schema that are read; notes of deeper parts hardly matter. */
 const maxDepth = 30;
 
 /**
- * Lists in which notes two schemas differ, at the paths that both have. Each part has those of the schema that it refers to, too.
+ * Lists the notes in which two schemas differ, at the paths that both have. The notes of each part include those of the schema that it
+ * refers to.
  *
- * @throws {TooMuchWorkError} when `work` is used up
+ * @throws {TooMuchWorkError} once `work` is used up
  */
 export function compareNotes(before: unknown, after: unknown, work: Work): NoteChange[] {
   const [from, to] = [readNotes(before, work), readNotes(after, work)];
-  // References lead to one value many times.
+  // Stores the texts, because references lead to the same value many times.
   const texts = new Map<unknown, string>();
   const print = (value: unknown) => {
     const text = texts.get(value) ?? printCanonicalJson(value);
@@ -64,7 +65,7 @@ function collect(schema: unknown, reading: Reading): void {
   spend(root.work, 1);
   if (!isRecord(schema) || depth > maxDepth || root.left < 0) return;
   const known = notes.get(path) ?? {};
-  // What stands nearest to a value says most about it.
+  // The note closest to a value wins, since it is the most specific.
   for (const [keyword, value] of Object.entries(schema)) {
     if (isNote(keyword) && known[keyword] === undefined) known[keyword] = value;
   }

@@ -4,7 +4,7 @@ import { noEffect, unknownEffect } from './effect.ts';
 import type { Alternative } from './expand.ts';
 import { hasValue } from './value-index.ts';
 
-/** A rule on numbers, strings or sizes in which two alternatives differ. */
+/** A changed rule for numbers, strings or sizes. */
 export interface RuleChange extends Effect {
   what: 'range' | 'length' | 'size' | 'multiple' | 'pattern' | 'format' | 'uniqueness';
   before: string | null;
@@ -16,7 +16,7 @@ interface Bound {
   isExclusive: boolean;
 }
 
-/** What the keywords of a type's limits are called. */
+/** The keywords of each type's limits, with the name of the limit. */
 const limits = {
   number: { what: 'range', lower: 'minimum', upper: 'maximum' },
   string: { what: 'length', lower: 'minLength', upper: 'maxLength' },
@@ -24,7 +24,7 @@ const limits = {
   object: { what: 'size', lower: 'minProperties', upper: 'maxProperties' },
 } as const;
 
-/** Compares what both alternatives, of one type, say about the value by itself, and not about its parts. */
+/** Compares the rules of two alternatives of one type for the value itself, not for its parts. */
 export function compareScalarRules(before: Alternative, after: Alternative): RuleChange[] {
   const { type } = before;
   if (type === 'null' || type === 'boolean') return [];
@@ -67,25 +67,25 @@ function readRange(alternative: Alternative): Range {
     tighter(read(names.lower), readExclusive('exclusiveMinimum'), 1),
     tighter(read(names.upper), readExclusive('exclusiveMaximum'), -1),
   ];
-  // Nothing has a negative size.
+  // A size is never negative.
   if (type !== 'number') return { lower: tighter(lower, lowest, 1), upper };
   return isWhole(alternative) ? { lower: roundBound(lower, 1), upper: roundBound(upper, -1) } : { lower, upper };
 }
 
-/** Of two limits the one that refuses more; `sign` is 1 for lower and -1 for upper ones. */
+/** Returns the stricter of two limits; `sign` is 1 for lower and -1 for upper limits. */
 function tighter(a: Bound | null, b: Bound | null, sign: 1 | -1): Bound | null {
   if (a === null || b === null) return a ?? b;
   return compareBounds(a, b, sign) >= 0 ? b : a;
 }
 
-/** Positive where `to` refuses more than `from`, negative where it refuses less. */
+/** Returns a positive number if `to` refuses more than `from`, a negative one if it refuses less. */
 function compareBounds(from: Bound | null, to: Bound | null, sign: 1 | -1): number {
   if (from === null || to === null) return Number(to !== null) - Number(from !== null);
   if (from.value !== to.value) return (to.value - from.value) * sign;
   return Number(to.isExclusive) - Number(from.isExclusive);
 }
 
-/** The integer at which a range of integers really begins or ends. */
+/** Finds the first or last integer of a range of integers. */
 function roundBound(bound: Bound | null, sign: 1 | -1): Bound | null {
   if (bound === null || !Number.isSafeInteger(Math.trunc(bound.value))) return bound;
   const rounded = sign === 1 ? Math.ceil(bound.value) : Math.floor(bound.value);
@@ -99,12 +99,12 @@ function printRange({ lower, upper }: Range): string {
   return `${from} ${to}`.trim() || 'any';
 }
 
-/** Whether integers are all that the alternative allows. */
+/** Checks if the alternative allows only integers. */
 export function isWhole({ isInteger, rules: { multipleOf } }: Alternative): boolean {
   return isInteger || (typeof multipleOf === 'number' && Number.isInteger(multipleOf));
 }
 
-/** Multiples of 1 are integers, which is said of the type. */
+/** Ignores 1: multiples of 1 are integers, which the type already expresses. */
 function readMultiple({ rules: { multipleOf } }: Alternative): number | null {
   return typeof multipleOf === 'number' && multipleOf > 0 && multipleOf !== 1 ? multipleOf : null;
 }
@@ -117,7 +117,7 @@ function compareMultiples(before: Alternative, after: Alternative): RuleChange[]
     before: from === null ? null : String(from),
     after: to === null ? null : String(to),
   };
-  // Multiples of fractions are a matter of rounding.
+  // Multiples of fractions depend on rounding.
   const areWhole = [from, to].every((each) => each === null || Number.isSafeInteger(each));
   if (!areWhole) {
     if (from === null) return [{ ...shared, narrows: 'maybe', widens: 'no' }];
@@ -128,7 +128,7 @@ function compareMultiples(before: Alternative, after: Alternative): RuleChange[]
   return [{ ...shared, narrows: from % to === 0 ? 'no' : 'yes', widens: to % from === 0 ? 'no' : 'yes' }];
 }
 
-/** Short texts of several kinds, one of which nearly every pattern refuses. */
+/** Short texts of several kinds; nearly every pattern refuses one of them. */
 const probes = ['', 'a', '0', ' ', 'A', '-', 'é', 'aa', '00'];
 
 function comparePatterns(before: Alternative, after: Alternative): RuleChange[] {
@@ -140,7 +140,10 @@ function comparePatterns(before: Alternative, after: Alternative): RuleChange[] 
   return [{ ...shared, ...unknownEffect }];
 }
 
-/** Whether the pattern refuses a text that an alternative without one allows. In linear time: a server wrote the pattern. */
+/**
+ * Checks if the pattern refuses a text that an alternative without a pattern allows. Runs in linear time, because a server wrote the
+ * pattern.
+ */
 function refusesProbe(pattern: unknown, open: Alternative): Certainty {
   if (typeof pattern !== 'string' || open.rules['format'] !== undefined) return 'maybe';
   try {
@@ -152,7 +155,7 @@ function refusesProbe(pattern: unknown, open: Alternative): Certainty {
   }
 }
 
-/** Whether a server checks formats is its own matter (JSON Schema 2020-12, Validation, section 7). */
+/** The schema does not say if a server checks formats (JSON Schema 2020-12, Validation, section 7), so that the effect is `maybe`. */
 function compareFormats(before: Alternative, after: Alternative): RuleChange[] {
   const [from, to] = [before.rules['format'] ?? null, after.rules['format'] ?? null];
   if (from === to) return [];
@@ -182,7 +185,7 @@ const sizeRules: ReadonlySet<string> = new Set([
   'maxLength',
 ]);
 
-/** Whether an alternative allows a value of its type. */
+/** Checks if an alternative allows a value of its type. */
 export function acceptsValue(alternative: Alternative, value: unknown): Certainty {
   const { values, rules, isInteger } = alternative;
   if (values !== null && !hasValue(values, value)) return 'no';
@@ -195,14 +198,14 @@ export function acceptsValue(alternative: Alternative, value: unknown): Certaint
   }
   const { multipleOf } = rules;
   if (typeof multipleOf === 'number' && typeof value === 'number') {
-    // Multiples of fractions and of large numbers are a matter of rounding.
+    // Multiples of fractions and of large numbers depend on rounding.
     if (!Number.isSafeInteger(multipleOf) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return 'maybe';
     if (value % multipleOf !== 0) return 'no';
   }
   return Object.keys(rules).every((rule) => sizeRules.has(rule)) ? 'yes' : 'maybe';
 }
 
-/** What the limits of its type count; null where only other rules matter. */
+/** Measures the size that the limits of the value's type count; null if only other rules apply. */
 function measure(value: unknown): number | null {
   if (typeof value === 'number') return value;
   // JSON Schema counts code points.
