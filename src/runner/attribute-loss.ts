@@ -2,11 +2,11 @@ import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.
 import { describeProcessEnd, lastLinesHeading, type ProcessEnd } from '../model/process-end.ts';
 
 /**
- * Says what an iteration counts as whose process may have ended under it; `again` where only running it once more, alone on a
- * fresh process, can tell.
+ * Decides the result of an iteration whose server process may have ended during it; `again` if the iteration has to run once more, alone
+ * on a fresh process, to find out.
  *
- * The end of a process is evidence against an iteration only where the process served no other one and a request was open. A
- * process that ended before it gave the iteration a session says nothing about the case.
+ * The end of a process is evidence against an iteration only if the process served no other iteration and a request was open. A process
+ * that ended before it gave the iteration a session says nothing about the case.
  */
 export function attributeLoss(outcome: CaseOutcome): CaseOutcome | 'again' {
   const { loss } = outcome;
@@ -15,17 +15,16 @@ export function attributeLoss(outcome: CaseOutcome): CaseOutcome | 'again' {
   return loss.isDuringCall ? failByLoss(outcome) : outcome;
 }
 
-/** An iteration that was run twice: among others, when the process ended that they shared, and alone. */
+/** An iteration that ran twice: first next to others, when the process that they shared ended, and then alone. */
 export interface Repeated {
   shared: CaseOutcome;
   alone: CaseOutcome;
 }
 
 /**
- * Says what each repeated iteration counts as. One under which the process ends again fails. One that passes alone passes only
- * where the first end is explained: by another iteration that ended the process again, by code 0, which is no crash, or
- * because it had not begun by then. Else something crashed the server that nothing can be blamed for, and the
- * iteration has no result.
+ * Decides the result of each repeated iteration. It fails if the process ends again. If it passes alone, it passes only if the first end
+ * is explained: another iteration ended the process again, the code was 0, which is no crash, or the iteration had no request open.
+ * Otherwise the crash cannot be attributed to a case, and the iteration has no result.
  */
 export function settleRepeated(repeated: readonly Repeated[]): CaseOutcome[] {
   const explained = new Set<ProcessEnd>();

@@ -2,7 +2,7 @@ import { isServerStep, listInnerSteps, mapServerSteps, type Step } from '../mode
 import { findStepServer, serverUnderTest, type StepServer } from '../model/step-server.ts';
 import type { TestCase } from '../model/case.ts';
 
-/** The steps of a case, with those before and after its own. */
+/** The steps of a case, with its setup and teardown. */
 interface CaseSteps extends Pick<TestCase, 'steps'> {
   advancedConfig?: Pick<NonNullable<TestCase['advancedConfig']>, 'setup' | 'teardown'> | undefined;
 }
@@ -12,12 +12,12 @@ export interface CaseServer extends StepServer {
   id: string;
 }
 
-/** What messages and traces call a server. The name that stands for the only server is none that a reader would know. */
+/** Names a server in messages and traces. The internal alias of an only server means nothing to a reader, so its name replaces it. */
 export function nameCaseServer({ alias = serverUnderTest, name }: Pick<StepServer, 'alias' | 'name'>): string {
   return alias === serverUnderTest ? name : alias;
 }
 
-/** Has a step name its server as the engine knows it. */
+/** Replaces the name of a step's server by the name that the engine uses. */
 export function nameStepServers(step: Step, servers: readonly CaseServer[]): Step {
   return mapServerSteps(step, (asking) => {
     const server = findStepServer(asking, servers, (each) => each);
@@ -28,7 +28,7 @@ export function nameStepServers(step: Step, servers: readonly CaseServer[]): Ste
   });
 }
 
-/** Lists the servers that the steps of a case name, and all where it has a prompt; the first where the steps name none. */
+/** Lists the servers that the steps of a case name: all if the case has a prompt, the first one if the steps name none. */
 export function listCaseServers<Server extends CaseServer>(
   { steps, advancedConfig: { setup = [], teardown = [] } = {} }: CaseSteps,
   servers: readonly [Server, ...Server[]],

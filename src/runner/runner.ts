@@ -30,77 +30,80 @@ export interface PlannedTarget {
 /** How a run ends. Only `completed` has a verdict. */
 export type TerminalStatus = (typeof terminalRunStatuses)[number];
 
-/** Where a run is kept while it executes. */
+/** Stores a run while it executes. */
 export interface ExecutionRecord {
   startIteration(iteration: PlannedIteration, nowMs: number): void;
-  /** Keeps an outcome. Of an iteration whose run has ended by then, it keeps only what the models used. */
+  /** Stores an outcome. If the run has ended by then, it stores only the usage of the models. */
   endIteration(runId: string, iteration: PlannedIteration, outcome: CaseOutcome): void;
-  /** Ends a run with all of its iterations, and why, in one sentence; null for a verdict, or where the caller asked. Only the first end of a run counts. */
+  /**
+   * Ends a run with all of its iterations. `failure` says why in one sentence; null for a verdict or a cancellation. Only the first end
+   * counts.
+   */
   endRun(runId: string, end: { status: TerminalStatus; failure: string | null }): void;
 }
 
 /** One iteration to execute; the record knows it already. */
 export interface PlannedIteration {
   id: string;
-  /** From 1, within its case. */
+  /** Counts from 1 within its case. */
   iterationNumber: number;
   caseId: string;
   testCase: TestCase;
-  /** Those that the case uses. */
+  /** The servers that the case uses. */
   servers: readonly [PlannedTarget, ...PlannedTarget[]];
-  /** Null where the case has no prompts, or no model can be asked. */
+  /** Null if the case has no prompts, or no model is available. */
   openModel: OpenModel | null;
-  /** Null where no model can be asked. */
+  /** Null if no model is available. */
   openJudge: OpenJudge | null;
 }
 
 export interface Runner extends AsyncDisposable {
   /**
-   * Executes a run's iterations in the background: batch after batch, in order, several at a time where the batch allows it. One
-   * that ends without a result is recorded as such, and the others go on.
+   * Executes a run's iterations in the background: batch after batch, in order, several at a time if the batch allows it. If an iteration
+   * ends without a result, the runner records that and continues with the others.
    */
   start(runId: string, batches: ReadonlyArray<Batch<PlannedIteration>>): void;
-  /** Ends a run as cancelled, at once; what is still executing is aborted, and only what its models used is kept. */
+  /** Cancels a run at once. Iterations under way are aborted, and only the usage of their models is stored. */
   cancel(runId: string): void;
-  /** Whether a run has not settled yet. */
+  /** True if a run has not settled yet. */
   isActive(runId: string): boolean;
-  /** Resolves once no run, or not this one, executes any more, the teardown of its cases included. */
+  /** Resolves once this run, or without an id every run, has ended, teardown of its cases included. */
   waitForRuns(runId?: string): Promise<void>;
 }
 
-/** Iterations that are about to start. */
+/** A batch of iterations that is about to start. */
 export interface StartingBatch {
-  /** How many sessions its iterations open, by the id of the server. */
+  /** The number of sessions that its iterations open, by server id. */
   sessions: ReadonlyMap<string, number>;
-  /** How many iterations run at the same time. */
+  /** The number of iterations that run at the same time. */
   limit: number;
 }
 
 export interface RunnerOptions {
   record: ExecutionRecord;
-  /** Hears which revision a session with a server speaks. */
+  /** Receives the protocol revision that a session with a server speaks. */
   onSpoken?: (serverId: string, protocolVersion: string) => void;
   clock: Clock;
   logger: Logger;
-  /** Hears of each batch right before it starts, when no iteration of its run is executing. */
+  /** Called right before each batch starts, when no iteration of its run is executing. */
   onBatch?: (batch: StartingBatch) => void;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
-  /** For all schema checks of an iteration together. */
+  /** The time limit of all schema checks of an iteration together. */
   schemaTimeMs?: number | undefined;
-  /** Whether each call carries its span to the server. Off unless given. */
+  /** True if each call carries its span to the server. Off by default. */
   propagatesTraces?: boolean;
-  /** Variables of the job that cases may use as `{{env.NAME}}`. None unless given. */
+  /** Variables of the job that cases may use as `{{env.NAME}}`. None by default. */
   variables?: ReadonlyMap<string, Secret>;
-  /** Shows the apps of servers; null where none can be shown. */
+  /** Shows the apps of servers; null if no browser is available. */
   browser: BrowserPool | null;
-  /** Know the processes of the servers that were started here. None unless given. */
+  /** Tracks the processes of the servers that the gate started. None by default. */
   witnesses?: ServerWitnesses | null;
-  /** What `toMatchFile` compares with. Such checks are not measured unless given. */
+  /** The snapshots that `toMatchFile` compares with. Without them, such checks are not measured. */
   snapshots?: Snapshots | null;
 }
 
-/** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
+/** After this many iterations in a row that failed to connect, the server is considered gone; the others would only wait for it. */
 const maxUnreached = 5;
 
 interface ActiveRun {
@@ -113,13 +116,13 @@ export function createRunner(options: RunnerOptions): Runner {
   const { record, clock, logger } = options;
   const active = new Map<string, ActiveRun>();
 
-  /** The one way in which runs end: the first caller decides, and nothing is left open. */
+  /** Ends a run; runs end in no other way. The first caller decides the outcome, and everything still open is closed. */
   const end = (runId: string, status: TerminalStatus, failure: string | null): void => {
     active.get(runId)?.abort.abort(new Error('The run has ended.'));
     record.endRun(runId, { status, failure });
   };
 
-  /** Once in a run: what goes wrong in one iteration often does in all. */
+  /** Logs a warning once per run: a problem of one iteration often affects all. */
   const warn = (runId: string, message: string) => {
     const { warned } = active.get(runId) ?? {};
     if (warned?.has(message) === true) return;
@@ -155,7 +158,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const { target, visit: ownVisit } = main;
     const { snapshots = null, browser } = options;
     const runCommand = witness?.runCommand ?? null;
-    const aids = {
+    const extras = {
       trace,
       visit: ownVisit,
       others,
@@ -172,13 +175,13 @@ export function createRunner(options: RunnerOptions): Runner {
       signal,
       timeoutMs,
       schemaTimeMs: options.schemaTimeMs,
-      ...aids,
+      ...extras,
     });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;
   };
 
-  /** Null where the iteration could not be run at all, which ends the run. */
+  /** Null if the iteration could not be run at all, which ends the run. */
   const tryOnce = async (...[runId, iteration, context]: Parameters<typeof runOnce>): Promise<CaseOutcome | null> => {
     try {
       return await runOnce(runId, iteration, context);
@@ -200,7 +203,7 @@ export function createRunner(options: RunnerOptions): Runner {
     );
     const unclear: Array<{ iteration: PlannedIteration; shared: CaseOutcome }> = [];
     let unreached = 0;
-    /** Once there is one, no further iteration starts. Those under way come to their ends, so that it is known what they used. */
+    /** Once this has an entry, no further iteration starts. Iterations under way finish, so that their usage is known. */
     const stops: string[] = [];
     const runShared = async (iteration: PlannedIteration): Promise<void> => {
       if (signal.aborted || stops.length > 0) return;
@@ -221,13 +224,13 @@ export function createRunner(options: RunnerOptions): Runner {
       options.onBatch?.({ sessions: countSessions(iterations), limit });
       await pMap(iterations, runShared, {
         concurrency: limit,
-        // What is under way still writes to the store, so all of it settles before the run counts as over.
+        // Iterations under way still write to the store, so all of them settle before the run counts as over.
         stopOnError: false,
       });
     }
     const [stop] = stops;
     if (stop !== undefined && !signal.aborted) end(runId, 'failed', stop);
-    // One at a time, now that no other iteration is under way.
+    // These run one at a time, now that no other iteration is under way.
     if (unclear.length > 0) {
       options.onBatch?.({ sessions: countSessions(unclear.map(({ iteration }) => iteration)), limit: 1 });
     }
@@ -254,7 +257,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const settled = Promise.withResolvers<void>();
       active.set(runId, { abort, settled: settled.promise, warned: new Set() });
       void execute(runId, batches, abort.signal)
-        // Only a record that cannot be written leads here.
+        // Only a record that cannot be written leads to this.
         .catch((error: unknown) => logger.error(`Run ${runId} broke off: ${describeError(error)}`))
         .finally(() => {
           active.delete(runId);
@@ -276,7 +279,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** By the id of the server. */
+/** Counts sessions by server id. */
 function countSessions(iterations: readonly PlannedIteration[]): Map<string, number> {
   const sessions = new Map<string, number>();
   for (const { serverId } of iterations.flatMap(({ servers }) => servers)) {

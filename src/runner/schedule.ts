@@ -3,16 +3,16 @@ import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.t
 import { isForbidden, type TestCase } from '../model/case.ts';
 import { listInnerSteps } from '../model/step.ts';
 
-/** How many iterations `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
+/** The number of iterations that `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
 const autoLimit = 4;
 
-/** What a run needs to know in addition to its request. */
+/** The settings of a run that are not part of its request. */
 export interface RunConcurrency extends SuiteConcurrency {
-  /** Whether one server process takes the sessions in turns, so that a second session could only wait. */
+  /** True if one server process takes the sessions in turns, so that a second session could only wait. */
   hasOneProcess: boolean;
 }
 
-/** Consecutive iterations, of which up to `limit` run at the same time. Each batch begins when the one before it has ended. */
+/** Consecutive iterations; up to `limit` run at the same time. Each batch begins when the previous one has ended. */
 export interface Batch<Iteration> {
   iterations: readonly Iteration[];
   limit: number;
@@ -20,14 +20,14 @@ export interface Batch<Iteration> {
 
 export interface CaseToSchedule<Iteration> {
   testCase: Pick<TestCase, 'steps' | 'advancedConfig'>;
-  /** Whether the case's server declares a tool as read-only, by tool name; null where it did not list its tools. */
+  /** Says for each tool name if the case's server declares it read-only; null if the server did not list its tools. */
   readOnlyTools: ReadonlyMap<string, boolean> | null;
   iterations: readonly Iteration[];
 }
 
 /**
- * Splits the iterations of a run into batches, in the order of the cases, so that what one iteration changes is the same
- * for every other one whatever the timing: iterations that may change something run alone, and keep their position.
+ * Splits the iterations of a run into batches, in the order of the cases. An iteration that may change something runs alone and keeps its
+ * position, so that every other iteration sees the same changes, whatever the timing.
  */
 export function scheduleCases<Iteration>(
   cases: ReadonlyArray<CaseToSchedule<Iteration>>,
@@ -70,8 +70,8 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
 }
 
 /**
- * Finds why a case may change what others see: the first tool that it calls and that its server does not declare read-only, else the first
- * program that it runs. A prompt calls every tool that its policy allows.
+ * Finds why a case may change what others see: the first called tool that its server does not declare read-only, else the first program
+ * that it runs. A prompt counts as a call of every tool that its policy allows.
  */
 function findWriter({ testCase, readOnlyTools }: CaseToSchedule<unknown>): Pick<Decision, 'rule' | 'tool'> | null {
   if (readOnlyTools === null) return null;
@@ -83,7 +83,7 @@ function findWriter({ testCase, readOnlyTools }: CaseToSchedule<unknown>): Pick<
   });
   const tool = called.find((name) => readOnlyTools.get(name) !== true);
   if (tool !== undefined) return { rule: 'not-read-only', tool };
-  // What a program changes is not declared anywhere.
+  // No declaration says what a program changes.
   const program = steps.find((step) => step.kind === 'command');
   return program === undefined ? null : { rule: 'command', tool: program.command[0] ?? null };
 }
