@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 
 /**
- * Reads an answer of GitHub's into the part of it that is used.
+ * Reads the used part of a response of GitHub.
  *
  * @throws {ProtocolError} with the path of the first mismatch
  */

@@ -4,9 +4,9 @@ import { parseAnswer } from './answer.ts';
 import type { GitHubClient } from './client.ts';
 import type { Repository } from './repository.ts';
 
-/** A check that is over, as GitHub shows it next to a commit. */
+/** A completed check, as GitHub shows it next to a commit. */
 export interface CheckRunDraft {
-  /** Of the checks of one name that a commit has, the newest counts. */
+  /** If a commit has several checks of one name, the newest counts. */
   name: string;
   commit: string;
   conclusion: 'success' | 'failure' | 'neutral';
@@ -14,7 +14,7 @@ export interface CheckRunDraft {
   title: string;
   /** Markdown, of at most 65,535 characters. */
   summary: string;
-  /** At most 50, which is what a request takes. */
+  /** At most 50, the limit of one request. */
   annotations: readonly CheckAnnotation[];
 }
 
@@ -52,7 +52,7 @@ export async function createCheckRun(
   return { url };
 }
 
-/** A run of a workflow, as GitHub counts it. */
+/** A run of a workflow, with GitHub's numbers. */
 export interface WorkflowRun {
   number: number;
   attempt: number;
@@ -67,9 +67,9 @@ const runSchema = z
   });
 
 /**
- * Reads a run of a workflow of this repository; null where there is none with this id.
+ * Reads a run of a workflow of this repository; null if there is none with this id.
  *
- * @throws {GitHubError} where the token may not read runs, which takes `actions: read` in a private repository
+ * @throws {GitHubError} if the token may not read runs; a private repository requires `actions: read`
  */
 export async function getWorkflowRun(
   { octokit }: GitHubClient,

@@ -14,11 +14,11 @@ import { readGitHubFailure } from './failure.ts';
 
 const GitHubOctokit = Octokit.plugin(paginateRest);
 
-/** A connection to GitHub's API with one token. The operations in this folder take it as their first argument. */
+/** A connection to GitHub's API with one token. The functions in this folder take it as their first argument. */
 export interface GitHubClient extends AsyncDisposable {
   /**
-   * Typed requests, and pages of them. What is refused throws a `GitHubError`, what is not answered a `NetworkError`;
-   * neither holds headers or bodies.
+   * Makes typed requests, and reads all pages. A refusal throws a `GitHubError`, a missing answer a `NetworkError`; neither holds headers
+   * or bodies.
    */
   readonly octokit: InstanceType<typeof GitHubOctokit>;
 }
@@ -29,7 +29,7 @@ export interface GitHubClientOptions {
   token: Secret;
   clock: Clock;
   logger: Logger;
-  /** No attempt and no wait goes beyond it. */
+  /** Bounds every attempt and every wait. */
   deadline: Deadline;
   /** Ends every request that is under way when it aborts. */
   signal?: AbortSignal | undefined;
@@ -40,13 +40,13 @@ export interface GitHubClientOptions {
 
 const attemptTimeoutMs = 30_000;
 const maxAttempts = 4;
-/** A page of a hundred comments of 64 KiB each fits several times. */
+/** Several times the size of a page of a hundred comments of 64 KiB. */
 const maxResponseBytes = 32 * 2 ** 20;
 
 /**
- * Opens a client. Nothing is sent before the first request; disposing it ends the requests under way and its connections.
+ * Opens a client. It sends nothing before the first request; disposing it ends the requests under way and its connections.
  *
- * @throws {ConfigurationError} when the URL or the token cannot be used
+ * @throws {ConfigurationError} if the URL or the token cannot be used
  */
 export function openGitHub(options: GitHubClientOptions): GitHubClient {
   const { clock, logger, deadline, random = Math.random } = options;
@@ -67,10 +67,10 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
     // Without a `log` here, Octokit prints warnings about deprecated routes to the console.
     log: { debug: () => {}, info: () => {}, warn: (message) => logger.debug(message), error: () => {} },
     request: {
-      // A renamed repository redirects; following would take the token to wherever the answer points.
+      // A renamed repository redirects. To follow would send the token to any address that the answer names.
       redirect: 'error',
       fetch: (url: string, init: RequestInit) => {
-        // Pages are followed by links in answers.
+        // An answer links to its next page, which must be on the same host.
         if (new URL(url).origin !== apiUrl.origin) throw new TypeError('the answer leads to another host');
         return fetch(url, { ...init, dispatcher });
       },
@@ -79,14 +79,14 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
   octokit.hook.wrap('request', (request, endpoint) => {
     const { method, url } = octokit.request.endpoint(endpoint);
     const what = `${method} ${new URL(url).pathname}`;
-    // Of what is posted, only a query of GraphQL may be posted twice.
+    // Among POST requests, only a GraphQL query may be repeated.
     const isSafe = method !== 'POST' || url.endsWith('/graphql');
     const attemptOnce = async (): Promise<AttemptOutcome<Awaited<ReturnType<typeof request>>>> => {
-      // Sockets live in real time, whatever the clock of the caller says.
+      // Sockets use real time, even if the caller injects another clock.
       const afterMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remainingMs()));
       using limit = startTimeLimit(systemClock, { afterMs, what, signal });
       try {
-        // The hooks below take the endpoint as it was when they were bound, and not what is passed here.
+        // Octokit's hooks use the endpoint object that they were bound to, not the argument of `request`; so this changes the object.
         endpoint.request = { ...endpoint.request, signal: limit.signal };
         return { ok: true, answer: await request(endpoint) };
       } catch (error) {

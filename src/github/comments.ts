@@ -8,7 +8,7 @@ import type { Repository } from './repository.ts';
 export interface IssueComment {
   id: number;
   body: string;
-  /** Null where the author is gone. */
+  /** Null if the author's account is deleted. */
   author: { id: number; login: string } | null;
   url: string;
 }
@@ -22,7 +22,7 @@ const commentSchema = z
   })
   .transform(({ id, body, user, html_url: url }): IssueComment => ({ id, body: body ?? '', author: user, url }));
 
-/** Ten thousand comments: what a conversation cannot have by any ordinary means. */
+/** Ten thousand comments: more than a conversation normally has. */
 const maxPages = 100;
 
 /** Lists the comments of a pull request or an issue, oldest first. */

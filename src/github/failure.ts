@@ -4,12 +4,12 @@ import { clipText, endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type AttemptFailure, parseRetryAfter } from '../http/retry.ts';
 
-/** A failed request, without anything that must not be printed. */
+/** A failed request, without parts that must not be printed. */
 interface FailedRequest {
-  /** Null where no answer arrived. */
+  /** Null if no answer arrived. */
   status: number | null;
   headers: Readonly<Record<string, string | undefined>>;
-  /** What GitHub said, or what was in the way. */
+  /** GitHub's message, or the reason why no answer arrived. */
   message: string;
   cause: unknown;
 }
@@ -27,11 +27,11 @@ const detailSchema = z.object({ message: z.string() });
 /** GitHub writes sentences; a longer message is a page of a proxy in between. */
 const longestMessage = 300;
 
-/** Reads what the client threw. Its own message holds the address of the documentation, and may hold a page of HTML. */
+/** Reads the error of the client. The client's own message holds the address of the documentation, and may hold a page of HTML. */
 function readFailedRequest(error: unknown): FailedRequest {
   const parsed = requestErrorSchema.safeParse(error);
   if (!parsed.success) {
-    // Neither the client's error nor fetch's `TypeError: fetch failed` says anything itself.
+    // Neither the client's error nor fetch's `TypeError: fetch failed` names the reason; the cause below them does.
     const cause = readCause(readCause(error));
     return { status: null, headers: {}, message: clipText(describeError(cause), longestMessage), cause };
   }
@@ -46,8 +46,8 @@ function readCause(error: unknown): unknown {
 }
 
 /**
- * Makes a failed attempt of what the client threw. `what` names the request: `GET /repos/owner/name/pulls/7`; `isSafe` says that
- * doing it twice is the same as doing it once, so that it does not matter whether it happened.
+ * Turns an error of the client into a failed attempt. `what` names the request: `GET /repos/owner/name/pulls/7`. `isSafe` says that the
+ * request has the same effect when it is repeated, so that a lost answer does not matter.
  */
 export function readGitHubFailure(
   error: unknown,
@@ -69,13 +69,12 @@ export function readGitHubFailure(
   return { ...failure, repeat: status < 500 ? 'never' : isSafe ? 'always' : 'if-safe' };
 }
 
-/** What GitHub asks for where a limit is exceeded and no header says how long to wait ("Rate limits for the REST API"). */
+/** GitHub requires this wait if a limit is exceeded and no header names a wait ("Rate limits for the REST API"). */
 const secondaryLimitWaitMs = 60_000;
 
 /**
- * Reads how long GitHub asks to wait; undefined where the request was refused for another reason, or not at all. A limit
- * is answered with 403 or 429, before anything is carried out: with `retry-after`, with no requests remaining until
- * `x-ratelimit-reset` (seconds since 1970), or with a message alone.
+ * Reads how long GitHub asks to wait; undefined if no limit caused the failure. GitHub answers 403 or 429 for a limit, before it carries
+ * anything out: with `retry-after`, with no requests remaining until `x-ratelimit-reset` (seconds since 1970), or with a message alone.
  */
 function readLimitWaitMs({ status, headers, message }: FailedRequest, clock: Clock): number | undefined {
   if (status !== 403 && status !== 429) return undefined;

@@ -5,21 +5,21 @@ import type { GitHubClient } from './client.ts';
 /** The user or app that the token belongs to. */
 export interface Identity {
   login: string;
-  /** Null where GitHub did not tell. */
+  /** Null if GitHub did not return it. */
   id: number | null;
 }
 
 const viewerSchema = z.object({ viewer: z.object({ login: z.string(), databaseId: z.number().nullish() }) });
 
-/** Who speaks with the token that GitHub gives a job. */
+/** The account of the token that GitHub gives to a job. */
 const actionsBot: Identity = { login: 'github-actions[bot]', id: null };
 
 /**
- * Reads who the token speaks for. GraphQL answers for every kind of token, where `GET /user` refuses those of apps, the
- * job's own among them. Where it will not tell, it is taken for the job's own.
+ * Reads the account of the token. GraphQL answers for every kind of token, while `GET /user` refuses those of apps, the job's own
+ * included. If GitHub refuses, the token is assumed to be the job's own.
  *
- * @throws {NetworkError} when no answer arrives
- * @throws {GitHubError} when GitHub has a problem of its own, or a limit is exceeded
+ * @throws {NetworkError} if no answer arrives
+ * @throws {GitHubError} if GitHub has an internal problem, or a limit is exceeded
  */
 export async function getIdentity({ octokit }: GitHubClient): Promise<Identity> {
   try {
@@ -31,13 +31,13 @@ export async function getIdentity({ octokit }: GitHubClient): Promise<Identity> 
   }
 }
 
-/** Whether the answer would be another one later; taking it for a refusal would be guessing who we are. */
+/** Checks if a later answer may differ; to read it as a refusal would be a guess at the account. */
 function isPassing(error: unknown): boolean {
   if (error instanceof GitHubError) return error.status >= 500 || error.retryAfterMs !== undefined;
   return error instanceof GateError;
 }
 
-/** Whether an author is the one that the token speaks for. Compares the id, since any user may take a login that is free. */
+/** Checks if an author is the account of the token. Compares the id, since any user may take a free login. */
 export function isSamePerson(identity: Identity, author: { id: number; login: string } | null): boolean {
   if (author === null) return false;
   return identity.id === null ? author.login === identity.login : author.id === identity.id;

@@ -4,7 +4,7 @@ import { parseAnswer } from './answer.ts';
 import type { GitHubClient } from './client.ts';
 import type { Repository } from './repository.ts';
 
-/** An issue, as far as it says whose it is and whether it is open. */
+/** The parts of an issue that identify it, its author and its state. */
 export interface Issue {
   number: number;
   isOpen: boolean;
@@ -20,7 +20,7 @@ const issueSchema = z
     body: z.string().nullish(),
     user: z.object({ id: z.number(), login: z.string() }).nullable(),
     html_url: z.string(),
-    // Of a pull request, which GitHub lists among the issues.
+    // Present if it is a pull request, which GitHub lists among the issues.
     pull_request: z.unknown().optional(),
   })
   .transform(({ number, state, body, user, html_url: url, pull_request: pull }) => {

@@ -9,14 +9,14 @@ export interface Repository {
   repo: string;
 }
 
-/** Reads `owner/name`; null for anything that no repository is called. */
+/** Reads `owner/name`; null for text that cannot name a repository. */
 export function parseRepository(text: string): Repository | null {
   const [, owner, repo] = /^([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(text) ?? [];
   if (owner === undefined || repo === undefined || /^\.+$/.test(owner) || /^\.+$/.test(repo)) return null;
   return { owner, repo };
 }
 
-/** Finds the commit that a branch, a tag or a hash names; null where there is none, or the token may not see it. */
+/** Finds the commit that a branch, a tag or a hash names; null if there is none, or the token may not see it. */
 export async function findCommit(
   { octokit }: GitHubClient,
   repository: Repository,
@@ -27,7 +27,7 @@ export async function findCommit(
     const { data } = await octokit.request(route, { ...repository, ref, per_page: 1 });
     return parseAnswer(z.object({ sha: z.string() }), data, route).sha;
   } catch (error) {
-    // 422 is the answer to a hash that nothing has.
+    // GitHub answers 422 to a hash that names no commit.
     if (error instanceof GitHubError && (error.status === 404 || error.status === 422)) return null;
     throw error;
   }
@@ -41,7 +41,7 @@ const treeSchema = z.object({
 /**
  * Lists every file of a commit by its path in the repository, with git's mode of it and the id of its content.
  *
- * @throws {ProtocolError} where GitHub leaves some out, which it does above 100,000 files
+ * @throws {ProtocolError} if GitHub leaves some out, which it does above 100,000 files
  */
 export async function listFilesAt(
   { octokit }: GitHubClient,
@@ -58,7 +58,7 @@ export async function listFilesAt(
 const fileSchema = z.object({ type: z.literal('file'), encoding: z.literal('base64'), content: z.string() });
 
 /**
- * Reads a file of a commit as text; null where the commit has none at that path.
+ * Reads a file of a commit as text; null if the commit has none at that path.
  *
  * @throws {ProtocolError} for a directory, and for a file above 1 MiB, whose content GitHub leaves out
  */
@@ -79,7 +79,7 @@ export async function readFileAt(
   }
 }
 
-/** A pull request, as far as it says what is to be merged. */
+/** A pull request with the commit to merge. */
 export interface PullRequest {
   number: number;
   headCommit: string;
@@ -99,7 +99,7 @@ export async function getPullRequest(
   return parseAnswer(pullSchema, data, route);
 }
 
-/** Lists the open pull requests from a branch, which may be a fork's: `owner` is that of the branch. */
+/** Lists the open pull requests from a branch. `owner` owns the branch, which may be in a fork. */
 export async function listPullRequestsFrom(
   { octokit }: GitHubClient,
   repository: Repository,
