@@ -11,7 +11,7 @@ import { type AttemptLimits, attemptRequest } from '../http/attempt.ts';
 import { parseJson } from '../http/body.ts';
 import { openRoute } from '../http/dispatcher.ts';
 
-/** Where an OpenTelemetry collector is, and what lets us in. */
+/** The address of an OpenTelemetry collector, with the credentials for it. */
 export interface CollectorAddress {
   /** Ends in `/v1/traces`. */
   url: URL;
@@ -19,7 +19,7 @@ export interface CollectorAddress {
   proxy: ProxySettings;
 }
 
-/** What the collector left out of a request, and why; none and an empty reason where it took all. */
+/** The spans that the collector rejected from a request, and why; 0 and an empty reason if it accepted all. */
 export interface PartialSuccess {
   rejectedSpans: number;
   reason: string;
@@ -28,11 +28,11 @@ export interface PartialSuccess {
 /** A connection to an OpenTelemetry collector that takes OTLP over HTTP, as JSON. */
 export interface Collector extends AsyncDisposable {
   /**
-   * Sends one export request, and returns what of it the collector left out. It is sent again where an
-   * answer is missing: a span has the same ids each time.
+   * Sends one export request, and returns what the collector rejected of it. It repeats the request if no answer arrives: a span has the
+   * same ids each time.
    *
-   * @throws {ServiceError} when the collector refuses
-   * @throws {NetworkError} when no answer arrives
+   * @throws {ServiceError} if the collector refuses
+   * @throws {NetworkError} if no answer arrives
    */
   exportTraces(body: string): Promise<PartialSuccess>;
 }
@@ -40,7 +40,7 @@ export interface Collector extends AsyncDisposable {
 export interface CollectorOptions extends CollectorAddress {
   clock: Clock;
   logger: Logger;
-  /** No attempt and no wait goes beyond it. */
+  /** Bounds every attempt and every wait. */
   deadline: Deadline;
   signal: AbortSignal;
   /** Draws in [0, 1) for the jitter of waits. */
@@ -50,16 +50,16 @@ export interface CollectorOptions extends CollectorAddress {
 const attemptLimits: AttemptLimits = { headersTimeoutMs: 10_000, attemptTimeoutMs: 10_000, maxBytes: 2 ** 20 };
 const maxAttempts = 5;
 
-/** Numbers of 64 bits are text in protobuf's JSON; writers send them as numbers, too. */
+/** The JSON form of protobuf writes 64-bit integers as text; some writers send numbers. */
 const answerSchema = z.object({
   partialSuccess: z.object({ rejectedSpans: z.coerce.number().catch(0), errorMessage: z.string().catch('') }),
 });
 
 /**
- * Reads the address of a collector, to which `/v1/traces` is added unless it is whole. OpenTelemetry Protocol 1.x, "OTLP/HTTP Request". It is never
- * quoted: it may hold credentials.
+ * Reads the address of a collector, and adds `/v1/traces` unless the URL is whole (OpenTelemetry Protocol 1.x, "OTLP/HTTP Request").
+ * Messages never quote it, since it may hold credentials.
  *
- * @throws {ConfigurationError} unless it is http or https, and https where headers would be seen on the way
+ * @throws {ConfigurationError} unless it is http or https, and https if there are headers, which others could read on the way
  */
 export function parseCollectorUrl({
   endpoint,
@@ -68,9 +68,9 @@ export function parseCollectorUrl({
   headers,
 }: {
   endpoint: string;
-  /** The variable that names it, for messages. */
+  /** The environment variable that holds the address, for messages. */
   variable: string;
-  /** Whether it is the whole URL, to which nothing is added. */
+  /** True if this is the whole URL; then no path is added. */
   isWhole: boolean;
   headers: ReadonlyMap<string, Secret>;
 }): URL {
@@ -99,7 +99,7 @@ export function parseCollectorUrl({
   return url;
 }
 
-/** Opens a connection. Nothing is sent before the first export; disposing it ends what is under way. */
+/** Opens a connection. It sends nothing before the first export; disposing it ends the requests under way. */
 export function openCollector(options: CollectorOptions): Collector {
   const { url, proxy, clock, logger, deadline, random = Math.random } = options;
   const closing = new AbortController();
@@ -142,7 +142,7 @@ export function openCollector(options: CollectorOptions): Collector {
   };
 }
 
-/** What is accepted is accepted, whatever else the answer says. */
+/** A success status means that the collector accepted the request, even if its body is unreadable. */
 function readPartialSuccess(text: string): PartialSuccess {
   try {
     const { rejectedSpans, errorMessage } = answerSchema.parse(parseJson(text)).partialSuccess;

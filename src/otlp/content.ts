@@ -2,12 +2,12 @@ import { isRecord } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import type { SpanRecord } from './encode.ts';
 
-/** Characters of one attribute. A span is one part of a request that collectors take a few megabytes of. */
+/** The most characters of one attribute. All spans of a request share the few megabytes that collectors accept. */
 const maxContentLength = 32_000;
 
 /**
- * Adds what was said to the spans of an iteration: the arguments and the result to each call of a tool, and all messages to the span
- * of the iteration, the one without a parent. The trace is an open document; what is not as agreed adds nothing.
+ * Adds the conversation to the spans of an iteration: the arguments and the result to each tool call, and all messages to the span of the
+ * iteration, which has no parent. The trace is an open document; invalid parts of it add nothing.
  */
 export function addContent(spans: readonly SpanRecord[], trace: unknown): SpanRecord[] {
   const messages = isRecord(trace) && Array.isArray(trace['messages']) ? trace['messages'].filter(isRecord) : [];
@@ -33,7 +33,7 @@ function readOutput(output: unknown): unknown {
   return isRecord(output) ? output['value'] : undefined;
 }
 
-/** Undefined for what is not there. */
+/** Returns undefined if there is no value. */
 function print(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   return clipText(typeof value === 'string' ? value : JSON.stringify(value), maxContentLength);

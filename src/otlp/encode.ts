@@ -1,9 +1,9 @@
 import { escapeJson } from '../report/escape/json.ts';
 
-/** What a span or a resource is described by, by the names of OpenTelemetry's semantic conventions. Undefined is left out. */
+/** The attributes of a span or a resource, named by OpenTelemetry's semantic conventions. Undefined values are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** One stretch of time of a trace. */
+/** One time span of a trace. */
 export interface SpanRecord {
   /** 32 and 16 hexadecimal digits. */
   traceId: string;
@@ -11,13 +11,13 @@ export interface SpanRecord {
   /** Null for the first span of a trace. */
   parentSpanId: string | null;
   name: string;
-  /** `client` for what another process answered. */
+  /** `client` if another process answered. */
   kind: 'internal' | 'client';
   /** Epoch milliseconds, fractions allowed. */
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** Why it failed; null where it did not. */
+  /** The reason why it failed; null if it did not. */
   failure: string | null;
 }
 
@@ -29,11 +29,11 @@ export interface SpanSource {
 }
 
 /**
- * Renders spans as one line of OTLP's JSON: the body of an export request, and a line of what collectors read from files.
+ * Renders spans as one line of OTLP's JSON: the body of an export request, and also a line of the files that collectors read.
  * OpenTelemetry Protocol 1.x, "JSON Protobuf Encoding": ids in hexadecimal, 64-bit integers as text, enums as numbers.
  */
 export function renderSpans(spans: readonly SpanRecord[], { name, version, resource }: SpanSource): string {
-  // Protobuf takes no text with half a code point in it.
+  // Protobuf accepts no text with a lone surrogate.
   const keepWellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
   const request = {
     resourceSpans: [
@@ -46,7 +46,7 @@ export function renderSpans(spans: readonly SpanRecord[], { name, version, resou
   return `${escapeJson(JSON.stringify(request, keepWellFormed))}\n`;
 }
 
-/** Of SpanKind and Status.StatusCode in trace.proto. */
+/** Values of SpanKind and Status.StatusCode in trace.proto. */
 const kinds = { internal: 1, client: 3 } as const;
 const errorStatus = 2;
 
@@ -60,12 +60,12 @@ function encodeSpan({ traceId, spanId, parentSpanId, name, kind, startMs, endMs,
     startTimeUnixNano: toNanoseconds(startMs),
     endTimeUnixNano: toNanoseconds(endMs),
     attributes: encodeAttributes(attributes),
-    // What went well is left unset, which is how the conventions want it of everybody but the owner of the operation.
+    // The conventions let only the owner of an operation set the status to ok; all others leave it unset.
     status: failure === null ? {} : { code: errorStatus, message: failure },
   };
 }
 
-/** Beyond what a double can hold, so that the parts are put together as text. */
+/** Nanoseconds since 1970 exceed the precision of a double, so this adds the parts as bigints. */
 function toNanoseconds(epochMs: number): string {
   const wholeMs = Math.floor(epochMs);
   return String(BigInt(wholeMs) * 1_000_000n + BigInt(Math.floor((epochMs - wholeMs) * 1e6)));

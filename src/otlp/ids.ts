@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** Where the spans of an iteration belong. The same for the same iteration, however often it is read. */
+/** Identifies the trace of an iteration and its root span. The same iteration always gets the same ids. */
 export interface TraceIds {
   /** 32 hexadecimal digits. */
   traceId: string;
-  /** Of the span of the iteration itself: 16 hexadecimal digits. */
+  /** The id of the iteration's own span: 16 hexadecimal digits. */
   rootId: string;
 }
 
@@ -13,14 +13,14 @@ export function identifyTrace({ runId, iterationId }: { runId: string; iteration
   return { traceId: digest.slice(0, 32), rootId: digest.slice(32, 48) };
 }
 
-/** The id of a span below that of the iteration, from its id in the iteration's trace. */
+/** Derives the id of a span below the iteration's span from its id in the iteration's trace. */
 export function identifySpan({ rootId }: TraceIds, id: string): string {
   return digestText(`${rootId} ${id}`).slice(0, 16);
 }
 
 /**
- * Composes the header that puts a server's own spans below one of the gate's. W3C Trace Context §3.2, `traceparent`; in MCP it stands in a
- * request's `_meta` (SEP-414).
+ * Composes the header that makes a server's own spans children of a span of the gate. W3C Trace Context §3.2, `traceparent`; MCP carries
+ * it in the `_meta` of a request (SEP-414).
  */
 export function composeTraceParent(ids: TraceIds, id: string): string {
   return `00-${ids.traceId}-${identifySpan(ids, id)}-01`;

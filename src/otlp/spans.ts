@@ -5,22 +5,22 @@ import { truncateText } from '../report/truncate.ts';
 import type { Attributes, SpanRecord } from './encode.ts';
 import { identifySpan, identifyTrace, type TraceIds } from './ids.ts';
 
-/** Which iteration of what it is. */
+/** An iteration with its suite, case and run. */
 export interface TracedIteration {
   suite: { id: string; name: string };
-  /** The gate's id, as in the evals file. */
+  /** The gate's id of the case, from the evals file. */
   caseId: string;
   runId: string;
   iteration: Iteration;
   outcome: 'passed' | 'failed' | 'unscored';
-  /** From 1 where it was run again; 0 the first time. */
+  /** 0 for the first time; counts from 1 each time it was run again. */
   round: number;
 }
 
 const maxNameLength = 200;
 const maxMessageLength = 1000;
 
-/** Builds the span of an iteration, the first one of its trace. `readAtMs` stands in where no service says when it began. */
+/** Builds the span of an iteration, the root of its trace. `readAtMs` replaces a missing start time of the service. */
 export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { readAtMs: number }): SpanRecord {
   const { suite, caseId, runId, iteration, outcome, round } = traced;
   const { id, title, iterationNumber, startedAtMs, durationMs, status, model, tokensUsed, error } = iteration;
@@ -39,7 +39,7 @@ export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { read
     attributes: {
       'test.suite.name': cutName(suite.name),
       'test.case.name': name,
-      // One that was not scored says nothing of the case.
+      // An unscored iteration says nothing about the case.
       'test.case.result.status': outcome === 'unscored' ? undefined : outcome === 'passed' ? 'pass' : 'fail',
       'gen_ai.request.model': model === null ? undefined : cutName(model),
       'mcp_eval_ci.suite.id': suite.id,
@@ -55,7 +55,7 @@ export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { read
   };
 }
 
-/** A foreign name. */
+/** Cuts a name that another program or a user chose. */
 function cutName(text: string): string {
   return truncateText(flattenText(text), maxNameLength);
 }
@@ -64,17 +64,17 @@ function cutMessage(text: string): string {
   return truncateText(stripControls(text), maxMessageLength);
 }
 
-/** More of one iteration is a loop. */
+/** An iteration with more spans is probably in a loop. */
 const maxSpans = 500;
 
-/** The last moment that a date can name, in epoch milliseconds. ECMA-262 §21.4.1.1. */
+/** The last moment that a Date can represent, in epoch milliseconds. ECMA-262 §21.4.1.1. */
 const latestMs = 8.64e15;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Builds the spans of a trace, below that of its iteration: names, times and outcomes, and nothing of what was said, asked
- * or answered. The trace is an open document: what is not as agreed is left out.
+ * Builds the spans of a trace, below the span of its iteration: names, times and outcomes, without the content of messages, calls and
+ * answers. The trace is an open document: invalid parts are left out.
  */
 export function buildTraceSpans(trace: unknown, ids: TraceIds): SpanRecord[] {
   const spans = isRecord(trace) && Array.isArray(trace['spans']) ? trace['spans'].slice(0, maxSpans) : [];
@@ -97,7 +97,7 @@ export function buildTraceSpans(trace: unknown, ids: TraceIds): SpanRecord[] {
   });
 }
 
-/** By the semantic conventions for generative AI and for MCP, where they have a name for it. */
+/** Follows the semantic conventions for generative AI and for MCP, as far as they name an attribute. */
 function describeSpan(span: Fields): Pick<SpanRecord, 'name' | 'kind' | 'attributes' | 'failure'> {
   const { category, mcpErrorCode } = span;
   const text = (name: string) => readText(span[name]);
@@ -122,7 +122,7 @@ function describeSpan(span: Fields): Pick<SpanRecord, 'name' | 'kind' | 'attribu
       'mcp.method.name': method,
       'mcp.resource.uri': text('resourceUri'),
       'gen_ai.prompt.name': prompt,
-      // Of what else failed, only that is known.
+      // Without a code, the conventions ask for `_OTHER`.
       'error.type': isError ? (typeof mcpErrorCode === 'number' ? String(mcpErrorCode) : '_OTHER') : undefined,
     };
     return { name: prompt === undefined ? method : `${method} ${prompt}`, kind: 'client', attributes, failure };
