@@ -41,13 +41,13 @@ import {
 export interface BasePolicy {
   names: ChangeNames;
   tree: BaseTree;
-  /** The files of the commit that the change began at, where git knows it and the base has moved on since; null else. */
+  /** Opens the files of the commit that the change began at; null if git does not know it or the base has not moved on since. */
   openFork: () => Promise<BaseTree | null>;
-  /** The policy file as the base has it; null where it has none. */
+  /** Reads the policy file of the base; null if the base has none. */
   readFile: (path: string) => Promise<PolicyFile | null>;
-  /** Holds the suites of the change against those of the base. */
+  /** Compares the suites of the change with those of the base. */
   compareSuites: (suites: readonly Suite[], files: PolicyFiles) => Promise<BaseComparison>;
-  /** Holds the cases that shards ran against those that the base requires and their selection takes. */
+  /** Compares the cases that shards ran with those that the base requires and that the shards' selection takes. */
   compareShards: (
     ran: readonly KnownCases[],
     selection: ShardSelection,
@@ -57,7 +57,7 @@ export interface BasePolicy {
 
 type ShardSelection = NonNullable<ShardReport['selection']>;
 
-/** The policy file on either side, and which evals files there are. */
+/** The policy file of the base and of the change, and the patterns of evals files. */
 interface PolicyFiles {
   patterns: readonly string[];
   path: string | null;
@@ -66,34 +66,34 @@ interface PolicyFiles {
 }
 
 interface BaseComparison {
-  /** By the ids of the suites, what the base requires of them; new suites are not in it. */
+  /** The requirements of the base by the ids of the suites; new suites are not in it. */
   layers: Map<string, BaseLayers>;
   weakenings: Weakening[];
-  /** The same that the change does not make: it began before the base had them. */
+  /** The differences that the change did not make: it began before the base had these requirements. */
   outdated: Weakening[];
 }
 
-/** What the base requires of a suite of the change, and the suite as the base has it. */
+/** The requirements of the base for a suite of the change, and the suite in the base. */
 export interface BaseLayers {
   fileLayers: PolicyLayer[];
   ownLayer: PolicyLayer;
   suite: Suite;
 }
 
-/** What inline tests are called; they are part of the workflow. */
+/** The file name of inline tests; they are part of the workflow. */
 const inlineTests = 'tests';
 
 interface BaseFindings {
-  /** Takes what differs between base and head. */
+  /** Collects the differences between base and head. */
   notes: string[];
-  /** Takes why the policy is the one that is checked out. */
+  /** Collects the reasons why the gate uses the policy that is checked out. */
   remarks: string[];
   issues: ConfigurationIssue[];
 }
 
 /**
- * Opens the policy of the base branch, which git or GitHub has to have. Null where nothing is asked to be merged, which is a remark,
- * and where the base could not be found, which is an issue.
+ * Opens the policy of the base branch from git or GitHub. Returns null and adds a remark if this is no pull or merge request; returns null
+ * and adds an issue if the base was not found.
  */
 export async function openBasePolicy(
   sources: BaseSources,
@@ -129,7 +129,7 @@ export async function openBasePolicy(
         return null;
       }
       const { policy, findings } = readPolicy(file.text, { file: `${names.base}:${path}` });
-      // A base that is not valid would otherwise be a way around it.
+      // Without these issues, an invalid base would be a way around its policy.
       for (const finding of findings) issues.push(finding);
       return policy;
     },
@@ -178,7 +178,7 @@ function listReusedIn(was: SuiteBar, bars: readonly SuiteBar[]) {
   return is === undefined ? [] : listReusedEntries(was, is.suite);
 }
 
-/** Keeps what a selection takes of the base: what it leaves out there, no shard had to run. */
+/** Keeps the cases of the base that a selection takes: no shard had to run the others. */
 function selectRequired(bars: readonly SuiteBar[], { cases, tags }: ShardSelection): SuiteBar[] {
   return bars.flatMap((bar) => {
     const { suite, policy, required } = bar;
@@ -195,20 +195,20 @@ function selectRequired(bars: readonly SuiteBar[], { cases, tags }: ShardSelecti
   });
 }
 
-/** The commit that the change began at, unless that is the base itself. */
+/** Finds the commit that the change began at; null if that is the base itself. */
 async function findFork(base: string, ci: CiJob, cwd: string): Promise<string | null> {
   try {
     const fork = await findForkPoint(base, ci, cwd);
     return fork === base ? null : fork;
   } catch {
-    // Of a shallow checkout git does not know it. Everything that differs is then the change's own.
+    // Git does not know it in a shallow checkout. Every difference then counts as made by the change.
     return null;
   }
 }
 
 /**
- * Reads what was required at the commit that the change began at; null where that is not known. What the base requires more than that,
- * the change does not take away.
+ * Reads the requirements at the commit that the change began at; null if that commit is not known. A requirement that only the base has, the
+ * change did not remove.
  */
 async function readFork(
   openFork: BasePolicy['openFork'],
@@ -216,7 +216,7 @@ async function readFork(
 ): Promise<SuiteBar[] | null> {
   const tree = await openFork();
   if (tree === null) return null;
-  // What cannot be read there explains nothing.
+  // Drops the issues of this commit: a file that cannot be read there explains no difference.
   const policy = path === null ? null : await tree.read(path, []);
   const file = policy?.kind === 'file' ? readPolicy(policy.text, { file: path ?? '' }).policy : null;
   return await readBars(tree, file, []);
@@ -224,7 +224,7 @@ async function readFork(
 
 type BarReader = (tree: BaseTree, file: PolicyFile | null, issues: ConfigurationIssue[]) => Promise<SuiteBar[]>;
 
-/** Which evals files of a commit are read: those that the patterns match there, and those of the change that are there, too. */
+/** The evals files of a commit that are read: those that the patterns match there, and those of the change that exist there, too. */
 interface EvalsFiles {
   paths: readonly string[];
   patterns: readonly string[];
@@ -285,7 +285,7 @@ function listRequirements({ policy, cases }: Suite): unknown {
   return { policy, required: cases.filter(({ isRequired }) => isRequired).map(({ id }) => id) };
 }
 
-/** Says that a policy file differs; null where it does not. */
+/** Says that a policy file differs; null if it does not. */
 function describeFileChange(before: PolicyFile, after: PolicyFile | null, { base, noun }: ChangeNames): string | null {
   const strip = (policy: PolicyFile | null) => policy && { ...policy, file: '' };
   if (isSameText(strip(before), strip(after))) return null;
@@ -299,27 +299,27 @@ function isSameText(before: unknown, after: unknown): boolean {
   return one === other;
 }
 
-/** What a change must not lower, and where it does. */
+/** The requirements that a change must not lower, and the findings on what it lowers. */
 export interface ProtectedBase extends Pick<BasePolicy, 'names' | 'tree' | 'openFork'> {
   protects: (protection: Protection) => boolean;
-  /** Takes a difference that was found elsewhere. */
+  /** Adds differences that were found elsewhere. */
   add: (weakenings: readonly Weakening[], outdated: readonly Weakening[]) => void;
-  /** Compares the suites of the change with the base's, and gives what the base requires of each by its id. */
+  /** Compares the suites of the change with those of the base, and returns the requirements of the base by suite id. */
   compareSuites: (
     suites: readonly Suite[],
     files: { patterns: readonly string[]; path: string | null },
   ) => Promise<Map<string, BaseLayers>>;
-  /** Says which cases run only because the base selects them. */
+  /** Notes the cases that run only because the base selects them. */
   noteAdded: (cases: ReadonlyArray<{ title: string }>) => void;
-  /** Compares what shards ran with what the base requires of their selection. */
+  /** Compares the cases that shards ran with those that the base requires of their selection. */
   compareShards: (ran: readonly KnownCases[], selection: ShardSelection) => Promise<void>;
-  /** Compares what the policy files say of a suite whose evals file is not known. */
+  /** Compares the requirements of the policy files for a suite without a known evals file. */
   compareStored: (suite: { id: string; name: string }) => void;
-  /** Gives what was found as reasons of a verdict, each with the suite of the files that it is about, where it is about one. */
+  /** Lists the findings as reasons of a verdict, each with the suite that it is about, if there is one. */
   listFindings: () => VerdictReason[];
 }
 
-/** Collects where a change lowers what the base requires. The base alone says what of that it protects. */
+/** Collects where a change lowers what the base requires. Only the base's policy decides which of these requirements are protected. */
 export function createProtection(
   base: BasePolicy,
   { before, after, notes }: { before: PolicyFile | null; after: PolicyFile | null; notes: string[] },

@@ -13,22 +13,22 @@ import { locateDirectory, readGitHubAccess } from './plan-github.ts';
 
 /** The files of one commit of the repository that the working directory is in. */
 interface CommitFiles {
-  /** Where the working directory is in the repository, without a slash at the end. */
+  /** The path of the working directory in the repository, without a slash at the end. */
   directory: string;
   /** Git's mode of every file, by its path in the repository. */
   modes: ReadonlyMap<string, string>;
-  /** The id of the content of every file, likewise. */
+  /** The id of the content of every file, by its path in the repository. */
   blobs: ReadonlyMap<string, string>;
-  /** Reads a file that is there, by its path in the repository. */
+  /** Reads an existing file, by its path in the repository. */
   read: (path: string) => Promise<string>;
 }
 
-/** A file of the base as it is asked for: null where the base has none, and a problem where it cannot be had. */
+/** A file of the base: `missing` if the base has none, `unreadable` if it cannot be read. */
 type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: 'unreadable' };
 
 /** The files of the base, by paths relative to the working directory. */
 export interface BaseTree {
-  /** Reads a file. One that cannot be read as what it is goes to `issues`. */
+  /** Reads a file. Adds to `issues` if it exists and cannot be read. */
   read: (path: string, issues: ConfigurationIssue[]) => Promise<BaseFile>;
   /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. @throws {ConfigurationError} as the matcher does */
   list: (patterns: readonly string[]) => string[];
@@ -40,9 +40,9 @@ const linkMode = '120000';
 const submoduleMode = '160000';
 
 /**
- * Lists the files of a commit, which are then read one by one. All of it is checked by the id of the commit.
+ * Lists the files of a commit, which are then read one by one. Checks all of them by the id of the commit.
  *
- * @throws {GitError} where the commit or one of its directories cannot be read
+ * @throws {GitError} if the commit or one of its directories cannot be read
  */
 export async function listCommitFiles(commit: string, cwd: string): Promise<CommitFiles> {
   const repository = await requireRepository(cwd);
@@ -67,7 +67,7 @@ export async function listCommitFiles(commit: string, cwd: string): Promise<Comm
   };
 }
 
-/** An evals file is at most 1 MiB. */
+/** Larger than any evals file, which has at most 1 MiB. */
 const maxFileBytes = 2 * 1024 * 1024;
 
 async function requireRepository(cwd: string): Promise<Repository> {
@@ -76,7 +76,7 @@ async function requireRepository(cwd: string): Promise<Repository> {
   return repository;
 }
 
-/** Gives the files of a commit, which messages call `name`, by paths relative to `cwd`. */
+/** Returns the files of a commit by paths relative to `cwd`. Messages call the commit `name`. */
 export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, name: string, cwd: string): BaseTree {
   const fromCwd = (path: string) => (isAbsolute(path) ? relative(cwd, path) : path).replaceAll('\\', '/');
   const toRepository = (path: string) => posix.normalize(posix.join(directory, fromCwd(path)));
@@ -109,7 +109,7 @@ export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, n
         const wanted = toRepository(pattern);
         const matches = createMatcher(wanted);
         const isExcluded = (path: string) => !pattern.includes('node_modules') && /(?:^|\/)node_modules\//.test(path);
-        // A link on the way to what the pattern means hides all that is below it.
+        // A link above the pattern's files hides all that is below it.
         const isOnTheWay = (path: string) => wanted.startsWith(`${path}/`) && isLinkLike(modes.get(path));
         return [...modes.keys()].filter(
           (path) => path === wanted || isOnTheWay(path) || (matches(path) && !isExcluded(path)),
@@ -130,7 +130,7 @@ function isLinkLike(mode: string | undefined): boolean {
   return mode === linkMode || mode === submoduleMode;
 }
 
-/** The file itself, or a directory above it, that is none of the commit's own. */
+/** Finds the symbolic link or the submodule that the path is, or leads through. */
 function findObstacle(wanted: string, modes: ReadonlyMap<string, string>): { path: string; what: string } | null {
   const parts = wanted.split('/');
   for (const index of parts.keys()) {
@@ -146,19 +146,19 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof UnreadableObjectError && error.kind === 'too-large';
 }
 
-/** Where the base is looked for. */
+/** The sources in which the gate searches for the base. */
 export interface BaseSources {
   ci: CiJob;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** For GitHub's API, where git does not have the base. */
+  /** The token for GitHub's API, if git does not have the base. */
   token: Secret | null;
 }
 
-/** The files of the base; `commit` is null where git does not have it. */
+/** The files of the base; `commit` is null if git does not have it. */
 type FoundBase = { files: CommitFiles; commit: string | null };
 
-/** From git, which needs no permission; else from GitHub, where this is a job of its. */
+/** Finds the base in git, which needs no permission; else on GitHub, for a job of GitHub Actions. */
 export async function findBase(
   { revisions }: ChangeBase,
   { ci, cwd, environment, token }: BaseSources,
@@ -175,7 +175,7 @@ export async function findBase(
     : { files: remote.files, commit: null };
 }
 
-/** Says what is not there and how it gets there, in the words of the CI system. */
+/** Says what is missing and how to fetch it, in the words of the CI system. */
 export function explainMissingBase(
   { noun, label, branch, revisions }: ChangeBase,
   ci: CiJob,
@@ -203,7 +203,7 @@ async function readLocalCommit(revisions: readonly string[], cwd: string): Promi
   }
 }
 
-/** Finds the first of these revisions that the repository here has. */
+/** Finds the first of these revisions that the local repository has. */
 export async function findLocalCommit(
   candidates: readonly string[],
   cwd: string,
@@ -211,7 +211,7 @@ export async function findLocalCommit(
   let problem = '';
   for (const candidate of candidates) {
     try {
-      // Git would follow a full id to another commit, if what it names were a forged tag.
+      // Does not resolve a full id: if a forged tag had that id, git would follow it to another commit.
       const commit = isFullHash(candidate) ? candidate : await resolveCommit(candidate, cwd);
       await using objects = await openObjects(await requireRepository(cwd));
       await objects.read(commit, 'commit');
@@ -230,10 +230,10 @@ async function resolveCommit(revision: string, cwd: string): Promise<string> {
 }
 
 /**
- * Finds the commit that a change began at: what the base and the tested commit have in common. Where the CI system names tested commits, HEAD
- * only says which of these it is.
+ * Finds the commit that a change began at: the newest common commit of the base and the tested commit. If the CI system names tested
+ * commits, HEAD only says which of them it is.
  *
- * @throws {GitError} where the history here does not show it
+ * @throws {GitError} if the local history does not show it
  */
 export async function findForkPoint(base: string, { tested }: Pick<CiJob, 'tested'>, cwd: string): Promise<string> {
   const head = await findLocalCommit(['HEAD'], cwd);
@@ -247,14 +247,14 @@ export async function findForkPoint(base: string, { tested }: Pick<CiJob, 'teste
   return fork;
 }
 
-/** A history of many thousand commits takes seconds. */
+/** Reading a history of many thousand commits takes seconds. */
 const historyTimeoutMs = 120_000;
 
 const timeoutMs = 60_000;
 
 /**
- * Lists and reads files of the base through GitHub's API, for a checkout that has no commit but its own. The commit is looked up
- * first: a file that is not found is then one that the base does not have, and no repository that the token cannot see.
+ * Lists and reads files of the base through GitHub's API, for a checkout that has only its own commit. Finds the commit first, so that a
+ * file that GitHub does not find is one that the base does not have, and not one of a repository that the token cannot see.
  */
 async function openRemoteBase(
   ref: string,

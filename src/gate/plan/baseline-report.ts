@@ -3,7 +3,7 @@ import { type BaselineCase, baselineSchema } from '../../model/comparison.ts';
 import { count, type Counts, countsSchema } from '../../model/quantities.ts';
 import { parseReportText } from './read-report.ts';
 
-/** What a baseline takes from a report. */
+/** The fields of a report that a baseline needs. */
 export interface BaselineReport {
   startedAt: string;
   commit: string | null;
@@ -15,10 +15,10 @@ export interface BaselineReport {
 export type BaselineReading = { kind: 'report'; report: BaselineReport } | { kind: 'bad'; why: string };
 
 /**
- * Reads the report of an earlier gate as a baseline. Reports of the schemaVersion before this one are read, too: a baseline needs only
- * counts, and a gate that was updated would have nothing to compare with until its default branch has run.
+ * Reads the report of an earlier gate as a baseline. It also reads reports of the previous schemaVersion: a baseline needs only counts, and
+ * after an update a gate would otherwise have nothing to compare with until its default branch has run.
  *
- * @throws where it is no JSON, or no report
+ * @throws if it is no JSON, or no report
  */
 export function parseBaselineReport(text: string): BaselineReading {
   const earlier = earlierReportSchema.safeParse(JSON.parse(text));

@@ -7,16 +7,16 @@ import type { ProtectedBase } from './base-policy.ts';
 import type { BaseTree } from './base-tree.ts';
 import { runGit } from './git-checkout.ts';
 
-/** What a change does to the recordings in a directory, by their file names. */
+/** The changes to the recordings in a directory, by their file names. */
 type Changes = Record<'changed' | 'added' | 'removed', string[]>;
 
 const maxNames = 3;
-/** A list of files in a directory can be longer than an evals file. */
+/** Larger than the limit of an evals file, because the list of files in a directory can be longer. */
 const maxListBytes = 64 * 1024 * 1024;
 
 /**
- * Says of which suites the recordings differ from those of the base, one sentence each. What the base alone has changed since the change
- * began is not listed, nor is a new file that git does not track: it comes from an artifact or a cache of the job.
+ * Lists the suites whose recordings differ from those of the base, one sentence each. Leaves out what only the base has changed since the
+ * change began, and new files that git does not track: they come from an artifact or a cache of the job.
  */
 export async function listChangedRecordings(
   suites: readonly Suite[],
@@ -62,7 +62,7 @@ async function compareDirectory(
   };
 }
 
-/** Whether a file is the blob with this id, also where git turned its line ends into those of Windows. */
+/** Checks if a file is the blob with this id, also if git converted its line ends to those of Windows. */
 async function hasContent(path: string, id: string): Promise<boolean> {
   const content = await readInput(path).catch(() => null);
   if (content === null) return false;
@@ -72,7 +72,7 @@ async function hasContent(path: string, id: string): Promise<boolean> {
   return content.includes('\r\n') && hash(Buffer.from(content.toString('utf8').replaceAll('\r\n', '\n'))) === id;
 }
 
-/** The untracked files of a directory, by paths relative to `cwd`; none where git cannot say. */
+/** Lists the untracked files of a directory, by paths relative to `cwd`; none if git cannot list them. */
 async function listUntracked(directory: string, cwd: string): Promise<Set<string>> {
   try {
     const args = ['ls-files', '--others', '-z', '--', `:(literal)${directory}`];
@@ -82,7 +82,7 @@ async function listUntracked(directory: string, cwd: string): Promise<Set<string
   }
 }
 
-/** The files that differ from the base, and from the commit that the change began at as well. */
+/** Keeps the files that differ both from the base and from the commit that the change began at. */
 function intersect(fromBase: Changes, fromFork: Changes): Changes {
   const own = new Set(Object.values(fromFork).flat());
   const keep = (files: readonly string[]) => files.filter((name) => own.has(name));

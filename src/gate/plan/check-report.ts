@@ -5,13 +5,13 @@ import { buildReport } from '../../report/build.ts';
 import { judgeGate } from '../../verdict/judge-gate.ts';
 
 /**
- * Lists where a report contradicts itself, one sentence each; empty for every report that a gate writes. Its results are judged once
- * more by its policy: verdict, totals, suites, cases and comparison must be those that it states. A report written by hand can still
- * be consistent; this refuses one that was damaged or edited in a single place.
+ * Lists where a report contradicts itself, one sentence each; empty for every report that a gate writes. Judges the results again by the
+ * report's policy: verdict, totals, suites, cases and comparison must equal those that the report states. A report written by hand can still
+ * be consistent; this refuses a report that was damaged or edited in only one field.
  */
 export function listContradictions(report: Report): string[] {
   const misplaced = [...listMisplaced(report), ...report.results.flatMap(listCountContradictions)];
-  // Cases that are in no suite or there twice would be counted in the wrong place.
+  // A case without a suite, or one that is listed twice, would be counted wrongly.
   return misplaced.length > 0 ? misplaced : listJudgedContradictions(report);
 }
 
@@ -56,7 +56,7 @@ function listCountContradictions({ suiteId, cases, iterationsRead, unknownIterat
   return problems;
 }
 
-/** Judges the results again, and compares what follows from them with what the report states. */
+/** Judges the results again, and compares the outcome with what the report states. */
 function listJudgedContradictions(report: Report): string[] {
   const { exit, ...judged } = judgeGate(readResults(report), report.policy, report);
   const again = buildReport({ ...report, ...judged });
@@ -74,10 +74,10 @@ function pickJudged({ verdict, totals, suites, cases, comparison, baseComparison
   return { verdict, totals, suites, cases, comparison, baseComparison, models, run };
 }
 
-/** What another version may word in another way. */
+/** The fields that another version may word in another way. */
 const texts: ReadonlySet<string> = new Set(['message', 'output', 'finding', 'requirement']);
 
-/** Where two values differ, as paths of the report. */
+/** Lists where two values differ, as paths of the report. */
 function listDifferences(stated: unknown, found: unknown, path: string): string[] {
   const [own, others] = [listFields(stated), listFields(found)];
   if (own === null || others === null || Array.isArray(stated) !== Array.isArray(found)) {

@@ -5,53 +5,53 @@ import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type CiSystem, ciSystemNames, detectCiJob, type GitCheckout } from './ci-systems.ts';
 import { probeGit } from './git-checkout.ts';
 
-/** Where a gate runs and what it tests. */
+/** The job that a gate runs in, and the revision that it tests. */
 export interface CiJob {
-  /** Null on a machine of which no CI system is known. */
+  /** Null if no known CI system runs the job. */
   system: CiSystem | null;
-  /** What people call it. */
+  /** The name of the CI system in messages. */
   systemName: string;
-  /** `owner/name`; null where nothing names it. */
+  /** `owner/name`; null if it is not known. */
   repository: string | null;
-  /** What is being tested: `PR 12`, `MR 7`, the name of a branch, or null where none is known. */
+  /** The tested line of development: `PR 12`, `MR 7`, the name of a branch, or null if none is known. */
   line: string | null;
   isDefaultBranch: boolean;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   defaultBranch: string | null;
-  /** What was checked out: of a pull request its head, since the tested merge commit cannot be looked up. */
+  /** The commit that was checked out; of a pull request its head, since the merge commit that is tested cannot be found later. */
   commit: string | null;
-  /** Full ids of the commits that the CI system says are tested: the merge of a pull request, and its head. Empty where it names none. */
+  /** Full ids of the commits that the CI system says are tested: the merge of a pull request, and its head. Empty if it names none. */
   tested: string[];
-  /** What a pull or merge request goes into; null where nothing is asked to be merged. */
+  /** The base that a pull or merge request goes into; null without such a request. */
   base: ChangeBase | null;
-  /** The event, where it gives the workflow the rights of the repository on behalf of others; null for every other event. */
+  /** The event, if it gives the workflow the rights of the repository and other people can cause it; null for every other event. */
   elevatedEvent: ElevatedEvent | null;
   /** Distinguishes this invocation from every other one; stable within it. */
   invocation: string;
-  /** The same, in short and for people: `1234.1 test`. */
+  /** A short form of `invocation` for people: `1234.1 test`. */
   label: string;
-  /** What the CI system calls its build, job and their page. */
+  /** The id of the build, the name of the job and the URL of its page in the CI system. */
   build: { id: string | null; job: string | null; url: string | null; branch: string | null };
 }
 
-/** Events on which a job of GitHub's has secrets and a token that may write although a stranger can cause them. */
+/** Events on which a job of GitHub has secrets and a token that may write, although a stranger can cause them. */
 const elevatedEvents = ['pull_request_target', 'workflow_run', 'issue_comment'] as const;
 export type ElevatedEvent = (typeof elevatedEvents)[number];
 
 /** The branch or commit that a change is to be merged into, by every name that git may know it by. */
 export interface ChangeBase {
   noun: 'pull request' | 'merge request';
-  /** What asks to be merged: `PR 12`; null where only `base-ref` says that something does. */
+  /** The name of the request: `PR 12`; null if only `base-ref` says that there is a base. */
   label: string | null;
-  /** Null where the CI system does not say. */
+  /** Null if the CI system does not name it. */
   branch: string | null;
-  /** The most exact one first; empty where nothing is known. */
+  /** The most exact one first; empty if nothing is known. */
   revisions: string[];
 }
 
 interface CiSources {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Of GitHub's event; empty elsewhere. */
+  /** The payload of GitHub's event; empty on other systems. */
   payload: GitHubPayload;
   git: GitCheckout;
 }
@@ -78,7 +78,7 @@ type GitHubPayload = z.output<typeof payloadSchema>;
 
 const noCheckout: GitCheckout = { branch: null, commit: null, defaultBranch: null };
 
-/** Reads the context from the variables of the CI system, the payload of GitHub's event, and what git has checked out. */
+/** Reads the job from the variables of the CI system, the payload of GitHub's event, and git's checkout. */
 export async function readCiJob(
   overrides: Overrides,
   { cwd, environment }: { cwd: string; environment: CiSources['environment'] },
@@ -89,7 +89,7 @@ export async function readCiJob(
   return detectCiContext(overrides, { environment, payload, git });
 }
 
-/** The same without reading anything. The options come first, then what the CI system says, then git. */
+/** Does the same as `readCiJob` without reading anything. Options have precedence, then the CI system, then git. */
 export function detectCiContext(overrides: Overrides, sources: CiSources): CiJob {
   const found = isGitHub(sources.environment) ? detectGitHub(overrides, sources) : detectElsewhere(sources);
   const line = overrides.branch ?? found.line;
@@ -103,7 +103,7 @@ export function detectCiContext(overrides: Overrides, sources: CiSources): CiJob
   };
 }
 
-/** Of several systems GitHub comes first: a runner that stands in for GitHub's sets its variables on purpose. */
+/** Checks for GitHub before other systems: a compatible runner sets GitHub's variables on purpose. */
 function isGitHub(environment: CiSources['environment']): boolean {
   return (
     environment['GITHUB_ACTIONS'] === 'true' ||
@@ -120,17 +120,17 @@ function detectGitHub(overrides: Overrides, { environment, payload }: CiSources)
   const runId = read('GITHUB_RUN_ID');
   const attempt = read('GITHUB_RUN_ATTEMPT') ?? '1';
   const job = read('GITHUB_JOB') ?? 'job';
-  // Steps of one job that use the same action differ in nothing else.
+  // Steps of one job that use the same action differ only in this variable.
   const step = read('GITHUB_ACTION') ?? '';
   const branch = read('GITHUB_REF_TYPE') === 'tag' ? null : read('GITHUB_REF_NAME');
-  // A merge queue tests a pull request on a branch that is made for it, and named after it.
+  // A merge queue tests a pull request on a branch that is created for it and named after it.
   const queued = /^gh-readonly-queue\/.+\/pr-(\d+)-/.exec(branch ?? '')?.[1];
   const number = payload.pull_request?.number ?? queued;
   const isPullRequest = number !== undefined;
   const label = isPullRequest ? `PR ${number}` : null;
   const defaultBranch = payload.repository?.default_branch ?? null;
   const isKnown = repository !== null && runId !== null;
-  // On other events, it is a commit of a branch of the repository.
+  // On other events, the commit belongs to a branch of the repository.
   const isMerge = /^(?:pull_request|merge_group)$/.test(read('GITHUB_EVENT_NAME') ?? '');
   const random = randomUUID();
   return {
@@ -167,7 +167,7 @@ function findGitHubBase(
 function detectElsewhere({ environment, git }: CiSources): CiJob {
   const found = detectCiJob(environment, git);
   const { system, change, isTag, isBranchBuild } = found;
-  // Where a system is known and names neither branch nor tag, git may: a custom build of a branch.
+  // Git may know the branch if a known system names neither a branch nor a tag: a custom build of a branch.
   const branch = isTag ? null : (found.branch ?? (change === null ? git.branch : null));
   const defaultBranch = found.defaultBranch ?? git.defaultBranch;
   // A developer's own checkout of the default branch is not what the branch's jobs test.
@@ -201,7 +201,7 @@ function detectElsewhere({ environment, git }: CiSources): CiJob {
   };
 }
 
-/** `main`, `origin/main` or a commit. A base that the user names must be found, on every event. */
+/** Names the base that the user gives: `main`, `origin/main` or a commit. It must be found, on every event. */
 function nameBase(ref: string, found: ChangeBase | null): ChangeBase {
   const { noun = 'pull request', label = null } = found ?? {};
   if (isFullHash(ref)) return { noun, label, branch: null, revisions: [ref] };
@@ -209,12 +209,12 @@ function nameBase(ref: string, found: ChangeBase | null): ChangeBase {
   return { noun, label, branch, revisions: [...listRevisions({ branch, commit: null }), `refs/heads/${branch}`] };
 }
 
-/** Only what cannot be taken for an option of git, or for the name of a ref that the change itself could have made. */
+/** Lists only revisions that git cannot take for an option, and refs that the change itself cannot have created. */
 function listRevisions({ branch, commit }: { branch: string | null; commit: string | null }): string[] {
   const isCommit = commit !== null && /^[0-9a-f]{12,64}$/.test(commit);
   const branches = branch === null ? [] : [`refs/remotes/origin/${branch}`];
   if (!isCommit) return branches;
-  // A ref here could have been moved since. A short hash could be a branch's name, too.
+  // A ref here may have moved since. A short hash could also be the name of a branch.
   return isFullHash(commit) ? [commit] : [...branches, commit];
 }
 
@@ -226,7 +226,7 @@ export function isFullHash(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** An event that cannot be read names nothing; the gate itself does not depend on it. */
+/** Reads the event's payload. An unreadable event is empty, because the gate itself does not depend on it. */
 async function readPayload(path: string | undefined): Promise<GitHubPayload> {
   if (path === undefined || path === '') return {};
   try {
@@ -241,10 +241,10 @@ type JobNames = Pick<CiJob, 'line' | 'isDefaultBranch' | 'label'>;
 const longestServerName = 128;
 const longestSuiteName = 200;
 
-/** Names the suite of a service that an evals file is kept in. The default branch and jobs that share use the plain name. */
+/** Names the service's suite that keeps an evals file. The default branch and jobs with a shared scope use the plain name. */
 export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: JobNames): string {
   if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
-  // What runs outside any branch must not change the suite that the branches share.
+  // A run outside of any branch must not change the suite that the branches share.
   const suffix = scope === 'run' ? `run ${context.label}` : (context.line ?? 'local');
   return `${name} · ${suffix}`.slice(0, longestSuiteName);
 }
@@ -256,7 +256,7 @@ export function nameHostedServer(context: CiJob): string {
   return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;
 }
 
-/** Names one of several servers of this job: the name of the job's server, and what `mcp-config` calls this one. */
+/** Names one of several servers of this job: the name of the job's server, then the server's name in `mcp-config`. */
 export function nameOneOfServers(jobServerName: string, name: string): string {
   const whole = `${jobServerName} ${name}`;
   if (whole.length <= longestServerName) return whole;

@@ -1,4 +1,4 @@
-/** The CI systems whose variables are known, by what people call them. */
+/** The CI systems with known variables, and their names in messages. */
 export const ciSystemNames = {
   github: 'GitHub Actions',
   gitlab: 'GitLab CI',
@@ -13,36 +13,36 @@ export type CiSystem = keyof typeof ciSystemNames;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What git says of the checkout; null for what it does not know. */
+/** The checkout, as git describes it; null for each value that git does not know. */
 export interface GitCheckout {
   /** Null on a detached HEAD, which most CI systems check out. */
   branch: string | null;
   commit: string | null;
-  /** What `origin/HEAD` leads to. */
+  /** The branch that `origin/HEAD` refers to. */
   defaultBranch: string | null;
 }
 
-/** A pull request of one system, a merge request of another. */
+/** A pull request or a merge request, depending on the system. */
 export interface ChangeRequest {
   noun: 'pull request' | 'merge request';
   /** `PR 12`, `MR 7`. No branch has such a name: git allows no blank in it. */
   label: string;
-  /** The branch that it goes into; null where the system does not say. */
+  /** The branch that it goes into; null if the system does not name it. */
   target: string | null;
-  /** The commit of that branch, where the system names it. */
+  /** The commit of that branch; null if the system does not name it. */
   targetCommit: string | null;
 }
 
-/** What a CI system says of its job; null for what it does not say. */
+/** A job, as its CI system describes it; null for each value that the system does not give. */
 export interface CiJob {
-  /** Null where no system is known. */
+  /** Null if no system is known. */
   system: CiSystem | null;
   repository: string | null;
-  /** The branch that is tested; of a change request its own. Null for a tag. */
+  /** The branch that is tested; for a change request its own branch, and null for a tag. */
   branch: string | null;
   isTag: boolean;
   change: ChangeRequest | null;
-  /** Whether the build is one of `branch`, for which the change request happens to be open. */
+  /** True if the build tests `branch`, and the change request is only open for that branch. */
   isBranchBuild: boolean;
   defaultBranch: string | null;
   commit: string | null;
@@ -52,8 +52,8 @@ export interface CiJob {
 }
 
 /**
- * Reads what the CI system says of this job. The first system that its variables show is the one: runners that stand in for
- * GitHub's on another system set GitHub's variables on purpose. GitHub itself needs its event's payload, and is not read here.
+ * Reads what the CI system says about this job. The first system that its variables show is used: GitHub-compatible runners of another
+ * system set GitHub's variables on purpose. GitHub is not read here, because it needs its event's payload.
  */
 export function detectCiJob(environment: Environment, git: Pick<GitCheckout, 'defaultBranch'>): CiJob {
   const read = (name: string) => environment[name]?.trim() || null;
@@ -89,7 +89,7 @@ function readGitLab(read: Read): CiJob {
   const iid = read('CI_MERGE_REQUEST_IID');
   const external = read('CI_EXTERNAL_PULL_REQUEST_IID');
   const pushed = read('CI_COMMIT_BRANCH');
-  // Of a branch pipeline: `group/project!12`, for each merge request that the branch is the source of.
+  // In a branch pipeline, the variable lists `group/project!12` for each open merge request of the branch.
   const open = pushed === defaultBranch ? undefined : /!(\d+)/.exec(read('CI_OPEN_MERGE_REQUESTS') ?? '')?.[1];
   const common = {
     ...unknownJob,
@@ -107,7 +107,7 @@ function readGitLab(read: Read): CiJob {
       noun: 'merge request',
       label: `MR ${iid}`,
       target: read('CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
-      // Pipelines for merged results and merge trains alone have both.
+      // Only pipelines for merged results and merge trains have the SHA of the target branch.
       targetCommit: read('CI_MERGE_REQUEST_TARGET_BRANCH_SHA'),
     } as const;
     const commit = read('CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ?? common.commit;
@@ -138,7 +138,7 @@ function readBuildkite(read: Read): CiJob {
     ...unknownJob,
     system: 'buildkite',
     repository: names.length === 0 ? null : names.join('/'),
-    // For a tag it has the tag's name.
+    // For a tag, this variable has the tag's name.
     branch: isTag ? null : read('BUILDKITE_BRANCH'),
     isTag,
     change: isNumber(number) ? request(number, read('BUILDKITE_PULL_REQUEST_BASE_BRANCH')) : null,
@@ -155,7 +155,7 @@ function readCircle(read: Read, { defaultBranch }: Pick<GitCheckout, 'defaultBra
   const branch = read('CIRCLE_BRANCH');
   const fork = read('CIRCLE_PR_NUMBER');
   const opened = /\/(\d+)\/?$/.exec(read('CIRCLE_PULL_REQUEST') ?? '')?.[1];
-  // Every build is of a branch. That one may have been opened from the default branch says nothing about its builds.
+  // Every build belongs to a branch. A pull request that was opened from the default branch says nothing about that branch's builds.
   const number = fork ?? (branch !== null && branch === defaultBranch ? null : (opened ?? null));
   const names = [read('CIRCLE_PROJECT_USERNAME'), read('CIRCLE_PROJECT_REPONAME')].filter((name) => name !== null);
   return {
@@ -176,7 +176,7 @@ function readCircle(read: Read, { defaultBranch }: Pick<GitCheckout, 'defaultBra
 function readAzure(read: Read): CiJob {
   const ref = read('BUILD_SOURCEBRANCH');
   const isTag = ref?.startsWith('refs/tags/') === true;
-  // Of GitHub the number that people know, of Azure's own repositories the id.
+  // For GitHub, the number that people know; for Azure's own repositories, the id.
   const number = read('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER') ?? read('SYSTEM_PULLREQUEST_PULLREQUESTID');
   const isChange = read('BUILD_REASON') === 'PullRequest' || ref?.startsWith('refs/pull/') === true || number !== null;
   const source = isChange ? read('SYSTEM_PULLREQUEST_SOURCEBRANCH') : isTag ? null : ref;
@@ -212,7 +212,7 @@ function readBitbucket(read: Read): CiJob {
   };
 }
 
-/** https://www.jenkins.io/doc/book/pipeline/multibranch/ and what the Git plugin adds (GIT_*), which other jobs have alone. */
+/** https://www.jenkins.io/doc/book/pipeline/multibranch/; the variables of the Git plugin (GIT_*) are the only ones in other jobs. */
 function readJenkins(read: Read): CiJob {
   const number = read('CHANGE_ID');
   const isTag = read('TAG_NAME') !== null;

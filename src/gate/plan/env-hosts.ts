@@ -7,18 +7,18 @@ import { readCiJob } from './ci-job.ts';
 import { type FindVariable, type McpConfigServer, readMcpConfig } from './mcp-config.ts';
 
 interface HostSources {
-  /** Of the file with the servers. */
+  /** The path of the file with the servers. */
   path: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** What `server-env` passes on, by name. */
+  /** The variables that `server-env` passes on, by name. */
   variables: ReadonlyMap<string, Secret>;
   findVariable: FindVariable;
 }
 
 /**
- * Finds servers to which the file of a pull request would send a variable of `server-env`, at a host that neither the file in the base
- * nor `allow-env-hosts` names. The host of a variable that is a URL is the job's own choice.
+ * Finds servers to which the file of a pull request would send a variable of `server-env`, at a host that neither the file in the base nor
+ * `allow-env-hosts` names. If a variable is a URL, the job itself chose its host, which is allowed.
  */
 export async function findForeignHosts(
   servers: readonly McpConfigServer[],
@@ -34,7 +34,7 @@ export async function findForeignHosts(
   });
   if (suspects.length === 0) return [];
   const ci = await readCiJob(options, { cwd, environment });
-  // Without a pull or merge request, the file is that of a branch which has been reviewed.
+  // Without a pull or merge request, the file belongs to a branch that has been reviewed.
   if (ci.base === null) return [];
   const inBase = await readBaseHosts(path, { ci, cwd, environment, findVariable, token: options.githubToken });
   return suspects
@@ -46,13 +46,16 @@ export async function findForeignHosts(
     });
 }
 
-/** Names no host that a value is part of: no redactor knows the values yet. In Punycode a value would look different. */
+/**
+ * Describes a host without any value that is part of it, because the redactor does not know the values yet. Hides Punycode names, which
+ * would show a value in another form.
+ */
 function describeHost(host: string, variables: ReadonlyMap<string, Secret>): string {
   const isPart = [...variables.values()].some((value) => host.includes(value.reveal().toLowerCase()));
   return isPart || host.includes('xn--') ? 'a host with a variable in its name' : `${host}, a host`;
 }
 
-/** The hosts of the file as the base has it; none where it cannot be read. */
+/** Reads the hosts of the file in the base; none if it cannot be read. */
 async function readBaseHosts(
   path: string,
   { findVariable, ...sources }: Parameters<typeof findBase>[1] & { findVariable: FindVariable },
@@ -62,12 +65,12 @@ async function readBaseHosts(
   if (found === null || 'problem' in found) return new Set();
   const file = await createBaseTree(found.files, 'base', sources.cwd).read(path, []);
   if (file.kind !== 'file') return new Set();
-  // A server that the base has and the change removes is read, too.
+  // Reads all servers, also one that the change removes.
   const { servers } = readMcpConfig(file.text, { file: path, names: [], findVariable });
   return new Set(servers.flatMap(({ url }) => readHost(url) ?? []));
 }
 
-/** The host and the port of a URL; null for this machine and for anything else. */
+/** Reads the host and the port of a URL; null for this machine and for anything else. */
 function readHost(text: string | null): string | null {
   const url = text === null ? null : URL.parse(text);
   return url === null || !/^https?:$/.test(url.protocol) || isLoopback(url.hostname) ? null : url.host;

@@ -8,7 +8,7 @@ import { spawnProgram } from '../../server/spawn.ts';
 import type { GitCheckout } from './ci-systems.ts';
 
 const shortTimeoutMs = 30_000;
-/** An evals file is at most 1 MiB. */
+/** Larger than any evals file, which has at most 1 MiB. */
 const maxOutputBytes = 2 * 1024 * 1024;
 
 interface GitLimits {
@@ -18,20 +18,20 @@ interface GitLimits {
   signal?: AbortSignal | undefined;
 }
 
-/** Where the repository of a directory keeps what. */
+/** The directories of a repository. */
 export interface Repository {
-  /** The directory at the top of the checkout, by the path that was asked for: links on the way to it stay. */
+  /** The top directory of the checkout. It keeps the links of the requested path. */
   top: string;
-  /** The directory that was asked for, from the top; empty for the top itself. */
+  /** The path from the top to the requested directory; empty for the top itself. */
   prefix: string;
-  /** Where git keeps what belongs to this checkout alone; `commonDirectory` has what all worktrees share. */
+  /** Git's directory of this checkout alone; `commonDirectory` has what all worktrees share. */
   directory: string;
   commonDirectory: string;
 }
 
-/** What git says is wrong. */
+/** An error that git reports. */
 export class GitError extends Error {
-  /** Null where git did not end by itself. */
+  /** Null if git did not end by itself. */
   readonly exitCode: number | null;
 
   constructor(message: string, exitCode: number | null = null) {
@@ -40,7 +40,7 @@ export class GitError extends Error {
   }
 }
 
-/** Finds the repository that a directory is in; null where there is none. Runs nothing. */
+/** Finds the repository that contains a directory; null if there is none. Runs no program. */
 export async function findRepository(cwd: string): Promise<Repository | null> {
   const start = await realpath(cwd).catch(() => cwd);
   for (let above = start; ; above = dirname(above)) {
@@ -59,7 +59,7 @@ export async function findRepository(cwd: string): Promise<Repository | null> {
   }
 }
 
-/** In a worktree and in a submodule, `.git` is a file that names the directory. */
+/** Finds git's directory. In a worktree and in a submodule, `.git` is a file that names it. */
 async function readGitDirectory(path: string): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return null;
@@ -68,14 +68,14 @@ async function readGitDirectory(path: string): Promise<string | null> {
   return named === undefined ? null : resolve(dirname(path), named);
 }
 
-/** A git directory that shows the objects and the refs of a repository, and nothing else of it. */
+/** A git directory that shows only the objects and the refs of a repository. */
 interface RepositoryView extends AsyncDisposable {
   git: string;
   cwd: string;
   env: Record<string, string>;
 }
 
-/** What could name a program of git, or change what an object is, is off, even where the configuration has nothing else in it. */
+/** Turns off every setting that could name a program or change what an object is, so that a default of git cannot turn it on. */
 const settings = `[core]
 	repositoryformatversion = 1
 	bare = false
@@ -93,10 +93,10 @@ const settings = `[core]
 `;
 
 /**
- * Lets git see a repository without its configuration, attributes, hooks, grafts, shallow file and remotes. All of these can name programs or
- * change what a commit is, and code of the change may have written them. Git gets an environment of its own.
+ * Lets git see a repository without its configuration, attributes, hooks, grafts, shallow file and remotes. All of these can name programs
+ * or change what a commit is, and code of the change may have written them. Git gets its own environment.
  *
- * @throws {GitError} where git is not installed
+ * @throws {GitError} if git is not installed
  */
 export async function openView({ directory, commonDirectory, top }: Repository): Promise<RepositoryView> {
   const git = findProgram('git');
@@ -116,7 +116,7 @@ export async function openView({ directory, commonDirectory, top }: Repository):
     for (const [index, name] of kept.entries()) if (there[index] === true) await show(name);
     const own = await readTextFile(join(commonDirectory, 'config')).catch(() => '');
     const formats = [
-      // How ids are made and where refs are. A lie about either leaves git with nothing to read.
+      // The hash of ids and the format of refs. If the configuration gives a wrong one, git finds nothing to read.
       ...(/^\s*objectformat\s*=\s*"?sha256/im.test(own) ? ['\tobjectFormat = sha256\n'] : []),
       ...(there.at(-1) === true ? ['\trefStorage = reftable\n'] : []),
     ];
@@ -161,10 +161,10 @@ function createEnvironment({
 }
 
 /**
- * Runs git in a directory and returns what it prints. Git reads no configuration there: see `openView`. It checks no object by its id; what
- * a verdict depends on is read through `git-objects.ts`.
+ * Runs git in a directory and returns what it prints. Git reads no configuration there: see `openView`. It does not check objects by their
+ * ids; everything that a verdict depends on is read through `git-objects.ts`.
  *
- * @throws {GitError} with what git says is wrong
+ * @throws {GitError} with git's message
  */
 export async function runGit(
   args: readonly string[],
@@ -204,12 +204,12 @@ export async function runGit(
 
 const maxErrorLength = 4096;
 
-/** What git says is wrong, or why it could not be run; empty where it only answers with no. */
+/** Describes git's error, or why git could not be run; empty if git only answers no. */
 export function describeGitError(error: unknown): string {
   return error instanceof GitError ? error.message : describeError(error);
 }
 
-/** Asks git what is checked out. Knows nothing where there is no git, or no repository. */
+/** Asks git for the state of the checkout. All values are null without git or without a repository. */
 export async function probeGit(cwd: string): Promise<GitCheckout> {
   const ask = async (...args: string[]) => (await runGit(args, cwd)).trim() || null;
   const unknown = () => null;
@@ -217,7 +217,7 @@ export async function probeGit(cwd: string): Promise<GitCheckout> {
   try {
     branch = await ask('symbolic-ref', '--quiet', '--short', 'HEAD');
   } catch (error) {
-    // The same would come of the other questions, and each is a process.
+    // The other questions would fail in the same way, and each starts a process.
     if (!isDetached(error)) return { branch: null, commit: null, defaultBranch: null };
     branch = null;
   }
@@ -228,7 +228,7 @@ export async function probeGit(cwd: string): Promise<GitCheckout> {
   return { branch, commit, defaultBranch: remoteHead?.replace(/^refs\/remotes\/origin\//, '') ?? null };
 }
 
-/** git-symbolic-ref(1) exits with 1 where HEAD names a commit, and with 128 where there is no repository. */
+/** git-symbolic-ref(1) exits with 1 if HEAD names a commit, and with 128 if there is no repository. */
 function isDetached(error: unknown): boolean {
   return error instanceof GitError && error.exitCode === 1;
 }

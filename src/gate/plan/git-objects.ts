@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Repository, GitError, openView } from './git-checkout.ts';
 import { spawnProgram } from '../../server/spawn.ts';
 
-/** Why an object cannot be used. */
+/** The reason why an object cannot be used. */
 export class UnreadableObjectError extends GitError {
   readonly kind: 'missing' | 'forged' | 'too-large';
 
@@ -18,27 +18,27 @@ type Sink = (part: Buffer) => void | Promise<void>;
 
 type ObjectType = 'commit' | 'tree' | 'blob';
 
-/** Objects of a repository, each checked by its id: git itself gives out a file of its store without that. */
+/** Reads objects of a repository, and checks each by its id: git itself returns a file of its store unchecked. */
 export interface ObjectReader extends AsyncDisposable {
-  /** @throws {GitError} where it is not there, is another one, or is larger than `maxBytes` */
+  /** @throws {GitError} if the object is missing, does not match its id or type, or is larger than `maxBytes` */
   read(id: string, type: ObjectType, maxBytes?: number): Promise<Buffer>;
   /**
-   * Reads an object of any size. What the sink was given is wrong where this throws.
+   * Reads an object of any size. If this throws, discard what the sink got.
    *
    * @throws {GitError} as `read`
    */
   copy(id: string, type: ObjectType, sink: Sink): Promise<void>;
 }
 
-/** A commit or a directory with many files is smaller. */
+/** Larger than a commit or a directory with many files. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 const commitTimeoutMs = 10 * 60_000;
 
 /**
- * Opens the objects of a repository. One call at a time.
+ * Opens the objects of a repository. Takes one call at a time.
  *
- * @throws {GitError} where git is not installed
+ * @throws {GitError} if git is not installed
  */
 export async function openObjects(
   repository: Repository,
@@ -61,7 +61,7 @@ export async function openObjects(
   stderr.setEncoding('utf8').on('data', (chunk: string) => (problem = (problem + chunk).slice(0, 2000)));
   child.on('error', (error) => (problem = error.message));
   const closed = new Promise<void>((resolve) => void child.once('close', () => resolve()));
-  // A git that has ended closes its pipes, which the reader of its answers notices.
+  // Ignores errors of the pipes: if git has ended, `more` notices the end of its output.
   for (const stream of [stdin, stdout]) stream.on('error', () => {});
   const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
@@ -137,7 +137,7 @@ export interface TreeEntry {
 
 export const directoryMode = '040000';
 
-/** Lists all that a commit holds, each directory before what is in it. */
+/** Lists all that a commit holds, each directory before its content. */
 export async function* walkTree(objects: ObjectReader, commit: string): AsyncGenerator<TreeEntry> {
   const { tree } = await readCommit(objects, commit);
   const open: Array<Pick<TreeEntry, 'path' | 'id'>> = [{ path: '', id: tree }];
@@ -152,7 +152,7 @@ export async function* walkTree(objects: ObjectReader, commit: string): AsyncGen
   }
 }
 
-/** Each entry is its mode, a space, its name, a zero byte and the bytes of its id. */
+/** Parses a tree. Each entry is its mode, a space, its name, a zero byte and the bytes of its id. */
 function parseTree(content: Buffer, idBytes: number): Array<{ name: string; mode: string; id: string }> {
   const entries: Array<{ name: string; mode: string; id: string }> = [];
   for (let start = 0; start < content.length;) {
@@ -173,7 +173,7 @@ function parseTree(content: Buffer, idBytes: number): Array<{ name: string; mode
 interface Commit {
   tree: string;
   parents: string[];
-  /** When it was committed, in seconds. */
+  /** The time of the commit, in seconds. */
   time: number;
 }
 
@@ -190,20 +190,20 @@ async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
 
 const [ofOne, ofOther, isOld] = [1, 2, 4];
 
-/** A shallow checkout ends somewhere above what is asked for. */
+/** Ignores a missing commit: a shallow checkout may end above the common commit. */
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof UnreadableObjectError && error.kind === 'missing')) throw error;
 }
 
 /**
- * Finds the newest commit that two commits have in common, as git-merge-base(1) does; null if there is none. Commits are read by
- * their ids: neither a graft nor a shallow file changes their parents.
+ * Finds the newest commit that two commits have in common, as git-merge-base(1) does; null if there is none. Reads commits by their ids, so
+ * that neither a graft nor a shallow file changes their parents.
  *
- * @throws {GitError} where a commit on the way is not here
+ * @throws {GitError} if a commit on the way is missing here
  */
 export async function findMergeBase(objects: ObjectReader, one: string, other: string): Promise<string | null> {
   const flags = new Map<string, number>();
-  /** The oldest one first. */
+  /** Sorted by time, the oldest commit first. */
   const queue: Array<Commit & { id: string }> = [];
   const found: Array<Commit & { id: string }> = [];
   const add = async (id: string, more: number) => {
@@ -222,10 +222,10 @@ export async function findMergeBase(objects: ObjectReader, one: string, other: s
     if (commit === undefined) break;
     let own = flags.get(commit.id) ?? 0;
     if ((own & (ofOne | ofOther)) === (ofOne | ofOther)) {
-      // One of the two that the other one comes from is all that they have in common.
+      // If one of the two commits descends from the other, the older one is their newest common commit.
       if (commit.id === one || commit.id === other) return commit.id;
       if ((own & isOld) === 0) found.push(commit);
-      // What is above it is common, too, and no newer.
+      // Its ancestors are common, too, and not newer.
       own |= isOld;
     }
     for (const parent of commit.parents) {

@@ -10,7 +10,7 @@ import { listSnapshots } from '../../suite/load-snapshots.ts';
 import { findCasesWithoutModel } from '../../suite/model-settings.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
-/** Runs no more iterations of a case than the service takes, and says so. */
+/** Lowers the iterations of each case to the service's maximum, and notes it. */
 export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: string[]): Suite {
   const most = limits.iterationsPerCase;
   const above = suite.cases.filter(({ runs }) => runs > most);
@@ -22,7 +22,7 @@ export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: s
   return { ...suite, cases: suite.cases.map((item) => ({ ...item, runs: Math.min(item.runs, most) })) };
 }
 
-/** Finds what a hosted service would refuse, or take for something else. */
+/** Finds what a hosted service would refuse or misunderstand. */
 export function findHostedIssues(suite: Suite, profile: ServiceProfile): ConfigurationIssue[] {
   return [
     ...findTooManyCases(suite, profile),
@@ -43,7 +43,7 @@ function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): Confi
   return [{ file: suite.location.file, line: suite.location.line, code: 'too-many-cases', message }];
 }
 
-/** Steps that the API does not have, and lists of steps that it has no field for. */
+/** Finds steps that the API does not have, and lists of steps that it has no field for. */
 function findOwnSteps({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   const own = cases.flatMap(({ setup, steps, teardown }) => [
     ...setup.map(({ location }) => ({ location, what: 'setup' })),
@@ -58,7 +58,7 @@ function findOwnSteps({ cases }: Suite, { name }: ServiceProfile): Configuration
   }));
 }
 
-/** A setting without a field in the API would be ignored, and the case judged as another one. */
+/** Finds settings without a field in the API. A service would ignore them and judge a different case. */
 function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   const settings = [
     ...cases
@@ -74,7 +74,7 @@ function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): Configurat
   }));
 }
 
-/** Only the service in this process fills in values. */
+/** Finds placeholders, which only the embedded service fills in. */
 function findPlaceholders({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   return cases.flatMap(({ placeholders }): ConfigurationIssue[] => {
     if (placeholders === null || placeholders.first === null) return [];
@@ -84,7 +84,7 @@ function findPlaceholders({ cases }: Suite, { name }: ServiceProfile): Configura
   });
 }
 
-/** Only the service in this process asks judges. */
+/** Finds gating judges, which only the embedded service asks. */
 function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   const gating = cases.flatMap(({ judges }) => judges.filter(({ judge }) => !isAdvisory(judge)));
   const distinct = new Map(gating.map((judge) => [`${judge.location.line}:${judge.location.column}`, judge]));
@@ -95,7 +95,7 @@ function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): Configura
   }));
 }
 
-/** Only the service in this process has the files. */
+/** Finds snapshots, since only the embedded service has their files. */
 function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   return listSnapshots(suite).map(({ location }) => ({
     ...location,
@@ -104,7 +104,7 @@ function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIss
   }));
 }
 
-/** A service identifies a case by its title and steps. Two cases that differ only in something else would become one. */
+/** Finds cases with the same title and steps, by which a service identifies a case. Two cases that differ only in something else would become one. */
 function findNamesakes(suite: Suite, { name, dialect }: ServiceProfile): ConfigurationIssue[] {
   const seen = new Map<string, SuiteCase>();
   return suite.cases.flatMap((item) => {
@@ -118,7 +118,7 @@ function findNamesakes(suite: Suite, { name, dialect }: ServiceProfile): Configu
   });
 }
 
-/** Says before the run what is going to be inconclusive with a service. */
+/** Lists what will be inconclusive with a service, before the run. */
 export function listHostedNotes(suite: Suite, profile: ServiceProfile): string[] {
   return [...noteConcurrency(suite, profile), ...noteToolResults(suite, profile), ...noteUntraced(suite, profile)];
 }

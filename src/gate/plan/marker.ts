@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Repository } from '../../github/repository.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 
-/** Which run of a workflow it is, in an order that re-runs do not change. */
+/** Identifies a run of a workflow, in an order that re-runs do not change. */
 export interface RunStamp {
   id: string;
   /** Counts the runs of the workflow. */
@@ -11,22 +11,22 @@ export interface RunStamp {
   attempt: number;
 }
 
-/** What a comment or an issue says of itself where no reader sees it. */
+/** The data that a comment or an issue holds about itself, hidden from readers. */
 export interface Marker {
-  /** Equal for those that stand for the same thing, such as a job. */
+  /** Equal for texts about the same thing, such as a job. */
   key: string;
   run: RunStamp;
   outcome: VerdictOutcome;
 }
 
-/** Makes a key of what distinguishes one thing from every other one of the repository. */
+/** Makes a key from the parts that distinguish one thing from every other one of the repository. */
 export function buildKey(parts: ReadonlyArray<string | null>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
 /**
- * Renders the first line of a text, which GitHub does not show. Holds no foreign text. `location` is where the text stands, by
- * `nameComments` or `nameIssues`: a marker that is copied elsewhere is none.
+ * Renders the first line of a text, which GitHub does not show. It holds no foreign text. `location` names where the text is, by
+ * `nameComments` or `nameIssues`: a marker that is copied elsewhere is invalid.
  */
 export function renderMarker(marker: Marker, location: string): string {
   const { key, run, outcome } = marker;
@@ -34,19 +34,19 @@ export function renderMarker(marker: Marker, location: string): string {
   return `<!-- mcp-eval-ci key=${key} run=${run.id} number=${run.number} attempt=${run.attempt} verdict=${outcome} digest=${digest} -->`;
 }
 
-/** Where the comments of a pull request stand. */
+/** Names the location of the comments of a pull request. */
 export function nameComments({ owner, repo }: Repository, pullNumber: number): string {
   return `${owner}/${repo}#${pullNumber}`;
 }
 
-/** Where the issues of a repository stand. */
+/** Names the location of the issues of a repository. */
 export function nameIssues({ owner, repo }: Repository): string {
   return `${owner}/${repo} issues`;
 }
 
 /**
- * Binds a marker to its location. It is no signature: jobs share no secret that a later one could verify, since the token of each is another
- * one. Who wrote a text is for GitHub to say, and so is which run is newer.
+ * Binds a marker to its location. It is no signature: jobs share no secret that a later job could verify, since each has its own token.
+ * GitHub says who wrote a text and which run is newer.
  */
 function digestMarker({ key, run, outcome }: Marker, location: string): string {
   const parts = [location.toLowerCase(), key, run.id, run.number, run.attempt, outcome];
@@ -56,7 +56,7 @@ function digestMarker({ key, run, outcome }: Marker, location: string): string {
 const marker =
   /^<!-- mcp-eval-ci key=([0-9a-f]{16}) run=(\d{1,20}) number=(\d{1,15}) attempt=(\d{1,6}) verdict=(passed|failed|inconclusive) digest=([0-9a-f]{32}) -->/;
 
-/** Reads a marker at the very beginning of a text; null where there is none of this location. Anywhere else it is a quotation. */
+/** Reads a marker at the very beginning of a text; null if there is none of this location. Anywhere else it is a quotation. */
 export function parseMarker(body: string, location: string): Marker | null {
   const [, key, id, number, attempt, verdict, digest] = marker.exec(body) ?? [];
   if (key === undefined || id === undefined) return null;
@@ -65,7 +65,7 @@ export function parseMarker(body: string, location: string): Marker | null {
   return digestMarker(found, location) === digest ? found : null;
 }
 
-/** Whether a run was started after another one of the same workflow. Run again, an old one stays older than a newer one. */
+/** Checks if a run was started after another one of the same workflow. A re-run of an old run stays older than a newer run. */
 export function isNewerRun(one: RunStamp, other: RunStamp): boolean {
   return one.number === other.number ? one.attempt > other.attempt : one.number > other.number;
 }

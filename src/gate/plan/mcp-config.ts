@@ -9,7 +9,7 @@ import { type DocumentPath, parseSource, type SourceDocument } from '../../suite
 
 const texts = z.record(z.string(), z.string());
 
-/** Clients keep settings of their own next to these keys. */
+/** Ignores other keys: clients keep their own settings next to these. */
 const entrySchema = z.object({
   type: z.enum(['stdio', 'http', 'streamable-http', 'sse']).optional(),
   command: z.string().optional(),
@@ -21,39 +21,39 @@ const entrySchema = z.object({
 });
 type Entry = z.infer<typeof entrySchema>;
 
-/** The second one is VS Code's. */
+/** VS Code uses `servers`. */
 const rootKeys = ['mcpServers', 'servers'] as const;
 
-/** A server of the file, its variables filled in. */
+/** A server of the file, with its variables filled in. */
 export interface McpConfigServer {
   name: string;
-  /** Splits into the words of the file; null for a server that runs elsewhere. */
+  /** A command that `splitCommand` splits into the words of the file; null for a server that runs elsewhere. */
   command: string | null;
   url: string | null;
-  /** Whether the file says that it speaks HTTP+SSE. */
+  /** True if the file says that it speaks HTTP+SSE. */
   isSse: boolean;
   /** Relative to the directory of the file; null for that directory. */
   cwd: string | null;
   environment: ReadonlyMap<string, string>;
   headers: ReadonlyMap<string, string>;
-  /** The variables in its URL and headers: the server gets them, wherever it runs. */
+  /** The variables in its URL and headers. They are sent to the server, wherever it runs. */
   sentVariables: ReadonlySet<string>;
 }
 
 export interface McpConfigReading {
-  /** Empty where there are findings. */
+  /** Empty if there are findings. */
   servers: McpConfigServer[];
   findings: readonly ConfigurationIssue[];
   /** One sentence each. */
   warnings: string[];
 }
 
-/** What a variable holds: `withheld` where the job has it and does not pass it on; undefined where it is not set. */
+/** Finds the value of a variable: `withheld` if the job has it and does not pass it on; undefined if it is not set. */
 export type FindVariable = (name: string) => { value: string } | 'withheld' | undefined;
 
 /**
- * Reads the file in which clients of MCP list their servers, and reports all that is wrong with it at once. Of the servers in `names`
- * all are returned, in the order of the file; without names all of the file. Never throws, whatever the text.
+ * Reads the file in which clients of MCP list their servers, and reports everything that is wrong with it at once. Returns the servers in
+ * `names`, in the order of the file; without names, all servers of the file. Never throws, whatever the text.
  */
 export function readMcpConfig(
   text: string,
@@ -91,7 +91,7 @@ export function readMcpConfig(
   return { servers: wrong.length > 0 ? [] : readings.map(({ server }) => server), findings: wrong, warnings };
 }
 
-/** One mistake in the form of a file is enough: those after it follow from it. */
+/** Reports only the first finding if the file is no valid JSON, since the others follow from it. */
 function explainUnreadable([first, ...others]: readonly ConfigurationIssue[]): ConfigurationIssue[] {
   if (first?.code === 'empty-file') {
     return [{ ...first, message: 'The file is empty; write `mcpServers` and the servers below it' }, ...others];
@@ -148,13 +148,13 @@ function readEntry(name: string, entry: Entry, source: EntrySource) {
     if (problem !== null) report(['headers', header], 'bad-header', `\`headers\` ${problem}`);
   }
   if (server.url !== null && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? '') && findings.length === 0) {
-    // The URL may hold a key, so that it is not quoted.
+    // Does not quote the URL, which may hold a key.
     report(['url'], 'bad-url', '`url` is not an http or https URL; write one such as http://127.0.0.1:3000/mcp');
   }
   return { server, findings, warnings };
 }
 
-/** What of an entry cannot be meant together, and where. */
+/** Finds keys of an entry that contradict each other, each with its path. */
 function findContradictions(name: string, entry: Entry): Array<[at: DocumentPath, message: string]> {
   const { type, command, args, env, cwd, url, headers } = entry;
   if (command === undefined && url === undefined) {
@@ -193,7 +193,7 @@ function describePlace(document: SourceDocument, path: DocumentPath): string {
   return `${file}:${line}:${column}`;
 }
 
-/** Fills in `${NAME}` and `${NAME:-default}`, and `${env:NAME}` as VS Code writes it. A default also stands for an empty variable. */
+/** Fills in `${NAME}`, `${NAME:-default}`, and VS Code's `${env:NAME}`. A default also replaces an empty variable. */
 function fillVariables(
   text: string,
   {

@@ -7,25 +7,25 @@ import type { GateOptions } from '../options/schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where traces are sent, as OpenTelemetry's variables say it. */
+/** The receiver of the traces, as OpenTelemetry's variables name it. */
 interface OtelTarget {
   endpoint: string;
   /** The variable that names it. */
   variable: string;
-  /** Whether it is the whole URL; else `/v1/traces` belongs behind it. */
+  /** True if `endpoint` is the whole URL; else `/v1/traces` is added to it. */
   isWhole: boolean;
   headers: ReadonlyMap<string, Secret>;
 }
 
-/** From the strongest to the weakest. "Endpoint URLs for OTLP/HTTP", OpenTelemetry Protocol Exporter. */
+/** The variables in order of precedence, the strongest first. "Endpoint URLs for OTLP/HTTP", OpenTelemetry Protocol Exporter. */
 const endpointVariables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const protocolVariables = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'] as const;
-/** From the weakest to the strongest: a header of the second replaces one of the first. */
+/** The weakest first: a header of the second variable replaces one of the first. */
 const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'] as const;
 
 /**
- * Reads where traces are sent. Null where the variables name no endpoint or turn traces off. Why the gate cannot send them is a note, since
- * the variables may be meant for another program of the job; a header that cannot be read is an issue.
+ * Reads where traces are sent; null if the variables name no endpoint or turn traces off. If the gate cannot send them, a note says why,
+ * since the variables may be meant for another program of the job. A header that cannot be read is an issue.
  */
 export function readOtelTarget(
   environment: Environment,
@@ -54,7 +54,7 @@ function readHeaders(environment: Environment, issues: ConfigurationIssue[]): Ma
   const headers = new Map<string, Secret>();
   for (const variable of headerVariables) {
     for (const [index, { name, value }] of listPairs(read(environment, variable)).entries()) {
-      // Never quotes the entry, which may be nothing but the secret.
+      // Never quotes the entry, which may consist of the secret alone.
       if (value !== null && /^[\w!#$%&'*+.^`|~-]+$/.test(name)) headers.set(name.toLowerCase(), new Secret(value));
       else {
         const message = `entry ${index + 1} is not name=value with a percent-encoded value`;
@@ -65,7 +65,7 @@ function readHeaders(environment: Environment, issues: ConfigurationIssue[]): Ma
   return headers;
 }
 
-/** Lists every value that the header variables hold, encoded and decoded, whether or not they can be read. */
+/** Lists every value in the header variables, encoded and decoded, whether or not it can be read. */
 export function listOtelSecrets(environment: Environment): string[] {
   return headerVariables.flatMap((variable) =>
     listPairs(read(environment, variable)).flatMap(({ raw, value }) => [raw, ...(value === null ? [] : [value])]),
@@ -73,8 +73,8 @@ export function listOtelSecrets(environment: Environment): string[] {
 }
 
 /**
- * Reads what describes the traced program: OTEL_RESOURCE_ATTRIBUTES, and OTEL_SERVICE_NAME before it. A list with an entry that cannot be
- * read is left out as a whole, which is a note. OpenTelemetry, "Specifying resource information via an environment variable".
+ * Reads what describes the traced program: OTEL_RESOURCE_ATTRIBUTES, and OTEL_SERVICE_NAME, which has precedence. A list with an unreadable
+ * entry is ignored as a whole and noted. OpenTelemetry, "Specifying resource information via an environment variable".
  */
 export function readOtelResource(environment: Environment, notes: string[]): Record<string, string> {
   const attributes: Record<string, string> = {};
@@ -90,7 +90,7 @@ export function readOtelResource(environment: Environment, notes: string[]): Rec
   return service === '' ? attributes : { ...attributes, 'service.name': service };
 }
 
-/** Reads `a=b,c=d` with percent-encoded values; the value is null where it cannot be decoded or there is none. */
+/** Reads `a=b,c=d` with percent-encoded values; a value is null if it cannot be decoded or is missing. */
 function listPairs(text: string): Array<{ name: string; raw: string; value: string | null }> {
   return text
     .split(',')
@@ -112,7 +112,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** An empty variable counts as one that is not set. */
+/** Reads a variable. An empty one counts as not set. */
 function read(environment: Environment, name: string): string {
   return environment[name]?.trim() ?? '';
 }
@@ -122,7 +122,7 @@ export interface PlannedCollector extends CollectorAddress {
   secrets: readonly Secret[];
 }
 
-/** Settles where the traces are sent; null for nowhere. What is wrong goes to `issues`. */
+/** Plans where the traces are sent; null for nowhere. Adds problems to `issues`. */
 export function planCollector(
   environment: Readonly<Record<string, string | undefined>>,
   { notes, issues }: { notes: string[]; issues: ConfigurationIssue[] },
@@ -141,14 +141,14 @@ export function planCollector(
   }
 }
 
-/** What is traced, and where the traces go; the resource is null where there are none. */
+/** Plans the traces and their receiver; the resource is null if there are no traces. */
 export function planTraces(
   { merge, reportFormats }: Pick<GateOptions, 'merge' | 'reportFormats'>,
   { environment, notes }: { environment: Environment; notes: string[] },
   issues: ConfigurationIssue[],
 ): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
   const isWritten = reportFormats.includes('otlp');
-  // Where reports are joined nothing runs.
+  // A gate that merges reports runs nothing to trace.
   if (merge.length > 0) return { collector: null, resource: null };
   const collector = planCollector(environment, { notes, issues });
   return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };

@@ -9,7 +9,7 @@ import { planProxies } from './plan-service.ts';
 
 type GivenAccess = Pick<GateOptions, 'serverHeaders' | 'serverOauth' | 'serverOauthSecret' | 'oauthTokenOrigin'>;
 
-/** Settles what requests to the server carry; null where they carry nothing. What is wrong goes to `issues`. */
+/** Plans the credentials for requests to the server; null if they need none. Adds problems to `issues`. */
 export function planAccess(
   { serverHeaders: headers, serverOauth, serverOauthSecret, oauthTokenOrigin }: GivenAccess,
   environment: Readonly<Record<string, string | undefined>>,
@@ -23,7 +23,7 @@ export function planAccess(
   return { headers, oauth, proxy: oauth === null ? undefined : planProxies(environment, issues) };
 }
 
-/** Lists what no output may show: whole values, and what follows the scheme of `Authorization`. */
+/** Lists what no output may show: whole values, and the credentials after the scheme of `Authorization`. */
 export function listAccessSecrets({
   serverHeaders,
   serverOauthSecret,
@@ -35,7 +35,7 @@ export function listAccessSecrets({
   return serverOauthSecret === null ? values : [...values, serverOauthSecret, new Secret(readLines(serverOauthSecret))];
 }
 
-/** What of a header's value is secret by itself: credentials after a scheme, the password in them, and values of cookies. */
+/** Lists the parts of a header's value that are secret by themselves: credentials after a scheme, the password in them, and values of cookies. */
 export function listCredentials(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^([\w-]+) +(\S.*)$/.exec(value) ?? [];
   const login = /^basic$/i.test(scheme) ? Buffer.from(credentials, 'base64').toString() : '';
@@ -59,7 +59,7 @@ function planOAuth(
   return { clientId, issuer, scope, credential: readPrivateKey(secret, issues) ?? secret };
 }
 
-/** Null where the secret is no key in PEM. */
+/** Null if the secret is no key in PEM. */
 function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject | null {
   const text = readLines(secret);
   if (!text.startsWith('-----BEGIN')) return null;
@@ -67,7 +67,7 @@ function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject
     const key = createPrivateKey(text);
     if (['rsa', 'ec', 'ed25519'].includes(key.asymmetricKeyType ?? '')) return key;
   } catch {
-    // What the parser says may quote the key.
+    // The parser's message may quote the key.
   }
   const message =
     'starts as a private key in PEM does and cannot be read as one; give an RSA, EC or Ed25519 key without a passphrase';
@@ -75,7 +75,7 @@ function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject
   return null;
 }
 
-/** Variables of an environment often hold the line breaks of a key as two characters. */
+/** Restores line breaks: variables often hold those of a key as the two characters `\n`. */
 function readLines(secret: Secret): string {
   return secret
     .reveal()

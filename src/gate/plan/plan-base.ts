@@ -12,65 +12,68 @@ import { describeGitError, findRepository } from './git-checkout.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
-/** The commit of the base, and where its files are going to be written. */
+/** The commit of the base, and the directory that its files are written to. */
 export interface PlannedCheckout {
   commit: string;
   /** The directory at the top of the checkout of the change. */
   repository: string;
-  /** The files of the base: a directory of its own, which does not exist yet. */
+  /** The directory for the files of the base; it does not exist yet. */
   directory: string;
-  /** The working directory of the gate, in that directory. */
+  /** The gate's working directory within `directory`. */
   cwd: string;
 }
 
-/** The side that the change is compared with in the same job. */
+/** The base that the gate runs in the same job to compare the change with it. */
 export interface PlannedBase {
-  /** Its servers, in the order of those of the change. What is to be done before they can start stands in `checkout` and `setup`. */
+  /** Its servers, in the order of those of the change. `checkout` and `setup` hold what must be done before they can start. */
   servers: PlannedServer[];
-  /** What messages and reports call it. */
+  /** The name of the base in messages and reports. */
   label: string;
-  /** Null where it is known only by how its server starts. */
+  /** Null if only the command or URL of its server is known. */
   checkout: PlannedCheckout | null;
   /** Commands to run in the checkout, each without a shell. */
   setup: readonly string[];
-  /** Absolute; null where nothing is kept. */
+  /** Absolute; null if no results are kept. */
   cachePath: string | null;
-  /** Names all that decides what the base does, in addition to its commit. */
+  /** Identifies everything that decides the base's results, in addition to its commit. */
   cacheKey: string;
-  /** Signs what is kept; null where nothing does. */
+  /** Signs the kept results; null if they are not signed. */
   cacheSecret: Secret | null;
-  /** What no output may show. */
+  /** The values that no output may show. */
   secrets: readonly Secret[];
-  /** Of the evals files. */
+  /** The patterns of the evals files. */
   patterns: readonly string[];
-  /** How many cases are compared, those of other shards included. */
+  /** The number of cases that are compared, including those of other shards. */
   cases: number;
   /** Decides the order of the sides in each round. */
   seed: number;
-  /** Why there is nothing to compare with; null where there is. */
+  /** The reason why there is nothing to compare with; null if there is a base. */
   problem: string | null;
 }
 
-/** How the directory with the files of the base begins; the id of the gate's process follows, by which a later gate knows what is left. */
+/**
+ * The start of the name of the directory with the base's files. The id of the gate's process follows, so that a later gate can recognize a
+ * directory that was left behind.
+ */
 export const baseTreePrefix = 'mcp-eval-ci-base-';
 
 interface BaseContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   ci: CiJob;
-  /** Those of the change. */
+  /** The servers of the change. */
   servers: readonly PlannedServer[];
   variables: ReadonlyMap<string, PlannedServer['secrets'][number]>;
-  /** Those of all shards. */
+  /** The suites of all shards. */
   suites: readonly PlannedSuite[];
   shard: ShardReport | null;
-  /** Takes why nothing is compared. */
+  /** Collects the reasons why nothing is compared. */
   remarks: string[];
 }
 
 /**
- * Settles the base that runs in the same job, of which the options say something; null where there is nothing to compare with. A base that git cannot find is no issue: it leaves the comparison
- * out. What is wrong with the options goes to `issues`.
+ * Plans the base that runs in the same job; null if there is nothing to compare with. A base that git cannot find is no issue: the gate
+ * skips the comparison. Adds problems with the options to `issues`.
  */
 export async function planBase(
   options: GateOptions,
@@ -118,7 +121,10 @@ export async function planBase(
   return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
 }
 
-/** Null where nothing is kept. What a pull request can write to, it could have the gate take for results of the base. */
+/**
+ * Plans the path of the kept results of the base; null if none are kept. A pull request could forge results of the base in any file that it
+ * can write, unless they are signed.
+ */
 function planCache({ base, baseCacheKey }: GateOptions, { ci, cwd, remarks }: BaseContext): string | null {
   if (base?.cachePath == null) return null;
   if (ci.system !== null && ci.base !== null && baseCacheKey === null) {
@@ -130,13 +136,13 @@ function planCache({ base, baseCacheKey }: GateOptions, { ci, cwd, remarks }: Ba
   return resolve(cwd, base.cachePath);
 }
 
-/** Shards of one commit have one seed, as if one gate had run them. */
+/** Draws the seed of the order. Shards of one commit have the same seed, as if one gate had run them. */
 function drawSeed({ shard, ci }: Pick<BaseContext, 'shard' | 'ci'>): number {
   if (shard === null) return randomInt(2 ** 32);
   return createHash('sha256').update(`${shard.digest} ${ci.commit}`).digest().readUInt32BE();
 }
 
-/** The base's server where options of its own describe it. All else is as the server of the change has it. */
+/** Plans the base's server from its own options. Everything else is as for the server of the change. */
 async function planOwnServer(
   options: GateOptions,
   cwd: string | null,
@@ -156,7 +162,7 @@ async function planOwnServer(
   return server === null ? [] : [server];
 }
 
-/** Options of the same meaning have names of their own for the base. */
+/** Renames the options of an issue: the base has its own names for options with the same meaning. */
 function renameIssue(issue: ConfigurationIssue): ConfigurationIssue {
   const names: Readonly<Record<string, string>> = {
     'server-command': 'base-server-command',
@@ -167,7 +173,7 @@ function renameIssue(issue: ConfigurationIssue): ConfigurationIssue {
   return input === undefined ? issue : { ...issue, input: names[input] ?? input };
 }
 
-/** The same server, started in the checkout of the base. */
+/** Moves a server into the checkout of the base. */
 function moveServer(
   server: PlannedServer,
   { repository, directory }: PlannedCheckout,
@@ -186,14 +192,14 @@ function moveServer(
   return { ...server, cwd: inside.split(sep)[0] === '..' ? server.cwd : join(directory, inside) };
 }
 
-/** Null where nothing is asked to be merged. */
+/** Finds the merge base; null without a pull or merge request. */
 async function findMergeBase({
   ci,
   cwd,
 }: Pick<BaseContext, 'ci' | 'cwd'>): Promise<
   { commit: string; repository: string; name: string } | { problem: string } | null
 > {
-  // On a developer's machine, what is not merged yet is compared with the default branch.
+  // On a developer's machine, unmerged work is compared with the default branch.
   const own = ci.system === null && ci.defaultBranch !== null ? ci.defaultBranch : null;
   const base = ci.base ?? (own === null ? null : { branch: own, revisions: [`refs/remotes/origin/${own}`] });
   if (base === null) return null;

@@ -9,22 +9,22 @@ import type { CommentMode } from '../options/report-to.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 
-/** What the gate posts on GitHub in addition to the job itself, and with which token. */
+/** The posts of the gate on GitHub in addition to the job's own results, and the access for them. */
 export interface PlannedGitHub extends GitHubAccess {
-  /** Null for none. */
+  /** Null for no comment. */
   comment: { mode: CommentMode; pullNumber: number } | null;
   hasCheckRun: boolean;
   /** Distinguishes the issues of these suites from those of other jobs and branches; null for none. */
   issueParts: ReadonlyArray<string | null> | null;
-  /** Distinguishes this job from every other one of the repository, whichever run it is in. */
+  /** Distinguishes this job from every other one of the repository, in every run. */
   key: string;
-  /** The workflow's file; null where it is not known. */
+  /** The path of the workflow's file; null if it is not known. */
   workflow: string | null;
   run: RunStamp;
   page: PageLinks;
 }
 
-/** How GitHub's API is reached. */
+/** The access to GitHub's API. */
 export interface GitHubAccess {
   apiUrl: string;
   token: Secret;
@@ -37,7 +37,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const payloadSchema = z.object({
   pull_request: z.object({ number: z.number() }).optional().catch(undefined),
-  // Of an `issue_comment` on a pull request.
+  // Present in the event of an `issue_comment` on a pull request.
   issue: z
     .object({ number: z.number(), pull_request: z.object({}) })
     .optional()
@@ -61,8 +61,8 @@ const payloadSchema = z.object({
 export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['workflow_run']>;
 
 /**
- * Settles what to post and where; null if there is nothing to post. An obstacle to something that was requested becomes a
- * note: it never decides a verdict.
+ * Plans what to post and where; null if there is nothing to post. If something requested cannot be posted, a note says why: it never decides
+ * a verdict.
  */
 export async function planGitHub(
   options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'commentId' | 'shard'>,
@@ -73,7 +73,7 @@ export async function planGitHub(
   const { comment: mode, checkRun: hasCheckRun, issue } = options.reportTo;
   const pullNumber = await findPullNumber(environment);
   const comment = mode === null || pullNumber === null ? null : { mode, pullNumber };
-  // The author of a failing pull request reads its comment, not an issue.
+  // The author of a failing pull request reads the comment, so it needs no issue.
   const hasIssues = issue && pullNumber === null;
   if (comment === null && !hasCheckRun && !hasIssues) return null;
   try {
@@ -90,9 +90,9 @@ export async function planGitHub(
 }
 
 /**
- * Reads how GitHub is reached.
+ * Reads the access to GitHub.
  *
- * @throws {ConfigurationError} where there is no token, no repository, or a proxy that cannot be used
+ * @throws {ConfigurationError} if there is no token, no repository, or a proxy that cannot be used
  */
 export function readGitHubAccess(token: Secret | null, environment: Environment): GitHubAccess {
   const repository = parseRepository(environment['GITHUB_REPOSITORY'] ?? '');
@@ -116,12 +116,12 @@ async function findPullNumber(environment: Environment): Promise<number | null> 
   return pull?.number ?? issue?.number ?? (queued === undefined ? null : Number(queued));
 }
 
-/** Reads the run whose end started the workflow; null where something else did. */
+/** Reads the run that started the workflow when it ended; null if something else started it. */
 export async function readWorkflowRun(environment: Environment): Promise<WorkflowRunPayload | null> {
   return (await readPayload(environment)).workflow_run ?? null;
 }
 
-/** An event that cannot be read names nothing. */
+/** Reads the event's payload; empty if it cannot be read. */
 async function readPayload(environment: Environment): Promise<z.output<typeof payloadSchema>> {
   try {
     return payloadSchema.parse(JSON.parse(await readTextFile(environment['GITHUB_EVENT_PATH'] ?? '')));
@@ -130,7 +130,7 @@ async function readPayload(environment: Environment): Promise<z.output<typeof pa
   }
 }
 
-/** Reads which run this is, and where its pages are. */
+/** Reads the number of this run, and the addresses of its pages. */
 export function readRun(
   environment: Environment,
   { cwd, jobSlot }: { cwd: string; jobSlot: string | null },
@@ -155,7 +155,7 @@ export function readRun(
   };
 }
 
-/** Where the working directory is in the repository, as it is checked out; null where it is outside of it. */
+/** Finds the path of the working directory in the checked-out repository; null if it is outside of it. */
 export function locateDirectory(environment: Environment, cwd: string): string | null {
   const directory = relative(environment['GITHUB_WORKSPACE'] || cwd, cwd).replaceAll('\\', '/');
   return directory.startsWith('..') ? null : directory;
@@ -173,29 +173,29 @@ export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: st
 /** Distinguishes this job's step from others of the workflow. */
 export function listJobParts(environment: Environment, jobSlot: string | null): Array<string | null> {
   const step = environment['GITHUB_ACTION'] ?? '';
-  // `__run_3` counts the scripts of the job; one more before it would make it another step.
+  // `__run_3` counts the scripts of the job; a new script before it would change its number.
   return [environment['GITHUB_JOB'] ?? null, jobSlot ?? '0', /^__run(?:_\d+)?$/.test(step) ? '' : step];
 }
 
-/** The workflow's file: names are not unique. */
+/** Reads the path of the workflow's file, because names are not unique; else its name. */
 function readWorkflowPath(environment: Environment): string | null {
   return readWorkflowFile(environment) ?? environment['GITHUB_WORKFLOW'] ?? null;
 }
 
-/** The path of the workflow's file; null where the runner does not say. */
+/** Reads the path of the workflow's file; null if the runner does not name it. */
 function readWorkflowFile(environment: Environment): string | null {
   const [, path] = /^[^/]+\/[^/]+\/(.+?)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
   return path ?? null;
 }
 
-/** What a text on GitHub leads to. */
+/** The pages that a text on GitHub links to. */
 export interface PageLinks {
-  /** Which job it is: `evals / test`. */
+  /** The name of the job: `evals / test`. */
   job: string | null;
   run: { label: string; url: string } | null;
   /** `https://github.com/owner/name`. */
   repositoryUrl: string;
-  /** Where the paths of a report begin, relative to the repository's root; null where that is outside of it. */
+  /** The directory that the paths of a report are relative to, from the repository's root; null if it is outside of the repository. */
   directory: string | null;
 }
 
@@ -205,17 +205,17 @@ export interface LineLocation {
   line: number;
 }
 
-/** What inline tests are called; they are in no file. */
+/** The file name of inline tests; they are in no file. */
 const inlineTests = 'tests';
 
-/** Finds the path of a file from the repository's root; null where it is not in there. Paths may be foreign text. */
+/** Finds the path of a file from the repository's root; null if it is outside of the repository. Paths may be foreign text. */
 function locateInRepository(directory: string | null, file: string): string | null {
   if (directory === null || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
   const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
   return segments.length === 0 || segments.includes('..') ? null : segments.join('/').toWellFormed();
 }
 
-/** Finds a line that a report names; null where it is in no file of the repository. */
+/** Finds a line that a report names; null if it is in no file of the repository. */
 export function locateLine(
   { directory }: Pick<PageLinks, 'directory'>,
   { file, line }: LineLocation,
@@ -224,7 +224,7 @@ export function locateLine(
   return path === null || !Number.isInteger(line) || line < 1 ? null : { path, line };
 }
 
-/** Composes the address of a line of a commit; null where either is not known. */
+/** Composes the URL of a line of a commit; null if the line or the commit is not known. */
 export function composeLineUrl(page: PageLinks, commit: string | null, location: LineLocation): string | null {
   const located = locateLine(page, location);
   if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;

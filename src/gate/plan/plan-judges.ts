@@ -20,8 +20,8 @@ import type { PlannedSuite } from './plan-suites.ts';
 type JudgeRules = Pick<SuiteRequirements, 'minimumJudgeAgreement' | 'maximumCalibrationAgeMs'>;
 
 /**
- * Finds judges that gate without a current calibration: a record of the same rubric, model and threshold, young enough, that shows the
- * agreement which the policy requires.
+ * Finds judges that gate without a current calibration: a record of the same rubric, model and threshold that is recent enough and shows the
+ * agreement that the policy requires.
  */
 export async function findUncalibratedJudges(
   suites: readonly PlannedSuite[],
@@ -39,7 +39,7 @@ export async function findUncalibratedJudges(
   return issues;
 }
 
-/** A judge of a suite is one of each of its cases, and stands in one line. */
+/** Lists the gating judges, each location once: a judge of a suite belongs to each of its cases. */
 function listGatingJudges(judges: readonly LocatedJudge[]) {
   const gating = judges.flatMap(({ judge, location }) => {
     const { rubric, model, threshold = null } = judge;
@@ -81,7 +81,7 @@ async function explainProblem(
   );
 }
 
-/** Clocks differ, but not by a day. */
+/** Clocks differ, but by less than a day. */
 const dayMs = 24 * 3_600_000;
 
 function isOfJudge({ judge }: Calibration, { rubric, model, threshold }: JudgeIdentity): boolean {
@@ -93,7 +93,7 @@ function isOfJudge({ judge }: Calibration, { rubric, model, threshold }: JudgeId
   );
 }
 
-/** Null where there is none; a clause about the file where it is no record. */
+/** Null if the file is missing; a clause about the file if it is no valid record. */
 async function readCalibration(path: string, cwd: string): Promise<Calibration | string | null> {
   const absolute = resolve(cwd, path);
   try {

@@ -10,18 +10,18 @@ import type { NewRules } from './plan-rejudge.ts';
 import { readReport } from './read-report.ts';
 import type { KnownCases } from './weakenings.ts';
 
-/** Shards that are to be judged as one gate. */
+/** The shards that are judged as one gate. */
 export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
-  /** What the shards were cut of; undefined where their reports do not say. */
+  /** The selection of cases that was divided into shards; undefined if the reports do not name it. */
   selection: ShardReport['selection'];
-  /** What replaces the policy of the parts. */
+  /** The rules that replace the policy of the shards. */
   rules: Pick<NewRules, 'minimumPassRate' | 'policy'>;
 }
 
 /**
- * Reads the shards' reports: each path is a report.json, a directory that holds one, or a directory of such directories,
- * which is how artifacts are downloaded. What does not fit together is one issue.
+ * Reads the shards' reports: each path is a report.json, a directory that holds one, or a directory of such directories, as downloaded
+ * artifacts are. All that does not fit together is one issue.
  */
 export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
@@ -36,7 +36,7 @@ export async function planMerge(
     appendAll(problems, found.problems);
   }
   const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
-  // What could not be read would be reported as missing, too.
+  // A report that could not be read would also be reported as missing.
   const shown = problems.length > 0 ? problems : clashes;
   if (shown.length > 0) {
     issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
@@ -55,7 +55,7 @@ export function listRanCases({ results, policy }: Pick<JoinedShards, 'results' |
       ...(requirements?.required ?? []).map(({ name }) => name),
       ...cases.flatMap(({ isRequired, ...testCase }) => (isRequired ? listCaseIds(testCase) : [])),
     ]);
-    // A case that ran with several models or rows stands for the one that is all of them.
+    // A case that ran with several models or rows also stands for the case that all of them belong to.
     const named = cases.flatMap((testCase) => {
       const location = testCase.location ?? { file, line: 1, column: 1 };
       return [testCase, ...(testCase.variantOf ?? [])].map(({ id, title }) => ({ id, title, location }));

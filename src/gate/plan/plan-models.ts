@@ -15,43 +15,43 @@ import type { RecordingsMode } from '../../models/recordings/source.ts';
 import { findCasesWithoutModel, locateModelUse } from '../../suite/model-settings.ts';
 import type { GateOptions } from '../options/schema.ts';
 
-/** A case with prompts or judges, a model that it asks, and what is recorded of that. */
+/** A case with prompts or judges, a model that it asks, and the recording of its answers. */
 export interface PlannedModelCase {
   suiteId: string;
   caseId: string;
   model: ModelName;
-  /** Null where the model takes part in the case. */
+  /** Null if the model answers the prompts of the case. */
   purpose: 'judge' | null;
-  /** Whether the case has no result without the answers of the model. */
+  /** True if the case has no result without the answers of the model. */
   isDecisive: boolean;
-  /** Where its recording is or would be, relative to the working directory. */
+  /** The path of its recording, which may not exist, relative to the working directory. */
   path: string;
-  /** Null where there is none. */
+  /** Null if there is none. */
   recording: Recording | null;
-  /** What may differ in results of tools. */
+  /** The parts of tool results that may differ from the recording. */
   ignored: readonly string[];
 }
 
-/** The models of a gate whose evals are executed here. */
+/** The models of a gate that executes its evals itself. */
 export interface PlannedModels {
   mode: RecordingsMode;
   providers: ProviderDirectory;
   proxy: ProxySettings;
   cases: readonly PlannedModelCase[];
-  /** What calls cost. */
+  /** The prices of calls. */
   pricing: { prices: ReadonlyArray<NamedRule<ModelPrice>>; currency: string };
   /** Wire formats that may be needed, loaded before the server under test starts. */
   formats: readonly WireFormat[];
   /** The keys of all providers. */
   secrets: readonly Secret[];
-  /** What one call of a provider may take, and how many begin in a second with one key. */
+  /** The time limit of one call of a provider, and how many calls begin per second with one key. */
   calls: { timeoutMs: number; perSecond: number };
 }
 
-/** What the options say about models. */
+/** The options about models. */
 export type ModelOptions = Pick<GateOptions, 'recordings' | 'modelApiKeys' | 'modelTimeout' | 'modelCallsPerSecond'>;
 
-/** Finds the models that cases ask in prompts and as judges, and reads their recordings. What is wrong goes to `issues`. */
+/** Finds the models that cases ask in prompts and as judges, and reads their recordings. Adds problems to `issues`. */
 export async function planModels(
   { recordings: mode, modelApiKeys, modelTimeout, modelCallsPerSecond }: ModelOptions,
   {
@@ -82,7 +82,7 @@ export async function planModels(
       });
     }
     problems.set(modelId, problem);
-    // Each model has a file of its own, so that the case of the file names it. A judge judges each of them apart.
+    // Each variant for a model has its own file, so the case of the evals file names it. A judge judges each variant apart.
     const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
     const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
@@ -105,7 +105,7 @@ export async function planModels(
   };
 }
 
-/** A model that a case asks, and where it says so. */
+/** A model that a case asks, and the location that names it. */
 interface AskedModel {
   suite: Suite;
   testCase: SuiteCase;
@@ -115,7 +115,7 @@ interface AskedModel {
   location: SourceLocation;
 }
 
-/** The model of every case that asks one. */
+/** Lists the model of every case that asks one. */
 function listPrompted(suite: Suite): AskedModel[] {
   return suite.cases.flatMap((testCase) => {
     const [location, modelId] = [locateModelUse(testCase), testCase.model];
@@ -125,7 +125,7 @@ function listPrompted(suite: Suite): AskedModel[] {
   });
 }
 
-/** Every judge of every case, each model once. */
+/** Lists the judges of every case, each model once. */
 function listJudges(suite: Suite): AskedModel[] {
   return suite.cases.flatMap((testCase) => {
     const byModel = new Map<string, SourceLocation>();
@@ -160,7 +160,7 @@ async function tryReadRecording(path: string, cwd: string, issues: Configuration
   }
 }
 
-/** Those of providers that can be asked. */
+/** Lists the wire formats of the providers that can be asked. */
 function listFormats(providers: ProviderDirectory, cases: readonly PlannedModelCase[]): WireFormat[] {
   const formats = cases.flatMap(({ model }) =>
     explainProblem(providers, model) === null ? [providers.find(model.provider).format] : [],

@@ -17,26 +17,26 @@ import type { PlannedSuite } from './plan-suites.ts';
 import { readReportText } from './read-report.ts';
 import { findLinkIssues } from './report-dir.ts';
 
-/** What the results are compared with. */
+/** The baseline that the results are compared with. */
 export interface PlannedBaseline {
-  /** As the user named it. */
+  /** The option's value, as the user wrote it. */
   source: string;
-  /** Null where the service keeps it: it is read before anything is run. */
+  /** Null if the service keeps it: then it is read before the gate runs anything. */
   baseline: Baseline | null;
-  /** Which of the service's runs it is; null for the newest completed one of each suite's `baselineName`. */
+  /** The id of the service's run; null for the newest completed run of each suite's `baselineName`. */
   runId: string | null;
 }
 
 interface BaselineSources {
   cwd: string;
   history: PlannedHistory | null;
-  /** Takes why nothing will be compared. */
+  /** Collects the reasons why nothing will be compared. */
   notes: string[];
-  /** The ref whose baseline replaces the one that is checked out; null if none does. */
+  /** The base, whose baseline replaces the one that is checked out; null if the policy protects none. */
   base?: ProtectedBase | null;
 }
 
-/** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
+/** Reads the baseline. A missing file is only noted, since every first run lacks it; an unreadable one is an issue. */
 async function planBaseline(
   source: string,
   { cwd, history, notes, base = null }: BaselineSources,
@@ -64,7 +64,7 @@ async function planBaseline(
   return null;
 }
 
-/** The report, or that of the base where there is one; also where only its directory is named. */
+/** Reads the report, or the base's version if there is a base. `source` may also name only its directory. */
 async function readBaselineReport(
   source: string,
   context: { base: ProtectedBase | null; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
@@ -93,7 +93,7 @@ async function readBaseText(
 
 const maxBranchesShown = 10;
 
-/** Says what the history has instead: a branch that never compares would let every regression pass. */
+/** Says what the history has instead: a branch that is never compared would let every regression pass. */
 function explainMissingRecord(source: string, history: PlannedHistory | null): string {
   const { label = 'history-path', records = [] } = history ?? {};
   const [, kind, name] = historySource.exec(source) ?? [];
@@ -117,14 +117,14 @@ function explainMissingRecord(source: string, history: PlannedHistory | null): s
   return `${label} has no gate of the branch ${name}, ${skipped}. It has gates of: ${has}. Correct \`baseline\`, or name the branch of each gate with \`branch\`.`;
 }
 
-/** Where this gate's record will be added, and those that are there. */
+/** The file that this gate's record will be added to, and the records in it. */
 interface PlannedHistory {
-  /** Absolute, and as the user wrote it. */
+  /** The absolute path; `label` is as the user wrote it. */
   path: string;
   label: string;
-  /** What no link may lead out of when it is written; null where the file is outside of the checkout. */
+  /** The directory that no link may lead out of when the file is written; null if the file is outside of the checkout. */
   root: string | null;
-  /** Oldest first. */
+  /** The oldest first. */
   records: HistoryRecord[];
 }
 
@@ -138,7 +138,7 @@ async function chooseHistory(
   return text ?? '';
 }
 
-/** Reads the history. One that is not there yet is empty; one that cannot be read is an issue. */
+/** Reads the history. A missing file is empty; an unreadable one is an issue. */
 async function planHistory(
   label: string,
   { cwd, notes, base = null }: { cwd: string; notes: string[]; base?: ProtectedBase | null },
@@ -167,15 +167,15 @@ async function planHistory(
   }
 }
 
-/** What a gate knows of those before it. */
+/** The results of earlier gates that a gate uses. */
 export interface PlannedPast {
-  /** Null where nothing is compared. */
+  /** Null if nothing is compared. */
   baseline: PlannedBaseline | null;
-  /** Null where none is kept. */
+  /** Null if no history is kept. */
   history: PlannedHistory | null;
 }
 
-/** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
+/** Reads the history and the baseline. Loads nothing for the many gates that use neither. */
 export async function planPast(
   options: GateOptions,
   context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
@@ -195,7 +195,7 @@ export async function planPast(
   return { history, baseline };
 }
 
-/** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on probation. */
+/** Puts cases on probation that the history does not show to be stable yet. A case that a policy requires is never on probation. */
 export function markProbation(
   suites: readonly PlannedSuite[],
   { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },

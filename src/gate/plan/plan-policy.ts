@@ -25,26 +25,26 @@ import type { BaseLayers, ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
-/** Every source of requirements except the evals files as they are checked out. */
+/** Every source of requirements except the checked-out evals files. */
 export interface LoadedPolicy {
   file: PolicyFile | null;
-  /** What it says about the gate as a whole. */
+  /** The rules of the file for the gate as a whole. */
   gate: GateRules;
-  /** What the base protects; null where the head's own policy counts. */
+  /** The requirements that the base protects; null if the policy of the head is used. */
   base: ProtectedBase | null;
-  /** Reads the requirements in the evals files of the base branch; does nothing where the head's own policy counts. */
+  /** Reads the requirements in the evals files of the base branch; does nothing if the policy of the head is used. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
-  /** Gives the suite as the base has it, once that was read; null where it has none. */
+  /** Returns the suite in the base after `readBaseSuites`; null if the base has none. */
   findBaseSuite(suite: Suite): Suite | null;
   planFileRequirements(suites: FileSuites, issues: ConfigurationIssue[]): SuiteRequirements;
   planStoredRequirements(stored: StoredCases, issues: ConfigurationIssue[]): StoredRequirements;
-  /** What a reader of the verdict should know about the policy, one sentence each. */
+  /** The notes on the policy for readers of the verdict, one sentence each. */
   notes: string[];
-  /** What only the log says about it. */
+  /** The notes on the policy that only the log shows. */
   remarks: string[];
 }
 
-/** Reads the policy file, from the base branch where that is asked for. What is wrong goes to `issues`. */
+/** Reads the policy file, from the base branch if the options ask for that. Adds problems to `issues`. */
 export async function loadPolicy(
   options: GateOptions,
   context: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
@@ -52,13 +52,13 @@ export async function loadPolicy(
 ): Promise<LoadedPolicy> {
   const notes: string[] = [];
   const remarks: string[] = [];
-  // Lazy, like all that compares with a base.
+  // Loaded lazily, like everything that compares with a base.
   const protecting = options.policyRef === 'base' ? await import('./base-policy.ts') : null;
   const sources = { ...context, token: options.githubToken };
   const base = (await protecting?.openBasePolicy(sources, { notes, remarks, issues })) ?? null;
   const path = typeof options.policy === 'string' ? options.policy : null;
   const own = await readPolicyOption(options.policy, context.cwd, issues);
-  // A policy that a program passes is in no branch, so that no change can lower it.
+  // A policy that a program passes belongs to no branch, so no change can lower it.
   const inBase = base === null || path === null ? null : await base.readFile(path);
   const before = path === null ? own : inBase;
   const file = inBase ?? own;
@@ -101,21 +101,21 @@ function withSource<T>(value: T | null, source: string): Sourced<T> | null {
 }
 
 interface FileSuites {
-  /** With the cases that were selected. */
+  /** The suite with only the selected cases. */
   suite: Suite;
-  /** With every case of the file. */
+  /** The suite with every case of the file. */
   whole: Suite;
 }
 
 interface StoredCases {
   suite: string;
-  /** Those that were chosen; empty for all. */
+  /** The ids or titles of the selected cases; empty for all. */
   cases: readonly string[];
 }
 
 /**
- * Settles the requirements on a suite from a file. Names of cases become ids; one that the file does not have is an issue,
- * and requirements on cases that were not selected are left out.
+ * Plans the requirements on a suite from a file. Replaces names of cases by ids; a name that the file does not have is an issue. Leaves out
+ * requirements on cases that are not selected.
  */
 function planFileRequirements(
   { suite, whole }: FileSuites,
@@ -131,7 +131,7 @@ function planFileRequirements(
   return selectRequirements(requirements, { suite, whole });
 }
 
-/** Settles the requirements on a suite that a service keeps, of which nothing is known yet but what it is called. */
+/** Plans the requirements on a suite that a service keeps. At this point only its name is known. */
 function planStoredRequirements(
   { cases }: StoredCases,
   layers: readonly PolicyLayer[],
@@ -139,7 +139,7 @@ function planStoredRequirements(
 ): StoredRequirements {
   const joined = mergeLayers(layers);
   if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
-  // It is unknown whether cases that were not chosen are gone.
+  // The gate cannot know whether cases that were not selected still exist.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
   return {
     ...applyPolicyDefaults(joined),
@@ -171,7 +171,7 @@ function findUnknownNames({ cases, required, tags, models }: PolicyLayer, whole:
   return issues;
 }
 
-/** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
+/** Finds a minimum of 100 %, which no number of iterations shows: with a confidence, such a gate could never pass. */
 function findUnreachable(minimum: Sourced<number>, confidence: Sourced<number> | null): ConfigurationIssue[] {
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
@@ -195,8 +195,8 @@ function selectRequirements(
 }
 
 /**
- * Reads the policy of the options: the file at a path, or the object that a program passes. What is wrong with it goes to `issues`;
- * null then, and where there is none.
+ * Reads the policy of the options: the file at a path, or the object that a program passes. Adds problems to `issues`, and then returns
+ * null, as it does without a policy.
  */
 export async function readPolicyOption(
   policy: string | PolicyInput | null,

@@ -6,8 +6,8 @@ import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /**
- * Plans which models are asked; null where no prompt is answered here, and nothing judged. The part that knows providers and recordings is loaded only
- * where a case needs it.
+ * Plans the models that are asked; null if the gate itself answers no prompt and judges nothing. Loads the code for providers and recordings
+ * only if a case needs it.
  */
 export async function planPrompts(
   options: ModelOptions,
@@ -34,7 +34,7 @@ function hasModels({ cases }: Suite): boolean {
   return cases.some((testCase) => testCase.judges.length > 0 || asksModel(testCase));
 }
 
-/** Finds judges that may not gate, as `findUncalibratedJudges` does, which is loaded only where a case has a judge. */
+/** Finds judges that may not gate, with `findUncalibratedJudges`, which is loaded only if a case has a judge. */
 export async function checkJudges(
   suites: readonly PlannedSuite[],
   context: { cwd: string; nowMs: number },

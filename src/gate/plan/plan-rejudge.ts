@@ -10,16 +10,16 @@ import { readPolicyOption } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 
-/** Rules that replace those of the gate; null keeps those. */
+/** Rules that replace those of the gate; null keeps the gate's. */
 export interface NewRules {
-  /** Fraction 0..1. */
+  /** A fraction from 0 to 1. */
   minimumPassRate: number | null;
   baseline: PlannedBaseline | null;
   /** Replaces all policies of the gate. */
   policy: PolicyFile | null;
 }
 
-/** A report that is to be judged again, and by which rules. */
+/** A report that is to be judged again, and the rules for it. */
 export interface RejudgePlan {
   report: Report;
   rules: NewRules;

@@ -8,7 +8,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { findRepository } from './git-checkout.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
-/** Files by which a step passes values to the runner, and the event that started the workflow. */
+/** The files by which a step passes values to the runner, and the event that started the workflow. */
 const runnerFiles = [
   'GITHUB_OUTPUT',
   'GITHUB_STATE',
@@ -19,8 +19,8 @@ const runnerFiles = [
 ];
 
 /**
- * Of all that the server could write to, lists what the verdict, the next gates and the next steps depend on. What is wrong goes to
- * `issues`.
+ * Plans the sandbox: protects the files that the verdict, the next gates and the next steps depend on, among all that the server could write
+ * to. Adds problems to `issues`.
  */
 export async function planSandbox(
   options: Pick<
@@ -41,9 +41,9 @@ export async function planSandbox(
     environment: Readonly<Record<string, string | undefined>>;
     suites: readonly PlannedSuite[];
     reportDir: string;
-    /** Where results of the base are kept; null for none. */
+    /** The path at which results of the base are kept; null for none. */
     cache: string | null;
-    /** Where the base is checked out by the time the server starts; null for none, and for the server of the base itself. */
+    /** The directory of the base's checkout when the server starts; null without one, and for the base's own server. */
     checkout: string | null;
   },
   issues: ConfigurationIssue[],
@@ -71,7 +71,7 @@ export async function planSandbox(
   const runner = runnerFiles.flatMap((name) => {
     const path = environment[name] ?? '';
     if (!isAbsolute(path)) return [];
-    // A process that can write to the directory can put another file under the name.
+    // A process that can write to the directory can replace the file.
     const directory = dirname(path);
     return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
   });
@@ -83,7 +83,7 @@ export async function planSandbox(
   );
   // A shard adds nothing to the history.
   const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
-  // One in which the server works stays writable.
+  // A directory in which the server works stays writable.
   const own = [reportDir, ...(cache === null ? [] : [cache])].filter((path) => path !== cwd && path !== serverCwd);
   return {
     mode: options.sandbox,
@@ -94,7 +94,7 @@ export async function planSandbox(
   };
 }
 
-/** The browser runs outside of the sandbox: its program, and what that links to. */
+/** Lists the browser's program and the file that it links to: the browser runs outside of the sandbox. */
 async function listBrowserFiles(environment: Readonly<Record<string, string | undefined>>): Promise<string[]> {
   const found = findChromium(environment);
   return 'reason' in found ? [] : [found.executable, await realpath(found.executable)];

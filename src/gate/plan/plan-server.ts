@@ -13,28 +13,28 @@ import { listAccessSecrets, planAccess } from './plan-access.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { keepDistinct, listUrlSecrets, listVariableSecrets } from './server-secrets.ts';
 
-/** The server under test, as it is going to be started or found. */
+/** The server under test, and how it is started or reached. */
 export interface PlannedServer {
-  /** What `mcp-config` calls it; null where options describe it. */
+  /** Its name in `mcp-config`; null if options describe it. */
   name: string | null;
   command: string | null;
   url: string | null;
-  /** Whether it is known to speak HTTP+SSE; else the gate finds out. */
+  /** True if it is known to speak HTTP+SSE; else the gate finds out. */
   isSse: boolean;
-  /** Absolute. */
+  /** An absolute path. */
   cwd: string;
   /** Added to the allow-listed environment that every server gets. Printed as names only. */
   environment: ReadonlyMap<string, Secret>;
-  /** Those of the values that no output may show. */
+  /** The values that no output may show. */
   secrets: readonly Secret[];
   readyTimeoutMs: number;
-  /** Null where requests carry nothing to be let in. */
+  /** Null if requests need no credentials. */
   access: AccessOptions | null;
-  /** What its processes may see and change; null for all that the gate itself may. */
+  /** Limits what its processes may read and write; null for no limits other than the gate's. */
   sandbox: SandboxOptions | null;
 }
 
-/** Settles how the one server of the options is started; null where they name none. What is wrong goes to `issues`. */
+/** Plans how the one server of the options is started; null if they name none. Adds problems to `issues`. */
 export async function planServer(
   options: GateOptions,
   context: {
@@ -74,7 +74,7 @@ function findCommandIssues(command: string): readonly ConfigurationIssue[] {
   }
 }
 
-/** Reads the variables that `server-env` sets and passes on. What is wrong goes to `issues`. */
+/** Reads the variables that `server-env` sets and passes on. Adds problems to `issues`. */
 export function resolveEnvironment(
   variables: GateOptions['serverEnv'],
   jobEnvironment: Readonly<Record<string, string | undefined>>,
@@ -92,7 +92,7 @@ export function resolveEnvironment(
   return resolved;
 }
 
-/** Finds variables that cases use and `server-env` does not name, and a `server-env` that neither a case nor a server gets. */
+/** Finds variables that cases use and `server-env` does not name, and a `server-env` that neither a case nor a server uses. */
 export function findVariableIssues(
   { serverEnv, serverCommand, serverUrl }: Pick<GateOptions, 'serverEnv' | 'serverCommand' | 'serverUrl'>,
   suites: readonly PlannedSuite[],
@@ -114,6 +114,6 @@ export function findVariableIssues(
     const message = 'has no effect without `server-command`, because no case uses `{{env.NAME}}`; remove it';
     issues.push({ input: 'server-env', code: 'needs-server-command', message });
   }
-  // The rows of a case, and the cases with one check of their suite, share its location.
+  // The rows of a case share its location, and so do cases with the same check of their suite.
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }

@@ -13,20 +13,20 @@ import { type PlannedServer, planServer, resolveEnvironment } from './plan-serve
 import { isSecret, keepDistinct, listUrlSecrets, listVariableSecrets } from './server-secrets.ts';
 
 interface PlannedServers {
-  /** Empty where the options name none. */
+  /** Empty if the options name none. */
   servers: PlannedServer[];
-  /** What `server-env` passes on, by name. */
+  /** The variables that `server-env` passes on, by name. */
   variables: ReadonlyMap<string, Secret>;
 }
 
 interface ServerSources {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Takes what a file says and the gate does not do. */
+  /** Collects what a file says and the gate does not do. */
   notes: string[];
 }
 
-/** Settles how the servers are started or reached. What is wrong goes to `issues`. */
+/** Plans how the servers are started or reached. Adds problems to `issues`. */
 export async function planServers(
   options: GateOptions,
   context: ServerSources,
@@ -41,7 +41,10 @@ export async function planServers(
   return { servers, variables };
 }
 
-/** Reads the servers of a file. A pull request may have written it, so that it gets no variable that `server-env` does not pass on. */
+/**
+ * Reads the servers of a file. A pull request may have written it, so it gets only variables that `server-env` passes on or that every
+ * server inherits.
+ */
 async function planConfiguredServers(
   { path, names }: McpConfigOption,
   options: GateOptions,
@@ -97,7 +100,7 @@ async function planConfiguredServers(
   return planned;
 }
 
-/** Null where it cannot be read, which goes to `issues`. */
+/** Null if the file cannot be read; the reason is added to `issues`. */
 async function readConfigText(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<string | null> {
   if (await leadsOutOfCheckout(path, cwd)) {
     issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
@@ -117,8 +120,8 @@ function hideValues(values: ReadonlyMap<string, string>): Map<string, Secret> {
 }
 
 /**
- * Says what it means to start a server where the job has secrets although others can cause its event. A file of the pull request could also
- * send what it is given to a server that it names.
+ * Reports the risk of starting a server on an event that gives the job secrets and that other people can cause. A file of the pull request
+ * could also send what it gets to a server that it names.
  */
 export function checkElevatedEvent(
   { serverCommand, mcpConfig, allowPullRequestTarget }: GateOptions,

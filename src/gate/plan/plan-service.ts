@@ -14,29 +14,29 @@ import { readRun } from './plan-github.ts';
 export interface HostedService {
   baseUrl: string;
   apiKey: Secret;
-  /** Id or name; null for the only one. */
+  /** An id or a name; null for the only project. */
   project: string | null;
   proxy: ProxySettings;
 }
 
-/** The service that executes the evals, and how it is to be spoken to. */
+/** The service that executes the evals, and how the gate uses it. */
 export interface PlannedService {
   profile: ServiceProfile;
-  /** Null where the gate runs the evals in its own process. */
+  /** Null if the gate runs the evals in its own process. */
   hosted: HostedService | null;
-  /** Whether it reaches the server through a tunnel. */
+  /** True if it reaches the server through a tunnel. */
   isTunnelled: boolean;
   serverName: string;
-  /** Whether no other job has that name, so that the record may be taken away with the tunnel. */
+  /** True if no other job has that name, so that the record may be deleted with the tunnel. */
   isOwnServerName: boolean;
   environmentId: string | null;
   modelApiKeys: ReadonlyMap<string, Secret>;
   queueTimeoutMs: number;
-  /** The keys, and what the URLs of proxies hold of them. */
+  /** The keys, and the credentials in the URLs of proxies. */
   secrets: readonly Secret[];
 }
 
-/** Settles which service is used. What is wrong goes to `issues`. */
+/** Plans which service is used. Adds problems to `issues`. */
 export function planService(
   options: GateOptions,
   context: { ci: CiJob; environment: Readonly<Record<string, string | undefined>> },
@@ -61,21 +61,21 @@ export function planService(
   };
 }
 
-/** Settles how a hosted service is reached; null where the options say too little. What is wrong goes to `issues`. */
+/** Plans how a hosted service is reached; null if the options lack what it needs. Adds problems to `issues`. */
 export function planHosted(
   { service, baseUrl: givenUrl, apiKey, project }: Pick<GateOptions, 'service' | 'baseUrl' | 'apiKey' | 'project'>,
   environment: Readonly<Record<string, string | undefined>>,
   issues: ConfigurationIssue[],
 ): HostedService | null {
   const baseUrl = givenUrl ?? serviceProfiles[service].defaultBaseUrl;
-  // Both were asked for with the options; without them there is nothing more to find wrong.
+  // Reading the options has already reported a missing one.
   if (baseUrl === null || apiKey === null) return null;
   if (collectIssues(issues, () => parseBaseUrl(baseUrl)) === undefined) return null;
   collectIssues(issues, () => parseApiKey(apiKey));
   return { baseUrl, apiKey, project, proxy: planProxies(environment, issues) };
 }
 
-/** Reads the proxies of the job. What is wrong goes to `issues`. */
+/** Reads the proxies of the job. Adds problems to `issues`. */
 export function planProxies(
   environment: Readonly<Record<string, string | undefined>>,
   issues: ConfigurationIssue[],
@@ -94,20 +94,20 @@ function collectIssues<T>(issues: ConfigurationIssue[], read: () => T): T | unde
   }
 }
 
-/** A hosted project that is to keep the results of a gate whose evals are executed here. */
+/** A hosted project that is to keep the results of a gate that executes its evals itself. */
 export interface PlannedUpload {
   profile: ServiceProfile;
   service: HostedService;
-  /** Where it is executed; null if unset. */
+  /** The CI job that executes it; null if unset. */
   ci: IngestCi | null;
-  /** Distinguishes this execution from every other one, including those of the same job before and after it. */
+  /** Distinguishes this execution from every other one, including earlier and later ones of the same job. */
   invocation: ReadonlyArray<string | null>;
   tags: readonly string[];
-  /** The key, and what the URLs of proxies hold of them. */
+  /** The key, and the credentials in the URLs of proxies. */
   secrets: readonly Secret[];
 }
 
-/** Settles where results are uploaded to; null where the options have something wrong. What is wrong goes to `issues`. */
+/** Plans where results are uploaded to; null if the options lack what it needs. Adds problems to `issues`. */
 export function planUpload(
   options: GateOptions & { upload: 'svc' | 'mcpjam' },
   { ci, cwd, environment }: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
@@ -121,7 +121,7 @@ export function planUpload(
     profile: serviceProfiles[options.upload],
     service,
     ci: describeCi(ci, { cwd, environment, jobSlot }),
-    // Scripts of a matrix that do not say which job they are have the name of the machine to tell them apart.
+    // The machine's name distinguishes scripts of a matrix that do not name their job.
     invocation: [
       ci.invocation,
       environment['RUNNER_NAME'] ?? null,
@@ -158,7 +158,10 @@ function describeCi(
   };
 }
 
-/** Finds a server that the service cannot reach without a tunnel: another machine has another loopback, and a stdio server is nowhere else. */
+/**
+ * Finds a server that the service cannot reach without a tunnel: another machine has its own loopback, and a stdio server is only on this
+ * machine.
+ */
 export function findUnreachableServer(
   { hosted, isTunnelled }: PlannedService,
   server: { url: string | null },

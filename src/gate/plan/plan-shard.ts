@@ -16,8 +16,8 @@ interface PlannedCase {
 }
 
 /**
- * Keeps of the suites the cases of one shard. Every job must come to the same assignment, so that it depends on the evals
- * files, the options and the history alone; the digest shows whether they did.
+ * Keeps the cases of one shard. Every job must get the same assignment, so it depends only on the evals files, the options and the history;
+ * the digest shows whether it was the same.
  */
 export function planShard(
   suites: readonly FileSuite[],
@@ -39,7 +39,7 @@ export function planShard(
     .map((planned) => {
       const selected = planned.suite.cases.filter(({ id }) => shards.get(keyOf(planned.suite.id, id)) === index);
       const others = planned.suite.cases.filter((item) => !selected.includes(item));
-      // The cases of other shards are not gone, and are judged there.
+      // The cases of other shards still exist, and are judged there.
       const { requirements } = planned;
       const isOwn = (name: string) => !others.some(({ id }) => id === name);
       return {
@@ -58,7 +58,7 @@ export function planShard(
   return { suites: own, shard: { index, total, digest } };
 }
 
-/** A case takes as long as it did the last time; one that never ran takes as long as most do. */
+/** Weighs each case by its last duration; a case that never ran by the median duration. */
 function weighCases(
   cases: readonly PlannedCase[],
   records: readonly HistoryRecord[],

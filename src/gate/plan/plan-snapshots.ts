@@ -3,16 +3,16 @@ import { appendAll } from '../../base/lists.ts';
 import { loadSnapshots } from '../../suite/load-snapshots.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
-/** The snapshots of a gate, as the plan found them. */
+/** The snapshots that the plan found. */
 export interface PlannedSnapshots {
   texts: ReadonlyMap<string, string>;
-  /** The folder that each stays inside, by its path. */
+  /** The folder that each snapshot must stay inside, by its path. */
   folders: ReadonlyMap<string, string>;
-  /** Whether the results of the run become the snapshots. */
+  /** True if the results of the run become the snapshots. */
   isUpdating: boolean;
 }
 
-/** Reads the snapshots of the cases that run. Where they are updated, none has to exist. */
+/** Reads the snapshots of the cases that run. If they are updated, none has to exist. */
 export async function planSnapshots(
   suites: readonly PlannedSuite[],
   { cwd, notes, updatesSnapshots: isUpdating = false }: { cwd: string; notes: string[]; updatesSnapshots?: boolean },

@@ -22,41 +22,41 @@ import type { LoadedPolicy } from './plan-policy.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 
-/** A suite of an evals file, or one written in place. */
+/** A suite from an evals file, or from inline tests. */
 export interface FileSuite {
   kind: 'file';
-  /** With the cases that were selected. */
+  /** The suite with only the selected cases. */
   suite: Suite;
-  /** With every case of the file: what a service is to keep of it. */
+  /** The suite with every case of the file, which a service keeps. */
   whole: Suite;
-  /** What the suite is called in a hosted service. */
+  /** The name of the suite in a hosted service. */
   hostedName: string;
-  /** What it is called there for the branch that is the baseline; null where none is. */
+  /** The name of the suite in the service for the branch of the baseline; null without such a baseline. */
   baselineName: string | null;
-  /** The revision of MCP that it is run in, and where that was said. */
+  /** The revision of MCP that it runs in, and the source that says so. */
   protocol: Sourced<ProtocolSetting>;
   concurrency: SuiteConcurrency;
   requirements: SuiteRequirements;
 }
 
-/** A suite that a hosted service keeps, run as it stands. */
+/** A suite that a hosted service keeps, run unchanged. */
 export interface StoredSuite {
   kind: 'stored';
   /** Its id or name. */
   suite: string;
   /** Ids or titles; empty for every case. */
   cases: readonly string[];
-  /** Iterations of every case, instead of what the suite says; of a range, the smallest number. */
+  /** The iterations of every case, instead of the suite's number; for a range, the smallest number. */
   runs: number | null;
-  /** Where a range is given: the largest number. */
+  /** The largest number of a range; null for a fixed number. */
   maxRuns: number | null;
   requirements: StoredRequirements;
 }
 
 /**
- * Finds how many rounds a suite runs in: from the fewest to the most iterations that one of its cases may have. Null where it runs at
- * once: its number of iterations is fixed, or the confidence is about tasks, which repetition alone cannot decide. With
- * `confidenceOver: cases`, a fixed number of iterations is a range of one.
+ * Finds the fewest and the most iterations that a case of the suite may have, if the suite runs in rounds. Null if all iterations run at
+ * once: their number is fixed, or the confidence is about tasks, which repetition alone cannot decide. With `confidenceOver: cases`, a fixed
+ * number of iterations is a range of one.
  */
 export function findRunRange(planned: PlannedSuite): RunRange | null {
   const { confidence, confidenceOver } = planned.requirements;
@@ -80,13 +80,13 @@ interface SuiteSources {
   ci: CiJob;
   profile: ServiceProfile;
   policy: LoadedPolicy;
-  /** What `mcp-config` calls the servers; empty where options describe the one. */
+  /** The names of the servers in `mcp-config`; empty if options describe the one server. */
   serverNames: readonly string[];
-  /** Takes what is going to be other than the files say. */
+  /** Collects what will differ from the files. */
   notes: string[];
 }
 
-/** Reads and selects the suites, or names the one that the service keeps. What is wrong goes to `issues`. */
+/** Reads and selects the suites, or names the suite that the service keeps. Adds problems to `issues`. */
 export async function planSuites(
   options: GateOptions,
   sources: SuiteSources,
@@ -103,7 +103,7 @@ async function planFileSuites(
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
   appendAll(issues, findings);
-  // Names that are only unreadable would be reported as unknown.
+  // A case in an unreadable file would be reported as unknown.
   if (findings.length > 0) return [];
   await policy.readBaseSuites(suites);
   if (policy.base !== null && profile.name === 'embedded') {
@@ -147,7 +147,7 @@ function chooseProtocol({ protocol }: GateOptions, suite: Suite): Sourced<Protoc
   return suite.protocol ?? anyProtocol;
 }
 
-/** The option wins over the file. */
+/** Plans the concurrency. The option has precedence over the file. */
 function planConcurrency({ concurrency, isIndependent }: Suite, options: GateOptions): SuiteConcurrency {
   if (options.concurrency !== null) return { setting: options.concurrency, source: 'concurrency', isIndependent };
   return { ...(concurrency ?? { setting: 'auto', source: 'default' }), isIndependent };
@@ -189,12 +189,15 @@ function planStoredSuite(
   return { kind: 'stored', suite, cases, runs: range?.min ?? null, maxRuns: range?.max ?? null, requirements };
 }
 
-/** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */
+/**
+ * Finds timeouts of cases that are longer than the whole gate may take. The gate's own time limit would judge such a case, and its file does
+ * not name that limit.
+ */
 function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): ConfigurationIssue[] {
   const tooLong = cases.flatMap(({ timeoutMs, timeoutLocation: location }) =>
     location === null || timeoutMs <= gateTimeoutMs ? [] : [{ timeoutMs, location }],
   );
-  // A timeout of the suite is that of all its cases.
+  // A timeout of the suite is the timeout of all its cases.
   const distinct = new Map(tooLong.map((found) => [`${found.location.line}:${found.location.column}`, found]));
   return [...distinct.values()].map(({ timeoutMs, location }) => ({
     ...location,
@@ -204,8 +207,8 @@ function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): Configuratio
 }
 
 /**
- * Settles which server each step of a suite calls, by the names that `mcp-config` has. Where there is one, steps need no name; where there
- * are several, each needs one.
+ * Plans which server each step of a suite calls, by the names in `mcp-config`. With one server, steps need no name; with several, each step
+ * needs one.
  */
 export function planStepServers(
   suite: Suite,
@@ -236,8 +239,8 @@ export function planStepServers(
 }
 
 /**
- * Makes every step of a suite call the server under test. A suite may name that one server as it likes, since options have no name for
- * it; one that names several is refused, for the others could never be called.
+ * Makes every step of a suite call the server under test. A suite may use any one name for that server, since options do not name it. A
+ * suite that uses several names is refused, because the other servers could never be called.
  */
 function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
   const steps = suite.cases.flatMap(listAllSteps);
@@ -269,8 +272,8 @@ function forgetServerName(located: LocatedStep): LocatedStep {
 }
 
 /**
- * Finds `command` steps of a gate that does not start the server: there, an evals file is data, and nothing that it says may run as a
- * program of the job.
+ * Finds `command` steps of a gate that does not start the server. In such a gate an evals file is only data, and must not start a program in
+ * the job.
  */
 export function findCommandsAlone(
   suites: readonly PlannedSuite[],

@@ -7,29 +7,29 @@ import type { LineIndex } from '../../surface/file.ts';
 import { hasBase } from '../options/base.ts';
 import type { GateOptions } from '../options/schema.ts';
 
-/** What the surface of the server is compared with, and what changes mean. */
+/** The surface that the server's is compared with, and the rules for changes. */
 export interface PlannedSurface {
-  /** The path of the file, as it is written, or `base`. */
+  /** The path of the file as the user wrote it, or `base`. */
   against: string;
   configurations: SurfaceFile['configurations'];
-  /** Of the file; null where the server of the base is asked. */
+  /** The lines of the file; null if the surface comes from the server of the base. */
   lines: LineIndex | null;
   policy: SurfacePolicy;
 }
 
-/** What the gate measures of the coverage of its evals. */
+/** How the gate measures the coverage of its evals. */
 export interface PlannedCoverage {
   minimum: MinimumCoverage;
-  /** Whether other jobs, or other calls of the command, run the rest of the cases. */
+  /** True if other jobs, or other calls of the command, run the remaining cases. */
   isPartial: boolean;
-  /** Each costs a hosted service a request. */
+  /** The most traces that are read; each costs a hosted service a request. */
   maxTraces: number;
 }
 
-/** One request each, of which a hosted service answers one a second. */
+/** Limits the time: a hosted service answers one of these requests per second. */
 const maxTraces = { hosted: 60, local: 100_000 };
 
-/** Coverage is measured where the policy requires some, and next to a surface that is compared; null elsewhere. */
+/** Plans the coverage, which is measured if the policy requires some, and in addition to a surface that is compared; else null. */
 export function planCoverage(
   { surface, merge, shard, cases }: GateOptions,
   { rules: { minimumCoverage: minimum }, isHosted }: { rules: GateRules; isHosted: boolean },
@@ -40,8 +40,8 @@ export function planCoverage(
 }
 
 /**
- * Reads the surface file, where one is given; null where none is, and where the surface of the base is asked for and there is no base. What is
- * wrong goes to `issues`.
+ * Reads the surface file, if one is given. Null if the options name none, or if they ask for the surface of the base and there is no base.
+ * Adds problems to `issues`.
  */
 export async function planSurface(
   options: GateOptions,

@@ -41,80 +41,80 @@ import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
 import { planCoverage, planSurface, type PlannedCoverage, type PlannedSurface } from './plan-surface.ts';
 
-/** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
+/** Everything that the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
   /** The working directory of the gate; paths of reports and evals files are relative to it. */
   cwd: string;
   suites: PlannedSuite[];
-  /** Empty where a suite of the service runs on the servers saved in it. */
+  /** Empty if a suite of the service runs on the servers saved in the service. */
   servers: PlannedServer[];
-  /** What the change is compared with in the same job; null for nothing. */
+  /** The base that the change is compared with in the same job; null for none. */
   base: PlannedBase | null;
-  /** What `server-env` passes on, by name. */
+  /** The variables that `server-env` passes on, by name. */
   variables: ReadonlyMap<string, Secret>;
   service: PlannedService;
-  /** What is tested, as far as it is known; null where neither part is. */
+  /** The tested commit and branch, as far as they are known; null if neither is. */
   revision: Revision | null;
-  /** Which part of the cases it is; null for all of them. */
+  /** The shard of the cases that this gate runs; null for all cases. */
   shard: ShardReport | null;
   /** The shards that are judged as one gate, instead of everything above; null if the gate runs evals. */
   merge: PlannedMerge | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
-  /** Whether a run is cancelled as soon as its verdict is settled. */
+  /** True if a run is cancelled as soon as its verdict is settled. */
   stopsEarly: boolean;
   reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
-  /** Where the repository is shown; null where it is not on GitHub. */
+  /** The links to the repository's pages; null if it is not on GitHub. */
   page: PageLinks | null;
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
-  /** What the gate posts on GitHub in addition to the job itself; null for nothing. */
+  /** The posts of the gate on GitHub in addition to the job's own results; null for none. */
   github: PlannedGitHub | null;
-  /** Whether traces are written for OpenTelemetry. */
+  /** True if traces are written for OpenTelemetry. */
   hasTraceLog: boolean;
-  /** What the environment says of the program that is traced, in addition to what the gate knows. */
+  /** The description of the traced program from the environment, in addition to what the gate knows. */
   traceResource: Readonly<Record<string, string>>;
-  /** Where they are sent; null for nowhere. */
+  /** The receiver of the traces; null for none. */
   collector: PlannedCollector | null;
-  /** The models that prompts ask; null where no case of a file has a prompt, or a hosted service asks them. */
+  /** The models that prompts ask; null if no case of a file has a prompt, or if a hosted service asks them. */
   models: PlannedModels | null;
-  /** What `toMatchFile` compares with; null where no case asks for it. */
+  /** The snapshots that `toMatchFile` compares with; null if no case uses it. */
   snapshots: PlannedSnapshots | null;
-  /** Null where the surface of the server is not compared. */
+  /** Null if the surface of the server is not compared. */
   surface: PlannedSurface | null;
-  /** Null where nothing is measured of what the evals cover. */
+  /** Null if the coverage of the evals is not measured. */
   coverage: PlannedCoverage | null;
-  /** Where the results are uploaded to when the verdict is there; null for nowhere. */
+  /** The project that the results are uploaded to after the verdict; null for none. */
   upload: PlannedUpload | null;
   isDryRun: boolean;
-  /** What is going to be other than the evals files say, one sentence each. */
+  /** Notes on what will differ from the evals files, one sentence each. */
   notes: string[];
-  /** What the log says of the plan that is nothing to be warned of, one sentence each. */
+  /** Remarks on the plan for the log that are no warnings, one sentence each. */
   remarks: string[];
-  /** What a reader of the verdict should know about the policy, one sentence each. */
+  /** Notes on the policy for readers of the verdict, one sentence each. */
   policyNotes: string[];
-  /** Where the change lowers what its base protects. */
+  /** The findings on where the change lowers what its base protects. */
   protectionFindings: VerdictReason[];
-  /** How much worse than the baseline the results may be, and what model calls cost. */
+  /** The limits of regressions against the baseline, and the prices of model calls. */
   limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop' | 'prices' | 'currency'>;
-  /** Everything in the plan that no output may show. */
+  /** All values of the plan that no output may show. */
   secrets: readonly Secret[];
 }
 
-/** What the plan depends on in addition to the options; passed in, so that nothing below reads the process. */
+/** The inputs of the plan in addition to the options; passed in, so that planning does not read the process. */
 export interface PlanContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Epoch milliseconds, for the age of calibrations; the time of the machine unless given. */
+  /** Epoch milliseconds, for the age of calibrations; the default is the machine's time. */
   nowMs?: number;
-  /** Whether the results become the snapshots. */
+  /** True if the results become the snapshots. */
   updatesSnapshots?: boolean;
 }
 
 /**
- * Reads the evals files and settles every option into a plan.
+ * Reads the evals files and turns all options into a plan.
  *
  * @throws {ConfigurationError} with every finding of every file and every option at once.
  */
@@ -269,7 +269,10 @@ function nameSuite(planned: PlannedSuite): { id: string; name: string } {
   return planned.kind === 'file' ? planned.suite : { id: planned.suite, name: planned.suite };
 }
 
-/** A hosted service negotiates with the server by itself, and its API has no field for a revision. */
+/**
+ * Finds requested revisions that cannot be enforced: a hosted service negotiates with the server by itself, and its API has no field for a
+ * revision.
+ */
 function findUnenforceablePins(
   { hosted, profile }: PlannedService,
   { options, suites }: { options: GateOptions; suites: readonly PlannedSuite[] },

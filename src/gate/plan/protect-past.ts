@@ -6,23 +6,23 @@ import type { ProtectedBase } from './base-policy.ts';
 import { parseBaselineReport } from './baseline-report.ts';
 import type { Weakening } from './weakenings.ts';
 
-/** One thing that a baseline or a history in the base has and another version of it lacks. */
+/** Something that a baseline or a history in the base has and another version of it lacks. */
 export interface Loss {
   key: string;
   what: string;
 }
 
 interface ProtectedFile {
-  /** As the user wrote it. */
+  /** The path, as the user wrote it. */
   path: string;
-  /** The text in the checkout; null where there is none. */
+  /** The text in the checkout; null if there is no file. */
   own: string | null;
   listLosses: (before: string, after: string | null) => Loss[];
 }
 
 /**
- * Chooses the text that counts of a file which an earlier gate wrote: the base's where the base has the file, and none where the change
- * brings it. A file that git does not track comes from an artifact or a cache of the job, and counts as it is.
+ * Chooses the effective text of a file that an earlier gate wrote: the base's version if the base has the file, and none if the change adds
+ * it. A file that git does not track comes from an artifact or a cache of the job, and is used as it is.
  */
 export async function readProtectedFile(
   { path, own, listLosses }: ProtectedFile,
@@ -49,7 +49,7 @@ export async function readProtectedFile(
   return { text: inBase.text };
 }
 
-/** What the base has gained since the change began at an older commit of it. */
+/** Lists what the base has gained since the change began at an older commit of it. */
 async function listForkLosses(
   path: string,
   { base, before, listLosses }: Pick<ProtectedFile, 'listLosses'> & { base: ProtectedBase; before: string },
@@ -60,7 +60,7 @@ async function listForkLosses(
   return new Set(listLosses(before, file.kind === 'file' ? file.text : null).map(({ key }) => key));
 }
 
-/** An index that git cannot read says nothing: then a file counts as one of the change. */
+/** Checks if git tracks a file. If git cannot read the index, the file counts as part of the change. */
 async function isTracked(path: string, cwd: string): Promise<boolean> {
   if ((await findRepository(cwd)) === null) return false;
   try {
@@ -82,7 +82,7 @@ function toWeakening(path: string, { key, what }: Loss, { names }: ProtectedBase
   };
 }
 
-/** Lists the cases of which a baseline expects less than another one. */
+/** Lists the cases for which a baseline expects less than another one. */
 export function listBaselineLosses(before: string, after: string | null): Loss[] {
   const was = readCases(before);
   if (was === null) return [];
@@ -92,7 +92,7 @@ export function listBaselineLosses(before: string, after: string | null): Loss[]
     const later = is.find(({ suiteId, id }) => suiteId === earlier.suiteId && id === earlier.id);
     const expected = `${earlier.passed} of ${earlier.total}`;
     const isLess = later === undefined || later.passed * earlier.total < earlier.passed * Math.max(1, later.total);
-    // A result under another definition is compared with nothing.
+    // The gate compares no results of different definitions.
     const isOther = later !== undefined && later.definitionHash !== earlier.definitionHash;
     if (!isLess && !isOther) return [];
     const now =
@@ -115,7 +115,7 @@ function readCases(text: string): BaselineCase[] | null {
   }
 }
 
-/** Says whether a history lacks gates that another one has. A gate drops the oldest ones when there are too many, which is no loss. */
+/** Lists the gates that a history lacks and another one has. A gate drops the oldest gates when there are too many, which is no loss. */
 export function listHistoryLosses(before: string, after: string | null): Loss[] {
   const list = (text: string) => parseHistory(text).records.map((record) => JSON.stringify(record));
   const was = list(before);

@@ -5,15 +5,15 @@ import type { Report } from '../../model/report.ts';
 import { parseReport } from '../../report/json.ts';
 import { listContradictions } from './check-report.ts';
 
-/** A report, or why there is none: `missing` where nothing is at the path. */
+/** A report, or why there is none: `missing` if the path does not exist. */
 export type ReadReport = { kind: 'report'; report: Report } | { kind: 'missing' } | { kind: 'bad'; why: string };
 
-/** Deeper than the arguments of any tool call, and far from what recursion bears. */
+/** Deeper than the arguments of any tool call, and far less than recursion can handle. */
 const maxDepth = 200;
 
 const maxShownContradictions = 3;
 
-/** Reads a report.json, also where only its directory is named. One that contradicts itself is bad. */
+/** Reads a report.json; the path may also name only its directory. A report that contradicts itself is bad. */
 export async function readReport(path: string): Promise<ReadReport> {
   try {
     const text = await readReportText(path);
@@ -23,7 +23,7 @@ export async function readReport(path: string): Promise<ReadReport> {
   }
 }
 
-/** Reads the text of a report.json, also where only its directory is named; null where nothing is at the path. */
+/** Reads the text of a report.json; the path may also name only its directory. Null if the path does not exist. */
 export async function readReportText(path: string): Promise<string | null> {
   try {
     return await readTextFile(path);
@@ -36,9 +36,9 @@ export async function readReportText(path: string): Promise<string | null> {
 }
 
 /**
- * Reads a report out of its text.
+ * Parses a report.
  *
- * @throws where it is no JSON, or no report of this version
+ * @throws if it is no JSON, or no report of this version
  */
 export function parseReportText(text: string): ReadReport {
   const value: unknown = JSON.parse(text);
@@ -51,7 +51,7 @@ export function parseReportText(text: string): ReadReport {
   return { kind: 'bad', why: `the report contradicts itself: ${shown}${rest > 0 ? `; and ${rest} more` : ''}` };
 }
 
-/** Walks level by level: recursion would break on exactly the values that are sought. */
+/** Checks level by level: recursion would overflow on exactly the values that it searches for. */
 function isDeeperThan(value: unknown, depth: number): boolean {
   let level = [value];
   for (let left = depth; level.length > 0; left -= 1) {

@@ -3,23 +3,23 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import { describeOutLink, findOutLink, findOutputRoot } from '../../base/output-files.ts';
 
-/** Where the reports go: absolute, and as the user wrote it. */
+/** The directory of the reports: the absolute path, and the label that the user wrote. */
 export interface PlannedReportDir {
   path: string;
   label: string;
-  /** What no link may lead out of when something is written there. */
+  /** The directory that no link may lead out of when something is written to `path`. */
   root: string;
   /** The file that lists the directories to which steps of this job have written; null outside GitHub. */
   register: string | null;
 }
 
-/** Of the runner's directory, which it empties before every job. */
+/** The name of a file in the runner's temporary directory, which the runner empties before every job. */
 const registerName = 'mcp-eval-ci-report-dirs.jsonl';
 const maxRegisterBytes = 1024 * 1024;
 
 /**
- * Plans where the reports go. The directory of an earlier step of this job is left to that step: reports that overwrite each other
- * would leave one of the two without any.
+ * Plans the directory of the reports. Does not use the directory of an earlier step of this job: if reports overwrote each other, one of the
+ * two steps would have none.
  */
 export async function planReportDir(
   label: string,
@@ -41,7 +41,7 @@ export async function planReportDir(
   return { path: resolve(cwd, other), label: other, root, register };
 }
 
-/** Finds a path to write to that a link leads out of the checkout. */
+/** Finds an output path that a link leads out of the checkout. */
 export function findLinkIssues(input: string, path: string, root: string | null): ConfigurationIssue[] {
   const found = root === null ? null : findOutLink(path, root);
   return found === null || root === null
@@ -54,7 +54,7 @@ interface PlanPlace {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** One JSON string a line. What is no such line is of no step of this action. */
+/** Reads one JSON string per line. Ignores other lines, which no step of this action wrote. */
 async function readRegister(path: string): Promise<Set<string>> {
   try {
     return new Set((await readTextFile(path, { maxBytes: maxRegisterBytes })).split('\n').flatMap(readLine));

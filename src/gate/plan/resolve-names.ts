@@ -8,9 +8,8 @@ import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
 
 /**
- * Turns the names of cases in a policy into ids, so that nothing after it compares titles. The name of a case that runs with several
- * models stands for all of them. A name that two cases answer to is an issue where it is written; one that no case answers to
- * stays as it is.
+ * Replaces the names of cases in a policy by ids, so that later code compares no titles. The name of a case that runs with several models
+ * stands for all of them. A name that fits two cases is an issue at its location; a name that fits no case stays as it is.
  */
 export function resolveCaseNames<Layer extends CaseRules>(
   layer: Layer,
@@ -48,7 +47,7 @@ export function findAmbiguousNames(
   return issues;
 }
 
-/** The suites of which these are the results, one for all runs of each. */
+/** Groups results by suite, one entry for all runs of a suite. */
 export function groupReported(
   results: ReadonlyArray<{ suiteId: string; name: string; cases: readonly ReportedCase[] }>,
 ): Array<{ id: string; name: string; cases: ReportedCase[] }> {
@@ -61,12 +60,12 @@ export function groupReported(
 
 type ReportedCase = Pick<CaseResults, 'id' | 'title' | 'variantOf' | 'location'>;
 
-/** A case of a report, as a name can mean it. */
+/** Names a case of a report in every way that a policy can name it. */
 export function nameReported({ id, title, variantOf = [], location }: ReportedCase): NamedCase {
   return { id, title, variantOf, location: location === null ? null : `${location.file}:${location.line}` };
 }
 
-/** `file:line` as an issue takes it; else the name of an input. */
+/** Splits `file:line` into the fields of an issue; else takes `source` as the name of an input. */
 export function placeIssue(source: string): Pick<ConfigurationIssue, 'file' | 'line' | 'input'> {
   const [, file, line] = /^(.+):(\d+)$/.exec(source) ?? [];
   return file === undefined ? { input: source } : { file, line: Number(line) };

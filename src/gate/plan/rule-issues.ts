@@ -22,7 +22,7 @@ export function findRuleIssues(
   ];
 }
 
-/** What a range of runs needs, and what it cannot be combined with: its rounds follow the requirements of the whole suite. */
+/** Finds what a range of runs lacks, and what it cannot be combined with: its rounds follow the requirements of the whole suite. */
 function findRangeIssues(planned: PlannedSuite, { options: { shard } }: RuledGate): ConfigurationIssue[] {
   const location = locateRange(planned);
   if (location === null) return [];
@@ -56,14 +56,17 @@ function findRangeIssues(planned: PlannedSuite, { options: { shard } }: RuledGat
   ];
 }
 
-/** Where a suite has a range of runs; null where it has none. */
+/** Finds the location of a suite's range of runs; null if it has none. */
 function locateRange(planned: PlannedSuite): Pick<ConfigurationIssue, 'file' | 'line' | 'column' | 'input'> | null {
   if (planned.kind === 'stored') return planned.maxRuns === null ? null : { input: 'runs' };
   const first = planned.suite.cases.find(({ maxRuns }) => maxRuns !== undefined);
   return first === undefined ? null : { ...first.location };
 }
 
-/** A remote service would be polled all the time, and what is known of a part settles nothing about the whole. */
+/**
+ * Finds what `stopEarly` cannot be combined with. The gate would have to poll a remote service all the time, and a part of the results
+ * settles nothing about the whole.
+ */
 function findEarlyStopIssues(
   { source }: Sourced<boolean>,
   [coverage]: MinimumCoverage,
@@ -93,7 +96,7 @@ function findEarlyStopIssues(
   }
   const retrying = suites.find(({ requirements }) => requirements.retryFailed.value > 0);
   if (retrying !== undefined) {
-    // Cases that failed run again only when all are known, and may change how a flaky case counts.
+    // Failed cases run again only when all results are known, and a retry may change how a flaky case counts.
     const name = retrying.kind === 'file' ? retrying.suite.name : retrying.suite;
     add(
       'stop-early-and-retries',
@@ -103,7 +106,7 @@ function findEarlyStopIssues(
   return issues;
 }
 
-/** A case earns its place in the history, and an evals file defines it. */
+/** Finds what probation lacks: the history shows when a case is stable, and an evals file defines the case. */
 function findProbationIssues(
   { source }: Sourced<number>,
   { options: { historyPath, suite } }: RuledGate,

@@ -10,26 +10,26 @@ import { serverUnderTest } from '../../model/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
 import { readSurface } from '../../surface/read.ts';
 
-// All of the gate that deals with surfaces, loaded only where an option asks for it.
+// The gate's code for surfaces, loaded only if an option asks for it.
 
-/** A server that runs, by the name of its configuration. */
+/** A running server, by the name of its configuration. */
 export interface SurfaceTarget {
   configuration: string;
   target: Omit<Target, 'serverName'>;
 }
 
-/** What of the base surfaces are read of. */
+/** The base, as far as its surfaces are read. */
 interface SurfaceBase {
-  /** Its servers, started; empty where they cannot be. */
+  /** Lists its started servers; empty if they cannot be started. */
   listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   giveUp(reason: string): void;
 }
 
-/** For the lists of one server. */
+/** The time limit for the lists of one server. */
 const readTimeoutMs = 60_000;
 
 /**
- * Reads the surfaces of servers that run, by configuration. `unread` says why there are none: a server did not list what it shows.
+ * Reads the surfaces of running servers, by configuration. `unread` says why there are none: a server did not list its surface.
  *
  * @throws the signal's reason once it aborts
  */
@@ -51,7 +51,7 @@ export async function readTargets(
 }
 
 /**
- * Reads the surfaces of the base, by the configurations of the change; null for a base that does not start, or does not list what it shows.
+ * Reads the surfaces of the base, by the configurations of the change; null if the base does not start or does not list its surface.
  *
  * @throws the signal's reason once it aborts
  */
@@ -66,7 +66,7 @@ export async function readBaseSurfaces(
     base.giveUp(`Its server does not list what it shows: ${unread}`);
     return null;
   }
-  // A server that options of the base describe has no name.
+  // A server that the base's own options describe has no name.
   const [{ configuration } = { configuration: defaultConfiguration }] = targets;
   return known.length === 1 && targets.length === 1
     ? Object.fromEntries(Object.values(found).map((surface) => [configuration, surface]))
@@ -74,9 +74,9 @@ export async function readBaseSurfaces(
 }
 
 /**
- * Reads the surface of a server that runs.
+ * Reads the surface of a running server.
  *
- * @throws {NetworkError} when it does not answer with its lists within `timeoutMs`
+ * @throws {NetworkError} if it does not answer with its lists within `timeoutMs`
  * @throws the signal's reason once it aborts
  */
 export async function readTarget(
@@ -99,9 +99,9 @@ export async function readTarget(
 }
 
 /**
- * Reads the surface file at `path`, relative to `cwd`; null where there is none.
+ * Reads the surface file at `path`, relative to `cwd`; null if there is none.
  *
- * @throws {ConfigurationError} where it is not one
+ * @throws {ConfigurationError} if it is no surface file
  */
 export async function readSurfaceFile(path: string, cwd: string): Promise<{ file: SurfaceFile; text: string } | null> {
   if (await leadsOutOfCheckout(path, cwd)) {

@@ -11,30 +11,30 @@ import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered, type Lowered } from '../../verdict/lowered.ts';
 import { resolveCaseNames } from './resolve-names.ts';
 
-/** One way in which a change requires less than its base. */
+/** A requirement of the base that a change lowers or removes. */
 export interface Weakening {
   protection: Protection;
   code: ReasonCode;
   /** Equal for the same difference in other commits. */
   key: string;
-  /** What the change does and where, one sentence. */
+  /** One sentence that says what the change does and where. */
   message: string;
-  /** How to undo it, an imperative without a full stop. */
+  /** How to undo the change, as an imperative without a full stop. */
   remedy: string;
-  /** Of the change where it has the suite; null where the finding is about none. */
+  /** The suite's id in the change; null if the finding is about no suite of the change. */
   suiteId: string | null;
-  /** Another protection under which a finding includes this one; it is listed where the base leaves that one out. */
+  /** Another protection that includes this finding in its own. It is listed by itself only if the base does not use that protection. */
   includedIn?: Protection;
 }
 
-/** The base and the change, as sentences call them. */
+/** The names of the base and the change in sentences. */
 export interface ChangeNames {
   /** The branch of the base. */
   base: string;
   noun: 'pull request' | 'merge request';
 }
 
-/** Lists where the files of a change require less than those of its base. */
+/** Lists where the files of a change require less than the files of its base. */
 export function listWeakenings(
   before: readonly SuiteBar[],
   after: readonly SuiteBar[],
@@ -55,7 +55,7 @@ export function listWeakenings(
   return [...listRemovals(before, after, names), ...lowered];
 }
 
-/** Says what a reviewer should look at although it is allowed, one sentence each. */
+/** Lists allowed changes that a reviewer should check, one sentence each. */
 export function listChanges(before: readonly SuiteBar[], after: readonly SuiteBar[], names: ChangeNames): string[] {
   return before.flatMap((was) => {
     const is = after.find(({ suite }) => suite.id === was.suite.id);
@@ -81,7 +81,7 @@ export function listChanges(before: readonly SuiteBar[], after: readonly SuiteBa
   });
 }
 
-/** A suite as far as it shows which cases it has and which of them are required. */
+/** The part of a suite that shows its cases, and which of them are required. */
 export interface KnownCases {
   suite: { id: string; location: { file: string }; cases: ReadonlyArray<Pick<SuiteCase, 'id' | 'title' | 'location'>> };
   required: { has: (id: string) => boolean };
@@ -115,12 +115,12 @@ function describeRemoved(was: Suite, is: KnownCases['suite'] | null, { base, nou
   };
 }
 
-/** Cases that the base requires, or of which it requires a pass rate. */
+/** Lists the removed cases that the base requires, or for which it requires a pass rate. */
 function listRemovedCases(was: SuiteBar, is: KnownCases, { base, noun }: ChangeNames): Weakening[] {
   const named = new Map([...was.policy.cases.map(({ name, source }) => [name, source] as const), ...was.required]);
   return [...named].flatMap(([id, source]): Weakening[] => {
     const earlier = findCase(was.suite, id);
-    // A name without a case is a mistake of the base.
+    // A name without a case is a mistake in the base.
     if (earlier === undefined) return [];
     const title = JSON.stringify(earlier.title);
     const shared = { protection: 'requiredCases', code: 'required-case-removed', suiteId: is.suite.id } as const;
@@ -137,7 +137,7 @@ function listRemovedCases(was: SuiteBar, is: KnownCases, { base, noun }: ChangeN
   });
 }
 
-/** A case of the change that an entry of the base's quarantine names, and that the base defines differently or does not have. */
+/** A case of the change that the base's quarantine names, and that the base defines differently or does not have. */
 export interface ReusedEntry {
   entry: QuarantineEntry;
   earlier: SuiteCase | null;
@@ -146,7 +146,7 @@ export interface ReusedEntry {
   key: string;
 }
 
-/** Lists the entries of the base that would set aside what the base has not put into quarantine. */
+/** Lists the entries of the base's quarantine that would set aside a case that the base has not put into quarantine. */
 export function listReusedEntries({ suite: before, policy }: SuiteBar, suite: Suite): ReusedEntry[] {
   const named = suite.cases.map(nameCase);
   return policy.quarantine.flatMap((entry) => {
@@ -161,7 +161,7 @@ export function listReusedEntries({ suite: before, policy }: SuiteBar, suite: Su
   });
 }
 
-/** An entry that the change keeps would hide the other case in later gates, too. One under another id is new. */
+/** Lists the reused entries that the change keeps: they would hide the other case in later gates, too. An entry under another id is new. */
 function listReusedQuarantine(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
   const isKept = ({ entry, later }: ReusedEntry) =>
     entry.case === later.id && is.policy.quarantine.some((own) => own.case === later.id);
@@ -177,7 +177,7 @@ function listReusedQuarantine(was: SuiteBar, is: SuiteBar, names: ChangeNames): 
     }));
 }
 
-/** Says of a case why the quarantine of the base does not cover it. */
+/** Explains why the quarantine of the base does not cover a case. */
 export function describeReused({ entry, earlier, later }: ReusedEntry, { base, noun }: ChangeNames): string {
   const title = JSON.stringify(later.title);
   const location = `${later.location.file}:${later.location.line}`;
@@ -187,7 +187,7 @@ export function describeReused({ entry, earlier, later }: ReusedEntry, { base, n
   return `This ${noun} defines the case ${title} (${location}) differently from ${base}, whose quarantine (${entry.source}) is for the case as ${base} defines it. The case counts.`;
 }
 
-/** A case without its tag no longer counts towards what is required of the tag. */
+/** Lists cases that have lost a tag: such a case no longer counts for the requirements on the tag. */
 function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weakening[] {
   return was.policy.tags.flatMap(({ name: tag, source }) =>
     was.suite.cases.flatMap(({ id, title, tags }): Weakening[] => {
@@ -208,7 +208,7 @@ function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weake
   );
 }
 
-/** A model that no case uses is judged by nothing. */
+/** Lists models that no case uses any more: nothing checks the requirements on them. */
 function listLostModels(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNames): Weakening[] {
   const uses = ({ suite }: SuiteBar, name: string) => suite.cases.some(({ model }) => model === name);
   return was.policy.models
@@ -223,7 +223,7 @@ function listLostModels(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNames
     }));
 }
 
-/** More time and fewer iterations make a case easier to pass. */
+/** Lists cases with more time or fewer iterations, which make a case easier to pass. */
 function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   const pairs = was.cases.flatMap((earlier) => {
     const later = findCase(is, earlier.id);
@@ -238,7 +238,7 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
       later.isDeterministic !== true &&
       (later.runs < earlier.runs ||
         (later.maxRuns ?? later.runs) < (earlier.maxRuns ?? earlier.runs) ||
-        // A confidence is about the cases alone then, and no longer about tasks.
+        // A range of runs makes the confidence apply to the cases alone, and no longer to tasks.
         (later.maxRuns !== undefined && earlier.maxRuns === undefined)),
   );
   const shared = { protection: 'minima', code: 'requirement-lowered', suiteId: is.id } as const;
@@ -261,7 +261,7 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   ];
 }
 
-/** A case that no longer runs in a revision of MCP is not required to work there. */
+/** Lists revisions of MCP in which the cases no longer run, and so are not required to work. */
 function listLostRevisions(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   const before = was.protocol ?? anyProtocol;
   const after = is.protocol ?? anyProtocol;
@@ -294,7 +294,7 @@ function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Wea
   );
 }
 
-/** Words a requirement that a change lowers; `inSuite` follows its name. */
+/** Describes a requirement that a change lowers; `inSuite` follows its name. */
 export function describeLowered(
   { kind, what, before, after, source }: Lowered,
   { inSuite, suiteId }: { inSuite: string; suiteId: string | null },
@@ -311,7 +311,7 @@ export function describeLowered(
   };
 }
 
-/** A file of the base is called `main:evals/x.yaml` in messages. */
+/** Removes the base's prefix from a file: messages call a file of the base `main:evals/x.yaml`. */
 function stripBase(file: string, { base }: ChangeNames): string {
   return file.startsWith(`${base}:`) ? file.slice(base.length + 1) : file;
 }
@@ -322,31 +322,31 @@ function findCase({ cases }: Suite, id: string): SuiteCase | undefined {
 
 const maxTitles = 3;
 
-/** Lists titles of cases as a sentence does, the first of them. */
+/** Lists the titles of the first cases, for a sentence. */
 export function listTitles(cases: ReadonlyArray<Pick<SuiteCase, 'title'>>): string {
   const shown = cases.slice(0, maxTitles).map(({ title }) => JSON.stringify(title));
   const hidden = cases.length - shown.length;
   return [...shown, ...(hidden > 0 ? [`${hidden} more`] : [])].join(', ');
 }
 
-/** What the files of one commit require of a suite. The inputs of the workflow are no part of it. */
+/** The requirements on a suite in the files of one commit, without the inputs of the workflow. */
 export interface SuiteBar {
   suite: Suite;
-  /** What the policy file says of it, the strongest layer first; cases by their ids. */
+  /** The layers of the policy file, the strongest first; cases by their ids. */
   fileLayers: PolicyLayer[];
-  /** What its evals file says; cases by their ids. */
+  /** The layer of its evals file; cases by their ids. */
   ownLayer: PolicyLayer;
-  /** All of it joined. */
+  /** All layers merged. */
   policy: PolicyLayer;
-  /** By case id, where each required case is said to be one. */
+  /** The location that makes each case required, by case id. */
   required: ReadonlyMap<string, string>;
 }
 
-/** Reads out of the files of one commit what they require. */
+/** Reads the requirements from the files of one commit. */
 export function createBar(suites: readonly Suite[], file: PolicyFile | null): SuiteBar[] {
   return suites.map((suite) => {
     const named = suite.cases.map(nameCase);
-    // Ambiguous names of the change are issues of its own plan; those of the base mean the first case.
+    // The plan of the change reports its own ambiguous names; those of the base mean the first case.
     const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
     const fileLayers = (file === null ? [] : listSuiteLayers(file, suite)).map(resolve);
     const ownLayer = resolve(suite.policy);
@@ -360,7 +360,7 @@ export function createBar(suites: readonly Suite[], file: PolicyFile | null): Su
   });
 }
 
-/** Finds the same suite among others: by its id, else by its file, whose suite may have another id now. */
+/** Finds the same suite among others: by its id, else by its file, because the suite of a file may have another id now. */
 export function findSameSuite<T extends Pick<KnownCases, 'suite'>>(
   bars: readonly T[],
   { id, file }: { id: string; file: string },
@@ -369,8 +369,8 @@ export function findSameSuite<T extends Pick<KnownCases, 'suite'>>(
 }
 
 /**
- * Gives the layers of the base for the suite as the change has it: what they name and the change does not have is left out, since that
- * is judged by comparing the two. So is the quarantine of cases that the change has reused.
+ * Adapts the layers of the base to the suite of the change. Leaves out what they name and the change does not have, since the comparison of
+ * the two reports that. Also leaves out the quarantine of cases that the change has reused.
  */
 export function adaptLayers(
   { suite: before, fileLayers, ownLayer, required }: SuiteBar,
