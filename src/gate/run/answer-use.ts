@@ -2,16 +2,16 @@ import type { LocatedAnswer } from '../../model/suite.ts';
 import type { UsedAnswer } from '../../model/client-abilities.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
-/** Which scripted answers of the client the iterations of a gate used. */
+/** The scripted answers of the client that the iterations of a gate used. */
 export interface AnswerUse {
-  /** Notes what an iteration used that got to its end. */
+  /** Adds the answers that a finished iteration used. */
   add(suiteId: string, caseId: string, used: readonly UsedAnswer[]): void;
-  /** Warns of each answer that no iteration used, with its line. Answers are left out that another iteration could have used. */
+  /** Lists a warning for each answer that no iteration used, with its line. Leaves out answers that another iteration could have used. */
   listUnused(suites: readonly PlannedSuite[]): string[];
 }
 
 export function createAnswerUse(): AnswerUse {
-  /** By suite and case. */
+  /** The names of used answers by suite and case. */
   const used = new Map<string, Set<string>>();
   return {
     add: (suiteId, caseId, answers) => {
@@ -32,11 +32,11 @@ export function createAnswerUse(): AnswerUse {
             const { file, line, column } = answer.location;
             const place = `${file}:${line}:${column}`;
             answers.set(place, answer);
-            // A case that was not selected, or never got to its end, might have used it.
+            // A case that was not selected, or did not finish, might have used it.
             if (ofCase === undefined || ofCase.has(nameAnswer(answer))) excused.add(place);
           }
         }
-        // All roots are one answer.
+        // All roots form one answer.
         return [...answers].flatMap(([place, { ability, index }]) =>
           excused.has(place) || (ability === 'roots' && index > 0)
             ? []

@@ -17,29 +17,29 @@ import type { LaunchTime } from './refusals.ts';
 import type { RunLifetime, Teardown } from './run-lifetime.ts';
 import type { TakenSnapshot } from './snapshots.ts';
 
-/** What the two backends cannot do alike. */
+/** The abilities in which the two backends differ. */
 export interface BackendTraits {
-  /** Whether a run costs next to nothing, so that each round of a suite is a run of its own, with processes that have served no other. */
+  /** True if a run costs next to nothing. Each round of a suite is then its own run, with processes that have served no other run. */
   hasCheapRuns: boolean;
-  /** Whether this process executes the iterations, and sees how the processes of servers end. */
+  /** True if this process executes the iterations, and sees how the processes of servers end. */
   watchesProcesses: boolean;
-  /** Whether the traces of all iterations are at hand; else those of failures alone are read. */
+  /** True if the traces of all iterations are available; else only those of failures are read. */
   hasAllTraces: boolean;
-  /** The most failures of a run whose steps and traces are read. */
+  /** The most failures of a run for which the gate reads steps and traces. */
   maxExplained: number;
   /** The most iterations that a case has in one run. */
   iterationsPerCase: number;
-  /** The first wait between two readings of what a run has spent. */
+  /** The wait before the second reading of what a run has spent. */
   pollIntervalMs: number;
 }
 
-/** Where evals run: in this process, or in a hosted service. */
+/** Runs evals in this process, or in a hosted service. */
 export interface EvalBackend extends AsyncDisposable {
   readonly traits: BackendTraits;
   /**
-   * Makes a server known to what runs the evals, through a tunnel where the plan asks for one. A tunnel that is lost cancels the run.
+   * Registers a server with the backend, through a tunnel if the plan asks for one. A lost tunnel cancels the run.
    *
-   * @throws {ConfigurationError} when another server has its name, or no tunnel can carry what the server speaks
+   * @throws {ConfigurationError} if another server has its name, or if no tunnel can carry the server's protocol
    */
   register(running: RunningServer, server: ServerRegistration, scope: ServerScope): Promise<RegisteredServer>;
   /**
@@ -52,37 +52,40 @@ export interface EvalBackend extends AsyncDisposable {
     targets: readonly SurfaceTarget[],
     context: { clock: Clock; signal: AbortSignal },
   ): Promise<void>;
-  /** Brings a suite to where it runs. @throws {ConfigurationError} when it cannot run there */
+  /** Prepares a suite for its runs. @throws {ConfigurationError} if it cannot run there */
   prepare(
     planned: PlannedSuite,
     context: { servers: readonly RegisteredServer[]; logger: Logger; signal: AbortSignal },
   ): Promise<PreparedSuite>;
   /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
   start(prepared: PreparedSuite, context: RunStart): Promise<StartedRun>;
-  /** Reads the baseline that a service keeps; null where it has none yet. */
+  /** Reads the baseline that a service keeps; null if it has none yet. */
   readBaseline(
     planned: PlannedBaseline,
     suites: readonly PlannedSuite[],
     context: { lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>; logger: Logger },
   ): Promise<Baseline | null>;
-  /** Starts the browser, which otherwise starts with the first app; does nothing if apps are shown elsewhere. If it does not start, the apps say why. */
+  /**
+   * Starts the browser, which otherwise starts with the first app; does nothing if this process shows no apps. If it does not start, the
+   * results of the apps say why.
+   */
   startBrowser(): Promise<void>;
-  /** Resolves once no run uses a server any more, the teardown of its cases included; at once where runs execute elsewhere. */
+  /** Resolves when no run uses a server any more, including the teardown of its cases; at once if a service executes the runs. */
   waitForRuns(): Promise<void>;
-  /** Says which scripted answers of the client no iteration used, one sentence each. */
+  /** Lists the scripted answers of the client that no iteration used, one sentence each. */
   listUnusedAnswers(suites: readonly PlannedSuite[]): string[];
-  /** Returns what the runs made in addition to their results. */
+  /** Returns what the runs produced in addition to their results. */
   collect(): Promise<{ recordings: MadeRecording[]; modelNotes: string[]; snapshots: TakenSnapshot[] }>;
 }
 
-/** What a run is started with, and what follows it to its end. */
+/** The inputs of a run, and the listeners that follow it. */
 export interface RunStart {
   planned: PlannedSuite;
-  /** Empty where a suite of the service runs on the servers saved in it. */
+  /** Empty if a suite of the service runs on the servers saved in the service. */
   servers: readonly RegisteredServer[];
-  /** By case: which iterations of the gate those of this run are; by default they count from 1. */
+  /** The numbers of this run's iterations within the gate, by case; by default they count from 1. */
   numbers: IterationNumbers | null;
-  /** Set for a run that is for a comparison alone: nothing of it is recorded, and it has budgets of its own unless it shares those of the suite. */
+  /** Set for a run that is only for a comparison. The gate records nothing of it, and it has its own budgets unless it shares those of the suite. */
   compared: { sharesBudgets: boolean } | null;
   /** A label that the runs of a comparison share; null for none. */
   groupId: string | null;
@@ -93,28 +96,28 @@ export interface RunStart {
   onProgress: ProgressListener;
 }
 
-/** A run, from its start on. */
+/** A run that has been started. */
 export interface StartedRun {
-  /** From the backend's id of a case to the gate's. */
+  /** Maps the backend's id of a case to the gate's. */
   readonly caseIds: ReadonlyMap<string, string>;
-  /** The page that shows it; null where there is none. */
+  /** The page that shows it; null if there is none. */
   readonly url: string | null;
   readonly launch: LaunchTime;
-  /** How the iterations were scheduled; null where that is not known. */
+  /** How the iterations were scheduled; null if that is not known. */
   readonly concurrency: ConcurrencyReport | null;
   /** The run as last read. */
   current(): Run;
-  /** How often the tunnel to a server has broken off since the run was asked for, and may have cut off a call of it. */
+  /** Counts how often the tunnel to a server has broken off since the run was requested, and may have cut off a call of it. */
   countBreaks(): number;
-  /** Waits until it ends. When the lifetime cancels it first, asks for its end and returns why. */
+  /** Waits until the run ends. If the lifetime cancels it first, requests its end and returns the reason. */
   waitForEnd(): Promise<VerdictReason | null>;
-  /** Asks for its end. */
+  /** Requests its end. */
   cancel(signal: AbortSignal): Promise<void>;
   /** Reads the run once more, a moment after its end. */
   reread(signal: AbortSignal): Promise<Run>;
   /** Lists its iterations as they are now, page by page. */
   listIterations(signal: AbortSignal): AsyncIterable<Iteration[]>;
   listSteps(iterationId: string, signal: AbortSignal): Promise<StepResult[]>;
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   readTrace(iterationId: string, signal: AbortSignal): Promise<unknown>;
 }

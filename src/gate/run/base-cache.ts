@@ -11,7 +11,7 @@ import type { CaseOutline } from '../../model/results.ts';
 import { runGit } from '../plan/git-checkout.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
 
-/** Raised when what is kept changes its meaning; files of another version are not used. */
+/** Increased when the meaning of the kept data changes; files of another version are not used. */
 const cacheVersion = 1;
 
 const cacheSchema = z.object({
@@ -19,7 +19,7 @@ const cacheSchema = z.object({
   version: z.literal(cacheVersion),
   commit: z.string(),
   server: z.string(),
-  /** Of the base's own evals files, by suite; null where they could not be read. */
+  /** The cases of the base's own evals files, by suite; null if the files could not be read. */
   known: z.record(z.string(), z.array(z.string())).nullable(),
   results: z.array(
     z.object({
@@ -33,7 +33,7 @@ const cacheSchema = z.object({
 });
 type CacheFile = z.infer<typeof cacheSchema>;
 
-/** What is kept, with the HMAC of its JSON where a key signs it (RFC 2104, with SHA-256). */
+/** The kept data, with the HMAC of its JSON if a key signs it (RFC 2104, with SHA-256). */
 const signedSchema = cacheSchema.extend({
   signature: z
     .string()
@@ -47,20 +47,20 @@ function sign(file: CacheFile, secret: Secret): string {
 
 type CachedCase = Pick<CaseOutline, 'id' | 'definitionHash' | 'model'>;
 
-/** What earlier jobs have run of the base at one commit. */
+/** The results of the base at one commit that earlier jobs have kept. */
 export interface BaseCache {
-  /** The results of a case as it is defined now, by round: `p` and `f`. Empty where there are none. */
+  /** Finds the results of a case with its present definition, by round: `p` and `f`. Empty if there are none. */
   find(suiteId: string, testCase: CachedCase): string;
-  /** The cases that the base has, by suite, as an earlier job has read them; undefined where none has. */
+  /** Returns the cases of the base, by suite, as an earlier job has read them; undefined if no job has. */
   known(): CacheFile['known'] | undefined;
   setKnown(known: CacheFile['known']): void;
-  /** Keeps the results of a case up to the first round without one. */
+  /** Keeps the results of a case up to the first round without a result. */
   add(suiteId: string, testCase: CachedCase, marks: string): void;
-  /** Writes what was added. A file that cannot be written is warned about. */
+  /** Writes what was added. Warns if the file cannot be written. */
   save(): Promise<void>;
 }
 
-/** For a base of which nothing is kept. */
+/** For a base without kept results. */
 const noCache: BaseCache = {
   find: () => '',
   known: () => undefined,
@@ -70,8 +70,8 @@ const noCache: BaseCache = {
 };
 
 /**
- * Opens the results of the base in a directory: one file for each commit and way to start its server. A file that cannot be read, or that
- * something else has written, is ignored with a warning.
+ * Opens the results of the base in a directory: one file for each commit and way to start its server. Ignores, with a warning, a file that
+ * cannot be read or that something else has written.
  */
 export async function openBaseCache(
   {
@@ -120,7 +120,7 @@ export async function openBaseCache(
       };
       const signed = cacheSecret === null ? file : { ...file, signature: sign(file, cacheSecret) };
       try {
-        // Whole or not at all: another job may read it at the same time.
+        // Replaces the file atomically: another job may read it at the same time.
         replaceOutput(path, `${JSON.stringify(signed)}\n`, null);
       } catch (error) {
         logger.warning(
@@ -162,7 +162,7 @@ async function readCache(
   return kept.file;
 }
 
-/** A file that git tracks is one that a change can bring along. Links could give it another name. */
+/** Checks if git tracks a file, which a change could then bring along. Resolves links, which could give the file another name. */
 async function isTracked(path: string): Promise<boolean> {
   const real = await realpath(path);
   const found = await runGit(['ls-files', '-z', '--', basename(real)], dirname(real)).catch(() => '');

@@ -17,10 +17,10 @@ import {
 import { baseTreePrefix, type PlannedCheckout } from '../plan/plan-base.ts';
 
 /**
- * Writes the files of the base into a directory, as git stores them: no worktree, no filter, no hook, and no git afterwards. Directories of
- * gates that were killed are removed first. Disposing of it removes the directory.
+ * Writes the files of the base into a directory, as git stores them: no worktree, no filter, no hook, and no later use of git. First removes
+ * directories of gates that were killed. Its disposal removes the directory.
  *
- * @throws what git says is wrong, or the signal's reason; nothing is left then
+ * @throws git's error, or the signal's reason; nothing is left then
  */
 export async function openCheckout(
   { commit, repository: top, directory }: Pick<PlannedCheckout, 'commit' | 'repository' | 'directory'>,
@@ -61,7 +61,7 @@ const linkMode = '120000';
 const submoduleMode = '160000';
 const programMode = '100755';
 
-/** Every entry is new: one that is there already, such as a link of the same name, is never followed or overwritten. */
+/** Writes an entry. Every entry is new: an existing one, such as a link of the same name, is never followed or overwritten. */
 async function writeEntry({ path, mode, id }: TreeEntry, writer: TreeWriter): Promise<void> {
   const { objects, directory, commit } = writer;
   const names = path.split('/');
@@ -69,7 +69,7 @@ async function writeEntry({ path, mode, id }: TreeEntry, writer: TreeWriter): Pr
     throw new GitError(`the commit ${commit} has a file of the name ${JSON.stringify(path)}`);
   }
   const target = join(directory, ...names);
-  // What a submodule holds is not in this repository. Git leaves an empty directory, too.
+  // The files of a submodule are not in this repository. Git creates an empty directory, too.
   if (mode === directoryMode || mode === submoduleMode) {
     await mkdir(target);
     return;
@@ -95,7 +95,7 @@ async function writeEntry({ path, mode, id }: TreeEntry, writer: TreeWriter): Pr
 
 class MissingLfsFileError extends Error {}
 
-/** The directory is removed where this throws. */
+/** Writes a file. If it throws, the caller removes the directory. */
 async function writeFile(
   path: string,
   { id, mode }: Pick<TreeEntry, 'id' | 'mode'>,
@@ -123,7 +123,7 @@ async function writeFile(
   if (hash.digest('hex') !== pointer) throw new MissingLfsFileError();
 }
 
-/** What Git LFS commits instead of a large file, and where the file is once it was fetched; see its specification. */
+/** The pointer that Git LFS commits instead of a large file; see its specification. */
 const lfsPointer = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n/;
 const maxPointerBytes = 1024;
 
@@ -131,7 +131,7 @@ function locateLfsObject(id: string, { commonDirectory }: Repository): string {
   return join(commonDirectory, 'lfs', 'objects', id.slice(0, 2), id.slice(2, 4), id);
 }
 
-/** Removes the directories of gates that were killed. One that cannot be removed is left for the next gate. */
+/** Removes the directories of gates that were killed. If one cannot be removed, the next gate tries again. */
 async function removeAbandoned(temporary: string): Promise<void> {
   const pattern = new RegExp(`^${baseTreePrefix}(\\d+)-`);
   for (const name of await readdir(temporary).catch(() => [])) {

@@ -16,28 +16,25 @@ export interface PairedSuite {
   planned: FileSuite;
   base: BaseSide;
   pairs: PairLog;
-  /** Of the cases of the change. */
+  /** The cases of the change. */
   outline: readonly CaseOutline[];
   /** Ids of the cases that the base does not have. */
   newCases: ReadonlySet<string>;
-  /** What a process of either side has served at the most so far. */
+  /** The most that a process of either side has served so far. */
   processes: ProcessScope;
 }
 
-/** The base as the partner of the runs of the change. */
+/** Runs the base together with the runs of the change. */
 export interface BasePartner extends RunPartner {
-  /** How long the base has run so far. */
+  /** Returns how long the base has run so far. */
   spentMs(): number;
-  /**
-   * Runs further rounds that only confirm: without the cache, and what is in the way goes to `onProblem` and leaves the comparison as it
-   * was.
-   */
+  /** Runs further rounds that only confirm. They do not use the cache. A problem goes to `onProblem` and leaves the comparison as it was. */
   confirm(onProblem: (reason: string) => void): RunPartner;
 }
 
 /**
- * Runs the cases of each run of the change on the base as well, before or after it, as the coin of the seed falls. Results that the cache
- * has are taken from there. A run of the base with a problem ends the comparison, not the gate.
+ * Runs the cases of each run of the change on the base as well, before or after it; the seed decides the order. Takes results from the cache
+ * if it has them. A problem with a run of the base ends the comparison, not the gate.
  */
 export function createBasePartner(suite: PairedSuite, context: SuiteRunContext): BasePartner {
   const { planned, base } = suite;
@@ -96,10 +93,10 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
   const runBeside =
     (how: Parameters<typeof runBase>[2]): RunPartner['runBeside'] =>
     async ({ prepared, numbers }, runOwn) => {
-      // The cases that a run itself writes into its suite can be run again only after it.
+      // Cases that a run itself writes into its suite can run again only after it.
       const isBaseFirst = throwCoin() && prepared.written.length === 0;
       if (isBaseFirst) await runBase(prepared, numbers, how);
-      // Without the base, too: the confidence of a range of runs takes rounds as independent.
+      // Renews the servers also without the base: the confidence of a range of runs requires independent rounds.
       await renew(context.servers);
       const used = await runOwn(prepared);
       if (!isBaseFirst) await runBase(used, numbers, how);
@@ -111,7 +108,7 @@ export function createBasePartner(suite: PairedSuite, context: SuiteRunContext):
   };
 }
 
-/** Lists the cases that the base has and that no earlier job has run; notes the results of those that one has. */
+/** Lists the cases that the base has and that no earlier job has run; notes the cached results of the others. */
 function listUncached(
   { planned, base, pairs, outline, newCases }: PairedSuite,
   prepared: PreparedSuite,

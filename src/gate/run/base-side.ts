@@ -21,30 +21,30 @@ import { renewServers } from './renew-servers.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
 import { createTestServers, type ServerWitnessBook, type TestServers } from './test-servers.ts';
 
-/** The base of a gate: its checkout, its servers, and why it cannot be compared with. Nothing of it ends the gate. */
+/** The base of a gate: its checkout, its servers, and the reason why it cannot be compared with. No failure of the base ends the gate. */
 export interface BaseSide extends AsyncDisposable {
   readonly planned: PlannedBase;
   readonly cache: BaseCache;
-  /** Cancels runs of the base alone: its own share of the gate's time is over, or its server is lost. */
+  /** Cancels only runs of the base: its share of the gate's time is over, or its server is lost. */
   readonly lifetime: RunLifetime;
-  /** Why nothing is compared; null as long as there is no reason. */
+  /** Returns the reason why nothing is compared; null as long as there is none. */
   problem(): string | null;
-  /** Leaves the comparison out from here on. Logs the first reason. */
+  /** Skips the comparison from here on. Logs the first reason. */
   giveUp(reason: string): void;
-  /** Checks the base out, and runs its setup unless earlier jobs have run all that the plan asks for. */
+  /** Checks the base out, and runs its setup unless earlier jobs have run everything that the plan asks for. */
   prepare(): Promise<void>;
-  /** The servers of the base, which are started with the first call; empty where they cannot be. */
+  /** Returns the servers of the base, which the first call starts; empty if they cannot be started. */
   open(planned: PlannedSuite): Promise<readonly RegisteredServer[]>;
   /**
-   * Has the servers of a side serve the next round with processes that have served no other, where this gate started them. Returns what a
-   * process of these servers may serve at the most.
+   * Renews the processes of a side's servers, so that they have served no other round, if this gate started them. Returns the most that a
+   * process of these servers may serve.
    *
-   * @throws {ServerStartError} when one does not start again
+   * @throws {ServerStartError} if one does not start again
    */
   renew(servers: readonly RegisteredServer[], traits: BackendTraits): Promise<ProcessScope>;
-  /** Says that another process answers at the port of one of its servers, which then says nothing of the base; null where none is known to. */
+  /** Finds another process that answers at the port of one of its servers, whose answers then show nothing about the base; null if there is none. */
   findForeignOwner(): string | null;
-  /** What the surfaces of its servers are read of, which are started for it; empty where they cannot be. */
+  /** Lists the targets for reading the surfaces of its servers, which it starts; empty if they cannot be started. */
   listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   /** Ids of the cases of a suite that the base does not have. */
   listNew(planned: FileSuite): string[];
@@ -59,16 +59,16 @@ export interface BaseContext {
   environment: Readonly<Record<string, string | undefined>>;
   processMarker: string | undefined;
   witnesses: ServerWitnessBook;
-  /** Where its programs keep files. */
+  /** The directories in which the base's programs keep files. */
   side: SideDirectories | null;
-  /** What the servers are started with; null until the backend is open. */
+  /** Returns what the servers need to start; null until the backend is open. */
   getScope: () => { backend: EvalBackend; teardown: Teardown } | null;
 }
 
-/** Of the time of the gate, so that a base that hangs leaves enough for the change. */
+/** The base's share of the gate's time, so that a base that hangs leaves enough for the change. */
 const shareOfTime = 0.5;
 
-/** Opens the base of a gate; nothing is started before `prepare`. */
+/** Opens the base of a gate; starts nothing before `prepare`. */
 export async function openBaseSide(planned: PlannedBase, context: BaseContext): Promise<BaseSide> {
   const { plan, clock, logger, redactor, environment } = context;
   const { checkout } = planned;
@@ -88,7 +88,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     problem = endSentence(reason);
     logger.warning(`The comparison with the base is left out: ${problem}`);
   };
-  /** Whatever the base does is no verdict; what is no fault of it is a bug. */
+  /** Runs a step of the base. Its errors only end the comparison; an error that is not the base's is a bug and is thrown. */
   const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
     if (problem !== null) return;
     try {
@@ -169,7 +169,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
             cache.find(suite.id, testCase).length >= (testCase.runs ?? 1),
         ),
       );
-      // Before the server of the change starts, which could have git do something else afterwards.
+      // Checks out before the server of the change starts, which could change what git does afterwards.
       await checkOut();
       if (!isCached) await setUp();
     },
@@ -196,10 +196,10 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
   };
 }
 
-/** What inline tests are called; the base has the same. */
+/** The file name of inline tests, which the base has as well. */
 const inlineTests = 'tests';
 
-/** Lists the cases of the base's own evals files, by suite; null where they cannot be read, so that none counts as new. */
+/** Lists the cases of the base's own evals files, by suite; null if they cannot be read, so that no case counts as new. */
 async function readKnown({ patterns }: PlannedBase, cwd: string): Promise<Record<string, string[]> | null> {
   if (patterns.length === 0) return null;
   const { suites, findings } = await loadSuites([...patterns], { cwd });

@@ -11,11 +11,11 @@ import { scoreIteration } from '../../verdict/tally.ts';
 import type { StartedRun } from './backend.ts';
 import type { RunLifetime } from './run-lifetime.ts';
 
-/** Each poll costs a request for every 200 iterations, so they come further and further apart. */
+/** The wait between polls grows by this factor, because each costs a request for every 200 iterations. */
 const pollBackoff = 1.5;
 const longestWaitMs = 60_000;
 
-/** What the iterations of a run that have ended come to. */
+/** The sums over the iterations of a run that have ended. */
 interface Spending {
   tokens: number;
   withoutResult: number;
@@ -25,16 +25,15 @@ type SpendingBudgets = Pick<Budgets, 'tokens' | 'infrastructureErrors'>;
 
 interface SpendingSource {
   run: Pick<StartedRun, 'listIterations'>;
-  /** How long to wait at first. */
+  /** The first wait. */
   pollIntervalMs: number;
   clock: Clock;
   logger: Logger;
 }
 
 /**
- * Polls, while a run goes on, what it has spent, and cancels the run when that is more than a budget
- * allows. Dispose it when the run is over. Without a budget it asks for nothing. A poll that fails is left out: it is the
- * verdict that needs every page.
+ * Polls what a running run has spent, and cancels the run if that is more than a budget allows. Dispose it when the run is over. Without a
+ * budget it reads nothing. Ignores a poll that fails: only the verdict needs every page.
  */
 export function monitorBudgets(
   budgets: SpendingBudgets,
@@ -43,7 +42,7 @@ export function monitorBudgets(
   const over = new AbortController();
   if (budgets.tokens !== null || budgets.infrastructureErrors !== null) {
     const exceeded = waitForExcess(budgets, { ...source, signal: over.signal });
-    // Never settles, so that a run that kept to its budgets cancels nothing.
+    // Never settles, so that a run within its budgets cancels nothing.
     lifetime.cancelOn(exceeded.catch(() => new Promise<never>(() => {})));
   }
   return { [Symbol.dispose]: () => over.abort() };
@@ -79,7 +78,7 @@ async function readSpending({ run, signal }: Pick<SpendingSource, 'run'> & { sig
   return spending;
 }
 
-/** One that is still going on has no result yet, and is not without one. */
+/** Checks if an iteration has ended without a result. An iteration that is still running does not count. */
 function isWithoutResult(iteration: Iteration): boolean {
   const isOpen = iteration.status === 'pending' || iteration.status === 'running';
   return !isOpen && scoreIteration(iteration) === 'unscored';
@@ -100,10 +99,7 @@ function describeBudget(name: string, budget: Sourced<number> | null): string {
   return budget === null ? name : `the budget ${name} is ${budget.value} (${describeSource(budget.source)})`;
 }
 
-/**
- * Cancels the run of a suite when it outlasts its budget of wall time. Dispose it when the run is over; without a
- * budget it does nothing.
- */
+/** Cancels the run of a suite if it exceeds its budget of wall time. Dispose it when the run is over; without a budget it does nothing. */
 export function startWallTimeBudget(
   budget: Sourced<number> | null,
   { clock, lifetime }: { clock: Clock; lifetime: RunLifetime },
@@ -113,7 +109,7 @@ export function startWallTimeBudget(
     const message = `The run was cancelled after ${formatDuration(budget.value)}, its budget wallTime (${describeSource(budget.source)}).`;
     const exceeded = clock.sleep(budget.value, { signal: over.signal }).then(
       () => new BudgetError(message),
-      // Never settles, so that a run that was quick enough cancels nothing.
+      // Never settles, so that a run that was fast enough cancels nothing.
       () => new Promise<never>(() => {}),
     );
     lifetime.cancelOn(exceeded);
@@ -121,7 +117,7 @@ export function startWallTimeBudget(
   return { [Symbol.dispose]: () => over.abort() };
 }
 
-/** What was spent when a budget ended the run, so far as it could still be read. */
+/** Adds what was spent when a budget ended the run, as far as it could still be read. */
 export function addSpending(results: SuiteResults): SuiteResults {
   const { interruption, cases, iterationsRead } = results;
   if (interruption?.code !== 'budget-exceeded') return results;

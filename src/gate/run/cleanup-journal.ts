@@ -17,7 +17,7 @@ const remoteRunSchema = z.object({
   suiteId: z.string(),
   /** Null while the service has not answered. */
   runId: z.string().nullable(),
-  /** Stands in the run's notes, so that it can be found without its id. */
+  /** A part of the run's notes, by which it can be found without its id. */
   marker: z.string(),
 });
 
@@ -26,9 +26,9 @@ const remoteServerSchema = z.object({
   /** Null while the service has not answered. */
   serverId: z.string().nullable(),
   hasTunnel: z.boolean(),
-  /** Whether the record is this job's alone, and goes with it. */
+  /** True if only this job uses the record, which is then deleted with the tunnel. */
   isOwn: z.boolean(),
-  /** What the record said before; only where that holds no secret. */
+  /** The record's earlier content; only if that holds no secret. */
   previous: z.object({ url: z.string(), transportType: z.string().nullable() }).nullable(),
 });
 
@@ -39,24 +39,24 @@ const remoteResourcesSchema = z.object({
 });
 
 /**
- * What this job has in a hosted service and does not leave there. Ids only: it is written down, so that another process can
- * clear it, into a file that the server under test can write to as well. Where the service is stands in the options alone.
+ * The resources of this job in a hosted service that it must remove. They hold ids only: they are saved for another process, in a file that
+ * the server under test can write to as well. Only the options name the service's address.
  */
 export type RemoteResources = z.output<typeof remoteResourcesSchema>;
 export type RemoteRun = z.output<typeof remoteRunSchema>;
 export type RemoteServer = z.output<typeof remoteServerSchema>;
 
-/** Keeps the cleanup journal, and has it written down with every change. */
+/** Keeps the cleanup journal, and saves it with every change. */
 export interface CleanupJournal {
-  /** Adds a server, or replaces what is known of the one with the same name. */
+  /** Adds a server, or replaces the entry with the same name. */
   setServer(server: RemoteServer): void;
   removeServer(name: string): void;
-  /** Adds a run, or replaces what is known of the one with the same marker. */
+  /** Adds a run, or replaces the entry with the same marker. */
   setRun(run: RemoteRun): void;
   removeRun(marker: string): void;
 }
 
-/** `save` gets the whole list with every change, and null once there is nothing left. */
+/** Opens a journal. `save` gets the whole list with every change, and null when nothing is left. */
 export function openCleanupJournal(
   ids: Pick<RemoteResources, 'projectId'>,
   save: (resources: RemoteResources | null) => void,
@@ -87,7 +87,7 @@ export function openCleanupJournal(
   };
 }
 
-/** For what ends with this process. */
+/** For resources that end with this process. */
 export const noCleanupJournal: CleanupJournal = {
   setServer: () => {},
   removeServer: () => {},
@@ -95,7 +95,7 @@ export const noCleanupJournal: CleanupJournal = {
   removeRun: () => {},
 };
 
-/** Reads a list that was written down; null where it is none. */
+/** Parses a saved list; null if it is invalid. */
 export function parseRemoteResources(text: string): RemoteResources | null {
   try {
     return remoteResourcesSchema.parse(JSON.parse(text));
@@ -105,8 +105,8 @@ export function parseRemoteResources(text: string): RemoteResources | null {
 }
 
 /**
- * Cancels a run if it has not ended. One whose creation was never answered is looked for, since it may exist all the same.
- * Resolves to false when it was not found before the signal aborted.
+ * Cancels a run if it has not ended. If the service never answered its creation, searches for the run, since it may exist.
+ * Resolves to false if it was not found before the signal aborted.
  */
 export async function endRun(
   client: ServiceClient,
@@ -122,7 +122,7 @@ export async function endRun(
 
 const searchIntervalMs = 500;
 
-/** Looks again and again until the signal aborts: the service may still be busy with the request, or the network with it. */
+/** Searches again and again until the signal aborts: the request may still be in the network, or the service busy with it. */
 async function findPatiently(
   { clock }: ServiceClient,
   signal: AbortSignal,
@@ -137,8 +137,8 @@ async function findPatiently(
 }
 
 /**
- * Closes the tunnel of a server; takes its record away, or has it say again what it said before. One whose creation was
- * never answered is looked for by its name, unless others use the name too: it may be the tunnel of another job.
+ * Closes the tunnel of a server, and deletes its record or restores the record's earlier content. Searches by name for a server whose
+ * creation was never answered, unless others use the name, too: the tunnel may be another job's.
  */
 export async function clearServer(
   client: ServiceClient,
@@ -155,7 +155,7 @@ export async function clearServer(
     else if (previous !== null)
       await updateServer(client, { ...options, serverId, changes: toServerChanges(previous) });
   } catch (error) {
-    // Another process has cleared it, which is as good.
+    // Another process has cleared it already.
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
   }
 }
@@ -164,7 +164,7 @@ function toServerChanges({ url, transportType }: NonNullable<RemoteServer['previ
   return { url, ...(transportType === 'http' || transportType === 'stdio' ? { transportType } : {}) };
 }
 
-/** Clears what a process left that could not do so itself. May be called any number of times. */
+/** Clears what a process left that could not clear up itself. May be called any number of times. */
 export async function clearRemoteResources(
   { projectId, servers, runs }: RemoteResources,
   {

@@ -20,16 +20,17 @@ import type { ServerWitnessBook, TestServers } from './test-servers.ts';
 interface ComparedSuites {
   planned: readonly PlannedSuite[];
   ran: readonly RanSuite[];
-  /** Their results gain those of the further iterations. */
+  /** Gains the results of the further iterations. */
   measured: MeasuredSuite[];
   servers: Pick<TestServers, 'find'>;
   witnesses: Pick<ServerWitnessBook, 'find'>;
 }
 
 /**
- * Runs cases that seem to have regressed since the baseline further on the change, so that one failure by chance is no regression. A case has
- * eight iterations then, of which all fail where all did before; a deterministic one has two. Processes that this gate started are started
- * anew before each round. What cannot run leaves the results as they are. Returns whether nothing was cut short.
+ * Runs further iterations of cases that seem to have regressed since the baseline, so that one chance failure is no regression. A case runs
+ * until it has eight iterations; if all failed at first, one pass is enough to refute the regression. A deterministic case needs two. Restarts
+ * the processes that this gate started before each round. If something cannot run, the results stay as they are. Returns true if nothing was
+ * cut short.
  */
 export async function confirmRegressions(
   { planned: suites, ran, measured, servers, witnesses }: ComparedSuites,
@@ -54,7 +55,7 @@ export async function confirmRegressions(
     };
     const seeming = listSuspects();
     if (seeming.length === 0) continue;
-    // What exceeds a budget of the suite cancels these iterations, and not the suites after it.
+    // An exceeded budget of the suite cancels only these iterations, and not the suites after it.
     const remainingMs = () => context.lifetime.deadline.remainingMs();
     using lifetime = startRunLifetime(clock, { timeoutMs: remainingMs(), signal: context.lifetime.cancelRun });
     const muted = muteContext({ ...context, lifetime, servers: servers.find(planned) }, { sharesBudgets: true });
@@ -111,7 +112,7 @@ interface FurtherUse {
   prices: GatePolicy['prices'];
 }
 
-/** Says which budget of the suite does not suffice for further iterations, if each uses as much as those of its case have so far. */
+/** Names a budget of the suite that is too small for further iterations, if each uses as much as those of its case have so far. */
 function findBudget(
   { requirements: { budgets } }: Pick<MeasuredSuite, 'requirements'>,
   { cases, ids, iterations, prices }: FurtherUse,
@@ -131,7 +132,7 @@ function findBudget(
   return null;
 }
 
-/** All that used something. */
+/** Counts all iterations that used something. */
 function countIterations({ passed, failed, unscored, retries, confirming }: CaseResults): number {
   return passed + failed + unscored + sum(retries, ({ total }) => total) + (confirming?.total ?? 0);
 }

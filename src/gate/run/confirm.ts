@@ -4,27 +4,27 @@ import { noEvidence } from './evidence.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 import { noIterationLog } from './trace-log.ts';
 
-/** Further iterations of cases that seem worse than before. */
+/** Runs further iterations of cases that seem worse than before. */
 export interface Confirmation {
-  /** The cases that further iterations can settle, the ones that need the fewest first. */
+  /** Lists the cases that further iterations can settle; those that need the fewest come first. */
   listSuspects: () => readonly Suspect[];
   /** Counts the results of a case so far that help to settle it. */
   countResults: (caseId: string) => number;
-  /** Runs each of these cases `atOnce` times further. */
+  /** Runs `atOnce` further iterations of each of these cases. */
   runFurther: (caseIds: ReadonlySet<string>) => Promise<void>;
-  /** Says why these cases cannot run further; null where they can. */
+  /** Explains why no further iterations of these cases can run; null if they can. */
   findObstacle: (caseIds: ReadonlySet<string>) => string | null;
-  /** Iterations that all cases may take together. */
+  /** The most iterations that all cases may use together. */
   mostIterations: number;
   atOnce: number;
   remainingMs: () => number;
-  /** How long a round may take, before one has run. */
+  /** The expected time of a round before one has run. */
   expectedMs: number;
 }
 
 /**
- * Runs cases that seem worse further, until that is settled, cannot be settled any more, or would take more iterations or time than there are
- * for it. Returns what was in the way; null where nothing was.
+ * Runs further iterations of cases that seem worse, until they are settled, can no longer be settled, or would need more iterations or time
+ * than is left. Returns the obstacle; null if there was none.
  */
 export async function confirmSuspects(confirmation: Confirmation, clock: Clock): Promise<string | null> {
   const { listSuspects, countResults, runFurther, findObstacle, remainingMs, atOnce } = confirmation;
@@ -35,7 +35,7 @@ export async function confirmSuspects(confirmation: Confirmation, clock: Clock):
     const suspects = listSuspects().filter(({ id }) => !stuck.has(id));
     const ids = selectAffordable(suspects, left);
     if (ids.size === 0) return null;
-    // The reports have to be written as well.
+    // Leaves time to write the reports.
     const obstacle = remainingMs() < 3 * longestMs ? 'There is no time for a further round.' : findObstacle(ids);
     if (obstacle !== null) return obstacle;
     const before = new Map([...ids].map((id) => [id, countResults(id)]));
@@ -43,14 +43,14 @@ export async function confirmSuspects(confirmation: Confirmation, clock: Clock):
     await runFurther(ids);
     longestMs = Math.max(longestMs, clock.monotonicMs() - startedMs);
     left -= ids.size * atOnce;
-    // A round without a result would be followed by another one without.
+    // After a round without a result, another round would have none, either.
     for (const id of ids) if (countResults(id) === before.get(id)) stuck.add(id);
   }
 }
 
 /**
- * Runs of which only a comparison reads the iterations: nothing of them is in the report, and no answer is recorded. `sharesBudgets` says
- * whether they use the budgets of their suite.
+ * Creates the context of runs whose iterations only a comparison reads: they are not in the report, and no answer is recorded.
+ * `sharesBudgets` says that they use the budgets of their suite.
  */
 export function muteContext(context: SuiteRunContext, { sharesBudgets = false } = {}): SuiteRunContext {
   return {

@@ -6,7 +6,7 @@ import type { RemoteResources } from './cleanup-journal.ts';
 import type { EvidenceCollector } from './evidence.ts';
 import type { ProgressListener } from './progress.ts';
 
-/** What the gate needs of its surroundings. */
+/** The surroundings that the gate needs. */
 export interface GateContext {
   clock: Clock;
   logger: Logger;
@@ -14,15 +14,15 @@ export interface GateContext {
   redactor: Redactor;
   /** Aborting stops everything that was started and makes the verdict inconclusive. */
   signal: AbortSignal;
-  /** When the job started, whose day in UTC decides which quarantine entries hold; the time of the call unless given. */
+  /** The start of the job; its day in UTC decides which quarantine entries apply. The default is the time of the call. */
   startedAt?: Date;
-  /** The job's environment, of which the server under test gets an allow-listed part. */
+  /** The job's environment. The server under test gets only an allow-listed part of it. */
   environment: Readonly<Record<string, string | undefined>>;
   onProgress?: ProgressListener;
-  /** Adds to what is collected of iterations. */
+  /** Extends the collector of iterations. */
   watchEvidence?: (within: EvidenceCollector, plan: GatePlan) => EvidenceCollector;
-  /** Put into the environment of every process that is started, so that processes that outlive the gate can be found by it. */
+  /** A marker in the environment of every process that is started, by which processes that outlive the gate can be found. */
   processMarker?: string;
-  /** Receives what a hosted service holds of this job, with every change, so that another process can clear it. */
+  /** Saves what a hosted service holds of this job, with every change, so that another process can clear it. */
   saveRemoteResources?: (resources: RemoteResources | null) => void;
 }

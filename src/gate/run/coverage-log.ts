@@ -7,16 +7,16 @@ import { readTrace } from '../../engine/trace-reader.ts';
 import { createCoverage } from '../../surface/coverage.ts';
 import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
-/** What the evals of a gate use of the surfaces of its servers, noted while results stream by. */
+/** Notes which parts of its servers' surfaces the evals of a gate use, while results arrive. */
 export interface CoverageLog {
-  /** A collector that notes what iterations did, in addition to what the one within it collects. */
+  /** Returns a collector that also notes what iterations did, in addition to what `within` collects. */
   watch(within: EvidenceCollector): EvidenceCollector;
   report(): Pick<CoverageReport, 'unreadTraces' | 'items'>;
 }
 
 /**
- * Opens a log for the surfaces of all servers. Calls of tools count in every iteration. What only a trace shows is read from the first
- * iteration of a case that passed: error paths, prompts, resources, and calls of `setup` and `teardown`. At most `maxTraces` are read.
+ * Opens a log for the surfaces of all servers. Tool calls count in every iteration. Reads the trace of the first passed iteration of each
+ * case for what only a trace shows: error paths, prompts, resources, and calls of `setup` and `teardown`. Reads at most `maxTraces` traces.
  */
 export function openCoverageLog(surfaces: readonly Surface[], { maxTraces }: { maxTraces: number }): CoverageLog {
   const coverage = createCoverage(surfaces);

@@ -16,19 +16,19 @@ import { hasUsage } from '../../model/usage.ts';
 import { truncateText } from '../../report/truncate.ts';
 import { type CountedIteration, isIterationReplayed } from '../../verdict/tally.ts';
 
-/** Collects what people may want to look into, while the results stream by. */
+/** Collects what people may want to inspect, while the results arrive. */
 export interface EvidenceCollector {
-  /** One that was added before is replaced. */
+  /** Adds an iteration, or replaces one that was added before. */
   addIteration(suiteId: string, iteration: Iteration, counted: CountedIteration): void;
-  /** Looks into the trace of an iteration that passed, if it wants to: `loadTrace` reads it. */
+  /** Lets the collector read the trace of an iteration that passed: `loadTrace` reads it. */
   inspect(passed: { suiteId: string; caseId: string }, loadTrace: () => Promise<unknown>): Promise<void>;
-  /** Whether another trace would be kept. */
+  /** Checks if another trace would be kept. */
   hasRoomForTraces(): boolean;
   addTrace(suiteId: string, iterationId: string, trace: unknown): Promise<void>;
   collect(): Evidence;
 }
 
-/** For results that are no part of the report. */
+/** For results that are not in the report. */
 export const noEvidence: EvidenceCollector = {
   addIteration: () => {},
   inspect: async () => {},
@@ -37,10 +37,10 @@ export const noEvidence: EvidenceCollector = {
   collect: () => ({ iterations: [], traces: [] }),
 };
 
-/** What a collector does in addition to the one that it extends. */
+/** The methods that an extended collector runs in addition. */
 type Extension = Partial<Omit<EvidenceCollector, 'collect'>>;
 
-/** Returns a collector that does what `within` does, and then what `also` says. Every wrapper is made here, so none can lose a member. */
+/** Returns a collector that does what `within` does, and then what `also` does. Every wrapper is created here, so that none can omit a method. */
 export function extendEvidence(within: EvidenceCollector, also: Extension): EvidenceCollector {
   return {
     addIteration: (...iteration) => {
@@ -88,20 +88,17 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
 type KeptTrace = Pick<IterationTrace, 'messages' | 'spans' | 'spansLeftOut'>;
 type JsonObject = Record<string, unknown>;
 
-/** In UTF-16 units of its JSON: fifty of them leave a page that opens at once. */
+/** In UTF-16 units of its JSON. A page with fifty such traces still opens at once. */
 const maxTraceLength = 128 * 1024;
-/** Of one text; tried from the longest until the trace fits. */
+/** The limits of one text, tried from the longest until the trace fits. */
 const maxTextLengths = [8000, 1000, 100];
-/** The beginning shows the prompt, the end shows the outcome. */
+/** The first messages show the prompt, the last ones the outcome. */
 const maxMessages = { first: 20, last: 60 };
 const maxParts = 20;
 const maxSpans = 200;
 const maxNameLength = 100;
 
-/**
- * Makes a service's trace readable and cuts it to size, after secrets were taken out of it. Any part may be missing or
- * odd; null where nothing can be shown.
- */
+/** Makes a service's trace readable and cuts it to size, after redacting it. Any part may be missing or malformed; null if nothing can be shown. */
 export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null {
   if (!isRecord(trace)) return null;
   const { messages, spans } = redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor);
@@ -162,7 +159,7 @@ function readPart(part: JsonObject, maxLength: number): TracedPart {
   return { kind: hasFailed ? 'error' : 'result', toolName: name, text: truncateText(readOutput(value), maxLength) };
 }
 
-/** A result that is nothing but text is shown as that. */
+/** Reads a result. A result that has only text is shown as that text. */
 function readOutput(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!isRecord(value) || value['structuredContent'] !== undefined) return indent(value);

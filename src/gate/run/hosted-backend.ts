@@ -16,13 +16,13 @@ import { prepareFileSuite } from './prepare-suite.ts';
 import { readBaseline } from './read-baseline.ts';
 import { startHostedRun } from './hosted-run.ts';
 
-/** Each failure that is explained takes a request, of which a hosted service answers one a second: enough to see what broke. */
+/** Enough to see what broke: each explained failure takes a request, and a hosted service answers one per second. */
 const maxExplained = 60;
 
 /**
  * Connects to the hosted service, and finds the project.
  *
- * @throws {ConfigurationError} when the key, the address or the project is not right
+ * @throws {ConfigurationError} if the key, the address or the project is wrong
  */
 export async function openHostedBackend(
   plan: PlannedService,
@@ -52,7 +52,7 @@ export async function openHostedBackend(
         const { environmentId } = plan;
         return await prepareStoredSuite(planned, { service: project, servers, environmentId, signal });
       }
-      // The options require a server wherever evals files are run.
+      // The options require a server whenever evals files run.
       if (servers.length === 0) throw new Error('An evals file was planned without a server to run it against.');
       return await prepareFileSuite(planned, { service: project, servers, logger, signal });
     },
@@ -98,7 +98,7 @@ async function registerServer(
   return await openServerTunnel(running, use, scope);
 }
 
-/** Makes the server of this job known to the service by the URL where it listens. */
+/** Registers the server of this job with the service, by the URL at which it listens. */
 async function createRecord(
   { url, explainRefusal }: Pick<RunningServer, 'url' | 'explainRefusal'>,
   { serverName: name, alias }: ServerRegistration,
@@ -109,13 +109,13 @@ async function createRecord(
   let remote: RemoteServer | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
   const note = (next: RemoteServer | null) => {
     remote = next;
-    // A name that others use too must not be cleared by the name alone.
+    // A name that other jobs use, too, must not be cleared by the name alone.
     if (next === null) journal.removeServer(name);
     else if (next.serverId !== null || isOwnServerName) journal.setServer(next);
   };
   const first = remote;
   const server = { name, enabled: true, transportType: 'http' as const, url };
-  /** Goes on when the job is cancelled, because a record that is made after that must be taken away all the same. */
+  /** Continues when the job is cancelled, because a record that is created later must be deleted in any case. */
   const create = async () => {
     try {
       const { id } = await createServer(client, { projectId, server });

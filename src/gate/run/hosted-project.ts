@@ -12,9 +12,9 @@ export interface HostedProject {
   readonly projectId: string;
 }
 
-/** The project that a gate works in, and what it has there. */
+/** The project that a gate works in, and the resources of the gate in it. */
 export interface ConnectedProject extends HostedProject, AsyncDisposable {
-  /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
+  /** A client of the same service without the pace of its limits, for the few calls of a teardown that must be fast. */
   readonly urgentClient: ServiceClient;
   readonly journal: CleanupJournal;
 }
@@ -23,12 +23,12 @@ export interface HostedOptions {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
-  /** No call but those of a teardown waits beyond it. */
+  /** Limits the wait of every call except those of a teardown. */
   deadline?: Deadline | undefined;
   saveRemoteResources?: ((resources: RemoteResources | null) => void) | undefined;
 }
 
-/** Connects to a hosted service, and finds the project. @throws {ConfigurationError} when the key, the address or the project is not right */
+/** Connects to a hosted service, and finds the project. @throws {ConfigurationError} if the key, the address or the project is wrong */
 export async function connectProject(
   { profile }: Pick<PlannedService, 'profile'>,
   { baseUrl, apiKey, project, proxy }: HostedService,
@@ -52,7 +52,7 @@ export async function connectProject(
   }
 }
 
-/** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
+/** Opens the client of an upload. It has no signal; each call gets one, so that the gate can still end a run after a signal cancelled the upload. */
 export function openUploadClient(
   { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
   { clock, logger }: { clock: Clock; logger: Logger },

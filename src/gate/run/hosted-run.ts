@@ -16,13 +16,13 @@ import { matchWritten } from './prepare-suite.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 import type { HostedService, PlannedService } from '../plan/plan-service.ts';
 
-/** How long a run whose server has died may take to say at which case. */
+/** How long the gate waits for a run whose server has died to name the case. */
 const lastWordsMs = 1000;
 
-/** Between two readings of a run whose counts and lists disagree. */
+/** The wait between two readings of a run whose counts and lists disagree. */
 const lagMs = 2000;
 
-/** Finds the cases of a run whose receipt was lost in the suite itself: those of the file, by title and in their order. */
+/** Finds the cases of a run whose receipt was lost. It searches the suite for those of the file, by title and in their order. */
 async function findWritten(
   { suiteId, written }: PreparedSuite,
   { client, projectId, signal }: HostedProject & { signal: AbortSignal },
@@ -36,7 +36,7 @@ async function findWritten(
   return matchWritten(written, { committed });
 }
 
-/** Leaves of a run's notes what the service added to them. */
+/** Removes the marker from a run's notes and keeps what the service added. */
 function dropMarker(run: Run, marker: string): Run {
   const notes = run.notes?.replace(marker, '').trim() ?? '';
   return { ...run, notes: notes === '' ? null : notes };
@@ -56,7 +56,7 @@ export async function startHostedRun(
   const { client, urgentClient, projectId, journal } = project;
   const { suiteId, outline } = prepared;
   const { modelApiKeys, queueTimeoutMs } = plan;
-  // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
+  // The key is for this launch alone: with a key of the step, a second command in the step would get the verdict of the first.
   const idempotencyKey = randomBytes(32).toString('hex');
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
@@ -68,7 +68,7 @@ export async function startHostedRun(
   journal.setRun(remote);
   teardown.add(`cancel the run of ${outline.name}`, async (signal) => {
     const isOver = run !== null && isTerminalStatus(run.status);
-    // One that was not found may still come; the list that was written down keeps it.
+    // A run that was not found may still be created; it stays in the saved journal.
     if (mayExist && !isOver && !(await endRun(urgentClient, remote, { projectId, signal }))) return;
     journal.removeRun(marker);
   });
@@ -87,7 +87,7 @@ export async function startHostedRun(
     onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
     signal: lifetime.cancelRun,
   }).catch((error: unknown) => {
-    // A gate that stops in the middle of it does not know.
+    // If the gate stops during the call, it does not know whether the run exists.
     mayExist = error === lifetime.cancelRun.reason || isOutcomeUnknown(error);
     throw error;
   });
@@ -128,13 +128,16 @@ export async function startHostedRun(
         const total = summary === null ? iterations : Math.max(summary.total, finished);
         onProgress({ kind: 'run-progress', suite: outline.name, finished, iterations: total });
       };
-      /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
+      /**
+       * Waits for the end of the run: a call that the server died of ends the run by itself, and names the case. An immediate cancellation
+       * would come before that.
+       */
       const waitForLastWords = async (last: Run): Promise<Run> => {
         const limited = { afterMs: lastWordsMs, what: 'The end of the run', signal: lifetime.abort };
         using limit = startTimeLimit(clock, limited);
         return await waitForRun(client, { ...request, signal: limit.signal }).catch(() => last);
       };
-      /** What cannot be cancelled now is tried again by the teardown, and is no reason to forget the first one. */
+      /** Cancels the run, or keeps the last reading if that fails. The teardown tries again, and the first interruption stays the reason. */
       const cancelOrKeep = async (last: Run): Promise<Run> =>
         await cancelRun(client, { ...request, signal: lifetime.abort }).catch((error: unknown) => {
           lifetime.abort.throwIfAborted();
@@ -158,7 +161,7 @@ export async function startHostedRun(
     cancel: async (signal) => void (await cancelRun(client, { projectId, runId, signal })),
     reread: async (signal) => {
       logger.info('The iterations do not add up to what the service counts; reading them once more.');
-      // Services count in one place and list in another, of which one may lag behind; a moment later they often agree.
+      // Services count in one store and list from another, and one may lag behind; a moment later they often agree.
       await clock.sleep(lagMs, { signal });
       return await getRun(client, { projectId, runId, signal });
     },

@@ -10,29 +10,29 @@ import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ServerRegistration, ServerScope } from './server-scope.ts';
 import type { JobTunnel, JobTunnelOptions, TunnelGrants } from './job-tunnel.ts';
 
-/** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
+/** Sessions of iterations that have just ended, and of probes that check whether the server answers. */
 const otherSessions = 32;
 
 interface ServerUse {
   isolation: 'iteration' | 'run';
   protocol: WantedProtocol;
-  /** Whether it was started before, for another revision. */
+  /** True if it was started before, for another revision. */
   isAgain: boolean;
   sessions: SessionPlan;
   isWitnessed: boolean;
-  /** What lets requests to the server in; null where it lets in every one. */
+  /** The credentials for requests to the server; null if it needs none. */
   access: ServerAccess | null;
   environment: Readonly<Record<string, string | undefined>>;
   processMarker?: string | undefined;
-  /** Whether no other process may answer at its port. */
+  /** True if no other process may answer at its port. */
   ownsPort?: boolean;
-  /** Null for a server that is compared with no other one. */
+  /** Null for a server that is not compared with another one. */
   side?: SideDirectories | null;
-  /** Resolves once no run uses the server any more. */
+  /** Resolves when no run uses the server any more. */
   waitForRuns: () => Promise<void>;
 }
 
-/** Opens what lets requests to the server in, for everything in the gate that sends one. Null where it lets in every one. */
+/** Opens the credentials for requests to the server, which all parts of the gate share; null if it needs none. */
 export async function openServerAccess(
   { url, access }: Pick<PlannedServer, 'url' | 'access'>,
   { clock, redactor }: Pick<ServerScope, 'clock' | 'redactor'>,
@@ -43,11 +43,11 @@ export async function openServerAccess(
 }
 
 /**
- * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
- * it; when it is lost before, the run is cancelled.
+ * Starts the server under test, or finds the one that runs already, and resolves when it has answered. The teardown stops it; if it is lost
+ * before, the run is cancelled.
  *
- * @throws {ServerStartError} when it does not answer
- * @throws {SandboxError} when this machine cannot isolate it as the plan requires
+ * @throws {ServerStartError} if it does not answer
+ * @throws {SandboxError} if this machine cannot isolate it as the plan requires
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
@@ -104,7 +104,7 @@ export async function startServer(
   return running;
 }
 
-/** Says which server of `mcp-config` failed, or the tunnel to it. */
+/** Adds to an error which server of `mcp-config` failed, or the tunnel to it. */
 function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError | TunnelError {
   if (name === null) return error;
   if (error instanceof TunnelError) {
@@ -116,22 +116,22 @@ function nameFailure<Failure>(error: Failure, name: string | null): Failure | Se
   return new ServerStartError(`${name}: ${message}`, { stderrTail, findings, hint, cause: error });
 }
 
-/** Whose tunnel leads to a server, and how it is checked. */
+/** The grants of a tunnel to a server, and how the tunnel is checked. */
 export interface TunnelUse extends ServerRegistration {
   grants: TunnelGrants;
   journal: JobTunnelOptions['journal'];
   isOwnServerName: boolean;
-  /** Whether the service itself is on this machine. */
+  /** True if the service itself is on this machine. */
   isServiceLocal: boolean;
-  /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
+  /** True if every handshake waits for the one before it: a handshake during a run would then only measure that wait. */
   isOneAtATime: boolean;
   proxy: ProxySettings | undefined;
 }
 
 /**
- * Leads a tunnel to the server of this job. A tunnel that is lost cancels the run.
+ * Opens a tunnel to the server of this job. A lost tunnel cancels the run.
  *
- * @throws {ConfigurationError} when the project has another server of that name, or no tunnel can carry what the server speaks
+ * @throws {ConfigurationError} if the project has another server of that name, or if no tunnel can carry the server's protocol
  */
 export async function openServerTunnel(
   running: RunningServer,
@@ -162,7 +162,7 @@ export async function openServerTunnel(
   return tunnel;
 }
 
-/** The server announces where to post as a path of its own, and the relay serves it below another one. */
+/** Refuses HTTP+SSE: such a server announces the address for posts as a path of its own, and the relay serves it below another path. */
 function refuseTunnel(): ConfigurationError {
   const message =
     'is a server over HTTP+SSE, the transport of MCP 2024-11-05, which no tunnel can carry; have it serve streamable HTTP or stdio, or use `service: embedded` with `tunnel: auto`';

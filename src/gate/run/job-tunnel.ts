@@ -24,29 +24,32 @@ import { watchPublicUrl } from './public-url.ts';
 export interface RegisteredServer {
   id: string;
   name: string;
-  /** What steps call it. */
+  /** The name of the server in steps. */
   alias: string;
   /**
-   * How often the tunnel to it has broken off, whether or not it came back, with a call under way since `sinceMs` on the
-   * monotonic clock, or so soon after one that its answer may be lost. 0 where there is no tunnel.
+   * Counts how often the tunnel to it has broken off, whether or not it was restored, with a call in progress since `sinceMs` on the
+   * monotonic clock, or so soon after one that its answer may be lost. 0 without a tunnel.
    */
   countBreaks(sinceMs: number): number;
-  /** The first refusals of calls that the tunnel has carried, oldest first; none where there is no tunnel. */
+  /** Lists the first refusals of calls through the tunnel, the oldest first; empty without a tunnel. */
   listRefusals(): readonly SeenRefusal[];
-  /** Says which header or grant is missing. */
+  /** Explains which header or grant is missing. */
   explainRefusal: RunningServer['explainRefusal'];
-  /** Every revision of MCP that sessions of iterations have spoken with it so far, oldest first; empty where another process executes them. */
+  /**
+   * Lists every revision of MCP that sessions of iterations have used with it so far, the oldest first; empty if another process executes
+   * the iterations.
+   */
   listSpoken(): string[];
-  /** The tools that it listed when a run connected to it; null where that is not known. */
+  /** Lists the tools that it had when a run connected to it; null if they are not known. */
   listTools(): readonly string[] | null;
 }
 
-/** Where tunnels are granted. */
+/** Grants tunnels. */
 export interface TunnelGrants {
-  /** Of the relay's WebSocket. */
+  /** The subprotocol of the relay's WebSocket. */
   readonly subprotocol: string;
   create(name: string): Promise<TunnelGrant>;
-  /** Closes the tunnel of a server, and has its record say again what it said before; `isHurried` where there are only seconds. */
+  /** Closes the tunnel of a server, and restores the earlier content of its record. `isHurried` is true if only seconds are left. */
   clear(server: RemoteServer, options: { signal: AbortSignal; isHurried: boolean }): Promise<void>;
 }
 
@@ -55,16 +58,16 @@ export interface JobTunnelOptions {
   journal: Pick<CleanupJournal, 'setServer' | 'removeServer'>;
   serverName: string;
   alias: string;
-  /** Whether no other job has the name. */
+  /** True if no other job has the name. */
   isOwnServerName: boolean;
-  /** Whether the service itself is on this machine, where neither it nor its relay needs TLS. */
+  /** True if the service itself is on this machine. Neither it nor its relay needs TLS then. */
   isServiceLocal: boolean;
-  /** Where the server listens on this machine. */
+  /** The URL at which the server listens on this machine. */
   targetUrl: string;
-  /** What lets requests to it in; null where it lets in every one. */
+  /** The credentials for requests to it; null if it needs none. */
   access: ServerAccess | null;
   explainRefusal: RunningServer['explainRefusal'];
-  /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
+  /** True if every handshake waits for the one before it: a handshake during a run would then only measure that wait. */
   isOneAtATime: boolean;
   proxy: ProxySettings | undefined;
   teardown: Teardown;
@@ -76,31 +79,31 @@ export interface JobTunnelOptions {
 
 /** A tunnel through which the server of this job answers at its public URL. */
 export interface JobTunnel extends RegisteredServer {
-  /** Where it answers now; a grant that is renewed has another one. */
+  /** Returns the URL at which it answers now; a renewed grant has another one. */
   publicUrl(): Secret;
-  /** Resolves when the tunnel is of no use any more. Never rejects. */
+  /** Resolves when the tunnel no longer works. Never rejects. */
   readonly lost: Promise<TunnelError>;
 }
 
-/** Calls under way when the gate is over belong to a run that has ended or been cancelled. */
+/** Short, because calls in progress at the end of the gate belong to a run that has ended or been cancelled. */
 const drainTimeoutMs = 300;
 
-/** A connection that is lost without a word is missed only after a while, and whatever it was to carry by then is lost with it. */
+/** The longest time until a silently lost connection is noticed; everything that it was to carry until then is lost, too. */
 const longestSilenceMs = 10_000;
 
-/** A server that refuses every call must not fill the memory. */
+/** Limits the memory that a server which refuses every call can fill. */
 const maxRefusals = 10_000;
 
-/** Another host has the tunnel now, or another grant: this job must not close it any more. */
+/** Close codes by which the relay says that another host or another grant has the tunnel now. This job must not close it then. */
 const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
 
 /**
- * Has the service grant a tunnel, leads it to the server, and resolves once the server has answered an MCP handshake at the
- * public URL. Everything is undone by the teardown.
+ * Gets a tunnel from the service, connects it to the server, and resolves when the server has answered an MCP handshake at the public URL.
+ * The teardown undoes everything.
  *
- * @throws {TunnelError} when the relay cannot be reached, or the server not through it
- * @throws {ConfigurationError} when the service refuses to grant one
- * @throws {ServiceError} when it cannot
+ * @throws {TunnelError} if the relay cannot be reached, or the server cannot be reached through it
+ * @throws {ConfigurationError} if the service refuses to grant a tunnel
+ * @throws {ServiceError} if the service fails to grant it
  */
 export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
   const { grants, journal, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
@@ -114,7 +117,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     isOwn: isOwnServerName,
     previous: null,
   };
-  /** What may hold a secret is not written down; it is restored all the same, as long as this process lives. */
+  /** Notes the resource. A URL that may hold a secret is not saved; this process restores it nevertheless, as long as it runs. */
   const note = (next: RemoteServer | null) => {
     remote = next;
     if (next === null) journal.removeServer(serverName);
@@ -123,7 +126,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const noteTaken = (error: unknown) => {
     if (error instanceof TunnelError && takenCodes.has(error.closeCode)) note(null);
   };
-  /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
+  /** Gets a grant. It does not stop when the job is cancelled: a grant that arrives later must still be closed. */
   const mint = async (describe: (grant: TunnelGrant) => RemoteServer): Promise<TunnelGrant> => {
     try {
       const grant = await grants.create(serverName);
@@ -162,7 +165,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const subject = options.alias === serverUnderTest ? 'The tunnel' : `The tunnel to the server ${options.alias}`;
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
-  /** When a call was last under way before each break that may have cut it off. */
+  /** For each break that may have cut off a call, the last time at which a call was in progress. */
   const cutAtMs: number[] = [];
   const refusals: SeenRefusal[] = [];
   const host = await openTunnelHost({
@@ -223,7 +226,7 @@ function describeRemote(grant: TunnelGrant, remote: RemoteServer): RemoteServer 
   return { ...remote, serverId, isOwn: remote.isOwn && !isOfAnotherJob(grant), previous };
 }
 
-/** Whether the service has granted nothing, as opposed to a failure that may have come after the grant. */
+/** Checks if the service has certainly granted nothing; another failure may have come after the grant. */
 function isRefusal(error: unknown): boolean {
   const isAnswer =
     error instanceof ConfigurationError || error instanceof ServiceError || error instanceof NetworkError;
@@ -231,14 +234,14 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * A record that was there before belongs to another user of the project, whatever its name. One that led to this very
- * tunnel was made by an attempt at the grant whose answer was lost, since jobs share no name of their own.
+ * Checks if the record existed before, which means that it belongs to another user of the project. A record that led to this very tunnel was
+ * made by an earlier attempt of this job without an answer, since jobs share no name of their own.
  */
 function isOfAnotherJob({ existed, previousUrl }: TunnelGrant): boolean {
   return existed && previousUrl !== null;
 }
 
-/** @throws {ProtocolError} where the token or the secret of the URL would travel in the clear; neither is ever quoted */
+/** @throws {ProtocolError} if the token or the secret of the URL would be sent unencrypted; the error quotes neither */
 function requireTls({ relayWsUrl, url }: TunnelGrant): void {
   const isRelaySafe = URL.parse(relayWsUrl)?.protocol === 'wss:';
   if (isRelaySafe && URL.parse(url.reveal())?.protocol === 'https:') return;

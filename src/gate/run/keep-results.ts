@@ -4,13 +4,13 @@ import { isRecord } from '../../base/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';
 import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
-/** What an upload needs of single iterations: those of first rounds alone, and without secrets. */
+/** The single iterations that an upload needs: those of first rounds, without secrets. */
 export interface KeptResults {
-  /** By our id of the suite. One whose results are too many to be kept has none. */
+  /** The results by the gate's id of the suite. A suite with too many results has none. */
   suites: ReadonlyMap<string, readonly KeptResult[]>;
-  /** Suites whose results were too large together; what is left of them is no whole. */
+  /** Suites with too many results to keep; an incomplete set must not be uploaded. */
   overflowing: ReadonlySet<string>;
-  /** Whether there were more traces of failed iterations than room for them. */
+  /** True if there were more traces of failed iterations than space for them. */
   lacksTraces: boolean;
 }
 
@@ -22,17 +22,17 @@ export interface KeptResult extends Pick<
   iterationId: string;
   caseId: string;
   passed: boolean;
-  /** Of failed ones, as far as there is room. */
+  /** The trace of a failed iteration, as far as there is space. */
   trace?: object;
 }
 
-/** In bytes of their JSON: some tens of thousands of iterations, and little compared with what runs them. */
+/** In bytes of their JSON: tens of thousands of iterations, and little compared with the memory of the runs. */
 const defaultMaxBytes = 32 * 2 ** 20;
 /** In UTF-16 units of its JSON. */
 const maxTraceLength = 128 * 1024;
-/** Of one text of a trace; tried from the longest until the trace fits. */
+/** The limits of one text of a trace, tried from the longest until the trace fits. */
 const maxTextLengths = [8000, 1000, 100];
-/** In UTF-16 units of their JSON; larger ones keep the names of the calls, without their arguments. */
+/** In UTF-16 units of their JSON; larger lists keep the names of the calls, without their arguments. */
 const maxToolCallsLength = 16 * 1024;
 const maxErrorLength = 2000;
 
@@ -42,7 +42,7 @@ interface Kept<T> {
   bytes: number;
 }
 
-/** A collector that keeps what an upload needs in addition to what the one within it collects. */
+/** A collector that keeps what an upload needs, in addition to what the collector within it collects. */
 export interface ResultKeeper extends EvidenceCollector {
   kept(): KeptResults;
 }
@@ -61,7 +61,7 @@ export function createResultKeeper(
     bytes -= kept.get(key)?.bytes ?? 0;
     kept.delete(key);
   };
-  /** A result is worth more than any trace: without one of them, none of its suite can be uploaded. */
+  /** Drops traces for results: if one result is missing, its whole suite cannot be uploaded. */
   const makeRoom = (wanted: number): boolean => {
     for (const key of [...traces.keys()].toReversed()) {
       if (bytes + wanted <= maxBytes) break;
@@ -150,7 +150,7 @@ function compactToolCalls(calls: ToolCall[]): ToolCall[] {
   return calls.slice(0, most).map(({ toolName }) => ({ toolName: clipText(toolName, 200), arguments: {} }));
 }
 
-/** Keeps of a trace what readers know of it, with its texts cut as far as it takes; null where that does not do. */
+/** Keeps the known fields of a trace, and shortens its texts until it fits; null if it never fits. */
 function cutTrace(trace: unknown, redactor: Redactor): object | null {
   if (!isRecord(trace)) return null;
   const { messages, spans, prompts } = trace;

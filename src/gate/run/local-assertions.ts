@@ -5,15 +5,15 @@ import type { Step } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 
-/** Judges assertions that the service does not know, from what it recorded of an iteration. */
+/** Judges assertions that the service does not know, from the service's record of an iteration. */
 export interface TraceJudge {
   hasAssertions(iteration: Iteration): boolean;
   judge(iteration: Iteration, trace: unknown): Promise<OwnJudgement>;
-  /** Counts the steps as the file does, of which the service has only those that it knows. */
+  /** Numbers the steps as in the file; the service has only the steps that it knows. */
   placeSteps(iteration: Iteration, steps: readonly StepResult[]): StepResult[];
 }
 
-/** `caseIds` leads from the service's id of a case to the gate's; where a service gives none, an unmistakable title does. */
+/** Opens the judge. `caseIds` maps the service's id of a case to the gate's; if a service gives no id, a unique title identifies the case. */
 export async function openTraceJudge(
   suite: Suite,
   caseIds: ReadonlyMap<string, string>,
@@ -43,7 +43,7 @@ export async function openTraceJudge(
   };
 }
 
-/** Advice is left out of what the service runs, and moves the steps after it. */
+/** Checks if a step is advisory. Such steps are not sent to the service, which shifts the index of later steps. */
 function isAdvice(step: Step): boolean {
   return step.kind === 'assert' && isAdvisory(step.assertion);
 }

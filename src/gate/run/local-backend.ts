@@ -24,24 +24,24 @@ import { maxWarmProcesses, noSessions } from './scheduling.ts';
 import type { ServerRegistration, ServerScope } from './server-scope.ts';
 import { openSnapshots } from './snapshots.ts';
 
-/** The part of a plan that settles how evals run in this process. */
+/** The part of a plan that says how evals run in this process. */
 export type LocalPlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots'>;
 
 export interface LocalOptions {
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
-  /** The job's, in which a browser is looked for; without it, no app is shown. */
+  /** The job's environment, in which the backend searches for a browser; without it, no app is shown. */
   environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Asked how calls ended. */
+  /** The witnesses of server processes, which know how calls ended. */
   witnesses?: ServerWitnesses | undefined;
 }
 
-/** The evals file bounds what is asked. */
+/** The evals file has its own limit of iterations. */
 const iterationsPerCase = 100;
 const maxExplained = 1000;
 
-/** Opens what runs evals in this process. */
+/** Opens the backend that runs evals in this process. */
 export async function openLocalBackend(
   plan: LocalPlan,
   { clock, logger, redactor, environment, witnesses }: LocalOptions,
@@ -67,7 +67,7 @@ export async function openLocalBackend(
         servers.get(id)?.running.planSessions({ count, warmProcesses, isExclusive });
       }
     },
-    // The plan refuses longer ones; the default of an evals file may exceed a short limit of the gate.
+    // The plan refuses longer timeouts of cases; the default of an evals file may exceed a short limit of the gate.
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
@@ -103,7 +103,7 @@ export async function openLocalBackend(
           url: tunnel?.publicUrl().reveal() ?? running.url,
           serverName,
           protocol: running.protocol,
-          // A tunnel adds by itself what lets requests in.
+          // The tunnel adds the credentials itself.
           access: tunnel === null ? access : null,
         }),
         spoken: new Set(),
@@ -111,7 +111,7 @@ export async function openLocalBackend(
       };
       servers.set(id, local);
       const known = {
-        // Revisions are dates, so their order is that of their text.
+        // Revisions are dates, so sorting them as text sorts them by date.
         listSpoken: () => [...local.spoken].toSorted(),
         listTools: () => local.tools,
       };
@@ -123,7 +123,7 @@ export async function openLocalBackend(
       };
       return { id, name: serverName, alias, ...direct, ...known } satisfies RegisteredServer;
     },
-    // Each run checks the lists of its own servers.
+    // Each run checks the tool lists of its own servers.
     refuseToolClashes: async () => {},
     prepare: async (planned) => {
       if (planned.kind === 'stored') throw new Error('A suite of a service was planned without a service.');

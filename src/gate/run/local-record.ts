@@ -5,31 +5,31 @@ import type { ModelName } from '../../models/language-model.ts';
 import type { ExecutionRecord, PlannedIteration } from '../../runner/runner.ts';
 
 export interface LocalIteration extends PlannedIteration {
-  /** Null where the case asks no model. */
+  /** Null if the case asks no model. */
   model: ModelName | null;
 }
 
-/** Keeps the runs of this process in its memory, each as long as the gate reads it. */
+/** Keeps the runs of this process in memory, each as long as the gate reads it. */
 export interface LocalRecord extends ExecutionRecord {
   open(runId: string, run: NewRun): LocalRun;
 }
 
 interface NewRun {
   suiteId: string;
-  /** In the order in which they are listed. */
+  /** In the order of `list`. */
   iterations: readonly LocalIteration[];
-  /** Hears of each outcome that the run keeps. */
+  /** Called with each outcome that the run keeps. */
   onOutcome: (iteration: PlannedIteration, outcome: CaseOutcome) => void;
 }
 
-/** A run as it is now. */
+/** The current state of a run. */
 export interface LocalRun {
   describe(): Run;
   countFinished(): number;
   list(): Iteration[];
-  /** Empty where the iteration did not get to its end. */
+  /** Empty if the iteration did not finish. */
   listSteps(iterationId: string): StepResult[];
-  /** Undefined where the iteration did not get to its end. */
+  /** Undefined if the iteration did not finish. */
   readTrace(iterationId: string): unknown;
 }
 
@@ -37,9 +37,9 @@ interface KeptIteration {
   planned: LocalIteration;
   status: string;
   startedAtMs: number | null;
-  /** Of an iteration that its run cut off, only what its models used. */
+  /** The outcome; if the run cut the iteration off, only the usage of its models. */
   outcome: Pick<CaseOutcome, 'usage' | 'judges'> & Partial<Omit<CaseOutcome, 'trace'>>;
-  /** As JSON outside of the heap, because most traces are never read. */
+  /** Kept as JSON outside of the heap, because most traces are never read. */
   trace: Buffer | null;
 }
 

@@ -19,7 +19,7 @@ export async function openLocalRelay(clock: Clock): Promise<AsyncDisposable & { 
   await once(server, 'listening');
   const address = server.address();
   const host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  /** By the name of its record. */
+  /** The grants by the name of their server's record. */
   const granted = new Map<string, { id: string; version: number }>();
   return {
     grants: {

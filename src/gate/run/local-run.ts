@@ -29,10 +29,10 @@ import type { JobModels } from './open-models.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 import { explainInterruption } from './run-lifetime.ts';
 
-/** How long a run whose server has died may take to say at which case. */
+/** How long the gate waits for a run whose server has died to name the case. */
 const lastWordsMs = 1000;
 
-/** Waits between attempts to connect. A server that answered a moment ago and fails three times in a row has gone. */
+/** The waits between attempts to connect. A server that answered a moment ago and fails three times in a row has ended. */
 const retryWaitsMs = [500, 1000];
 
 const pageSize = 200;
@@ -40,15 +40,19 @@ const pageSize = 200;
 interface LocalStart extends RunStart {
   runner: Runner;
   record: LocalRecord;
-  /** Null where no model is asked. */
+  /** Null if no model is asked. */
   models: JobModels | null;
   witnesses: ServerWitnesses | undefined;
   answers: AnswerUse;
-  /** By the id of a registered server. */
+  /** The servers by the id of their registration. */
   known: ReadonlyMap<string, LocalServer>;
 }
 
-/** Starts a run of the cases of a suite in this process. @throws {NetworkError} | {ProtocolError} when one of its servers does not answer */
+/**
+ * Starts a run of the cases of a suite in this process.
+ *
+ * @throws {NetworkError} | {ProtocolError} if one of its servers does not answer
+ */
 export async function startLocalRun(
   { outline, requirements, caseIds }: PreparedSuite,
   start: LocalStart,
@@ -104,10 +108,10 @@ export async function startLocalRun(
         if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
         const { reason } = lifetime.cancelRun;
         interruption = explainInterruption(reason);
-        // A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster.
+        // A call that the server died of ends the run by itself, and names the case. An immediate cancellation would come before that.
         if (reason instanceof ServerStartError) await waitBriefly(settled, { clock, signal: lifetime.abort });
         runner.cancel(runId);
-        // What was used is known once the iterations under way have ended. A job that is cancelled has no time to wait for that.
+        // The usage is known only when the iterations in progress have ended. A job that is cancelled has no time to wait for that.
         if (reason instanceof BudgetError) await race(settled, { signals: [lifetime.abort] });
       }
       reportProgress();
@@ -133,7 +137,7 @@ async function waitBriefly(
   await race(settled, { signals: [limit.signal] }).catch(() => {});
 }
 
-/** A server of a run, and how it is spoken to. */
+/** A server of a run, and its protocol era. */
 interface RunServer extends CaseServer {
   local: LocalServer;
   era: EraChoice;
@@ -143,9 +147,9 @@ interface RunServer extends CaseServer {
 interface PlannedCase {
   caseId: string;
   testCase: TestCase;
-  /** Those that it uses; the first is that of steps that name none. */
+  /** The servers that it uses; steps without a server name use the first one. */
   servers: readonly [RunServer, ...RunServer[]];
-  /** Null for a case that asks none. */
+  /** Null for a case that asks no model. */
   model: ModelName | null;
 }
 
@@ -236,7 +240,7 @@ function adviseOn(error: unknown, attempts: number): unknown {
 }
 
 /**
- * Assertions name a tool without its server, and so do models.
+ * Refuses servers with the same tool names: assertions and models name a tool without its server.
  *
  * @throws {ConfigurationError} naming two servers of one case that list a tool of the same name
  */

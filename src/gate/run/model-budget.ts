@@ -10,12 +10,12 @@ import { measureUsage } from '../../models/usage.ts';
 
 type SpendingBudgets = Pick<Budgets, 'modelCalls' | 'tokens' | 'cost'>;
 
-/** What the calls of a suite may use together, over all its rounds. */
+/** Limits what the calls of a suite may use together, over all its rounds. */
 export interface ModelBudget {
   /**
-   * Lets one more call through.
+   * Admits one more call.
    *
-   * @throws {ModelError} `over-budget` where a budget is used up
+   * @throws {ModelError} `over-budget` if a budget is used up
    */
   begin(): void;
   add(model: string, answer: ModelAnswer): void;
@@ -31,7 +31,7 @@ export function createModelBudget(
     const message = `The budget ${name} is ${value}${unit} (${describeSource(source)}), and it is used up.`;
     return new ModelError(message, { kind: 'over-budget', hint: `Raise \`budgets.${name}\` in the policy.` });
   };
-  // A budget whose use is not known could never be kept.
+  // The gate cannot keep a budget if it does not know the usage.
   const refuseUnknown = (name: string, gaps: readonly string[]) =>
     new ModelError(`The budget ${name} cannot be kept: ${gaps.join('; ')}.`, { kind: 'over-budget' });
   return {
@@ -58,7 +58,7 @@ export function createModelBudget(
   };
 }
 
-/** Holds the calls of a source to the budget of the suite that is running. */
+/** Limits the calls of a source to the budget of the suite that is running. */
 export function limitSpending(source: ModelSource, currentBudget: () => ModelBudget): ModelSource {
   return {
     findProblem: (request) => source.findProblem(request),

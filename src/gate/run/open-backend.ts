@@ -3,10 +3,10 @@ import type { HostedOptions } from './hosted-project.ts';
 import type { LocalOptions, LocalPlan } from './local-backend.ts';
 
 /**
- * Opens what runs the evals of a plan: this process, or the project of a hosted service. Each is loaded lazily, before a server under test
- * starts.
+ * Opens the backend that runs the evals of a plan: this process, or the project of a hosted service. Loads it lazily, before a server under
+ * test starts.
  *
- * @throws {ConfigurationError} when the key, the address or the project of a hosted service is not right
+ * @throws {ConfigurationError} if the key, the address or the project of a hosted service is wrong
  */
 export async function openBackend(plan: LocalPlan, options: LocalOptions & HostedOptions): Promise<EvalBackend> {
   const { hosted } = plan.service;

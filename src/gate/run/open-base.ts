@@ -4,15 +4,12 @@ import type { BaseContext, BaseSide } from './base-side.ts';
 import type { RanSuite, SuiteRunContext } from './run-suite.ts';
 import type { BasePairing } from './run-with-base.ts';
 
-/** A base in the job, and what runs a suite next to it. */
+/** A base in the job, which also runs the change's suites next to those of the base. */
 export interface ComparedBase extends BaseSide {
   run(planned: FileSuite, pairing: Omit<BasePairing, 'base'>, context: SuiteRunContext): Promise<RanSuite>;
 }
 
-/**
- * Opens the base of a gate; nothing is started before `prepare`. What it consists of is loaded here, because most gates have no base in the
- * job.
- */
+/** Opens the base of a gate; starts nothing before `prepare`. Loads the code for it here, because most gates have no base in the job. */
 export async function openBase(planned: PlannedBase, context: BaseContext): Promise<ComparedBase> {
   const { openBaseSide } = await import('./base-side.ts');
   const { runWithBase } = await import('./run-with-base.ts');

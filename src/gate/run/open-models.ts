@@ -14,37 +14,37 @@ import { createRecordedSource, type RecordedCase } from '../../models/recordings
 import type { PlannedModelCase, PlannedModels } from '../plan/plan-models.ts';
 import { createModelBudget, limitSpending, type ModelBudget } from './model-budget.ts';
 
-/** A recording that a gate made, and where it belongs. */
+/** A recording that a gate made, and the path that it belongs to. */
 export interface MadeRecording {
-  /** Relative to the working directory. */
+  /** A path relative to the working directory. */
   path: string;
   recording: Recording;
-  /** Iterations that were not recorded, and why. */
+  /** The iterations that were not recorded, each with the reason. */
   skipped: ReadonlyMap<number, string>;
 }
 
-/** A run whose iterations ask models. */
+/** A run that asks models. */
 export interface ModelRun {
   suiteId: string;
   requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
-  /** By case: which iterations of the gate those of the run are; by default they count from 1. */
+  /** The numbers of the run's iterations within the gate, by case; by default they count from 1. */
   numbers: ReadonlyMap<string, readonly number[]> | null;
   /**
-   * Set for a run that is for a comparison alone: nothing of it is recorded, and it replays the recorded iterations as often as it takes. It
-   * has budgets of its own unless it shares those of the suite.
+   * Set for a run that is only for a comparison. The gate records nothing of it, and it replays the recorded iterations as often as
+   * necessary. It has its own budgets unless it shares those of the suite.
    */
   compared: { sharesBudgets: boolean } | null;
 }
 
 /** The models of one gate: providers, recordings, and the limit on calls. */
 export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, AsyncDisposable {
-  /** Returns the models as the iterations of a run ask them. The runs of a suite share its budgets. */
+  /** Returns the models for the iterations of a run. The runs of a suite share its budgets. */
   open(run: ModelRun): ModelSource;
-  /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
+  /** Returns the answers of providers in this gate, as recordings; none if recordings are not used. */
   collect(): Promise<MadeRecording[]>;
 }
 
-/** Loads what speaks to the providers of the plan, so that nothing is read from a disk once the server under test runs. */
+/** Loads the packages for the providers of the plan, so that nothing is read from a disk while the server under test runs. */
 export async function loadProviders({ formats }: Pick<PlannedModels, 'formats'>): Promise<void> {
   await Promise.all(formats.map(describePackage));
 }
@@ -123,12 +123,12 @@ export function openModels(
   };
 }
 
-/** Names a case of the plan: ids of cases are unique in their suite. */
+/** Names a case of the plan: ids of cases are unique only within their suite. */
 function nameCase(suiteId: string, caseId: string): string {
   return JSON.stringify([suiteId, caseId]);
 }
 
-/** Names a recording of a case: a case has one model that it prompts, and one or several that judge it. */
+/** Names a recording of a case: a case has one model that it prompts, and any number of models that judge it. */
 function nameSlot(caseId: string, { purpose, model }: { purpose?: 'judge' | null; model: ModelName }): string {
   return purpose === 'judge' ? JSON.stringify([caseId, formatModelName(model)]) : caseId;
 }

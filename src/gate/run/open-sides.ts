@@ -17,13 +17,13 @@ import type { GatePlan } from '../plan/plan.ts';
 export interface Sides extends AsyncDisposable {
   readonly change: SideDirectories;
   readonly base: SideDirectories;
-  /** Where both sides may find what one of them has written, for people; empty where nothing is known. */
+  /** The directories and hosts, in words for people, in which one side may find what the other has written; empty if none are known. */
   readonly shared: readonly string[];
 }
 
 /**
- * Makes the directories of both sides before a program of either starts: the base sees a copy of the directory that it would share with the
- * change, if there is a sandbox to show it the copy in.
+ * Creates the directories of both sides before a program of either starts. If there is a sandbox, the base sees a copy of each directory
+ * that it would share with the change.
  */
 export async function openSides(
   { cwd, servers, base }: Pick<GatePlan, 'cwd' | 'servers'> & { base: PlannedBase },
@@ -39,7 +39,7 @@ export async function openSides(
       { own: own.change, copied: [], protect: [roots.base], move: (path) => path },
       environment,
     );
-    // Asked only where it decides: the sandbox protects what exists by the time it is made.
+    // Opens the sandbox only if it decides something: it protects what exists when it is created.
     const isSandboxed = own.both.length > 0 && (await hasSandbox(servers, { side: change, environment, logger }));
     const copied: Array<{ path: string; copy: string }> = [];
     for (const path of isSandboxed ? own.both : []) {
@@ -81,7 +81,7 @@ export async function openSides(
   }
 }
 
-/** The hosts on which both sides have a server, at least one of them at a URL: the gate gives such a server no directories of its own. */
+/** Lists the hosts on which both sides have a server, at least one of them at a URL: the gate gives such a server no directories of its own. */
 function listSharedHosts(servers: readonly PlannedServer[], ofBase: readonly PlannedServer[]): string[] {
   const listHosts = (side: readonly PlannedServer[]) =>
     new Set(side.map(({ command, url }) => (command === null ? hostOf(url) : thisMachine)));
@@ -100,7 +100,7 @@ function hostOf(url: string | null): string {
   return isLoopback(hostname) ? thisMachine : hostname;
 }
 
-/** Which directories each side works in, and which of them both do. The base's own checkout is no other one's. */
+/** Lists the directories that each side works in, and those that both work in. Only the base works in its own checkout. */
 function listOwn({ cwd, servers, base }: Parameters<typeof openSides>[0]): {
   change: string[];
   base: string[];
@@ -112,7 +112,7 @@ function listOwn({ cwd, servers, base }: Parameters<typeof openSides>[0]): {
     const { repository, directory } = base.checkout;
     return { change: widest([repository, cwd, ...started]), base: widest([directory, ...ofBase]), both: [] };
   }
-  // Where the two have directories side by side, neither writes to the one above them.
+  // If the sides have separate directories, neither writes to a directory above them.
   const isApart = started.every((own) => ofBase.every((other) => !isWithin(other, own) && !isWithin(own, other)));
   const isAround = ofBase.some((other) => isWithin(other, cwd));
   const change = widest(isApart && isAround ? started : [cwd, ...started]);
@@ -122,7 +122,7 @@ function listOwn({ cwd, servers, base }: Parameters<typeof openSides>[0]): {
   return { change, base: widest(ofBase), both: widest(both) };
 }
 
-/** Where the base finds what the change has in its checkout. */
+/** Translates a path of the change into the base's checkout. */
 function moveIntoBase(path: string, { checkout }: PlannedBase): string {
   if (checkout === null || !isWithin(path, checkout.repository)) return path;
   return join(checkout.directory, path.slice(checkout.repository.length));
@@ -137,7 +137,7 @@ function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
 }
 
-/** Whether the machine makes the sandbox of the servers. Where it is required and cannot be made, starting them says so. */
+/** Checks if this machine can open the sandbox of the servers. If a required sandbox cannot be opened, starting the servers reports that. */
 async function hasSandbox(
   servers: readonly PlannedServer[],
   {

@@ -6,15 +6,15 @@ import { type EvidenceCollector, extendEvidence } from './evidence.ts';
 
 type Side = 'base' | 'head';
 
-/** What the iterations of both sides came to, by case and number. */
+/** The results of both sides' iterations, by case and number. */
 export interface PairLog {
-  /** A collector that notes the result of every iteration of a side in addition to what the one within it collects. */
+  /** Returns a collector that also notes the result of every iteration of a side, in addition to what `within` collects. */
   watch(side: Side, within: EvidenceCollector): EvidenceCollector;
-  /** Takes results of the base that are known already; false where those of some rounds are not. */
+  /** Adds known results of the base; returns false if those of some rounds are missing. */
   addCached(caseId: string, from: { cached: string; numbers: readonly number[] }): boolean;
-  /** Called when all rounds have run that the plan asked for: those that follow only confirm. */
+  /** Called when all rounds of the plan have run: later rounds only confirm. */
   endOwnRounds(): void;
-  /** The number of the first iteration that neither side has had. */
+  /** Returns the number of the first iteration that neither side has run. */
   next(caseId: string): number;
   list(cases: readonly Pick<CaseOutline, 'id'>[]): BaseResults['cases'];
 }
@@ -69,7 +69,7 @@ export function countTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/** Opens a coin whose throws the seed decides, an integer of 32 bits. */
+/** Opens a coin. The seed, an integer of 32 bits, decides its throws. */
 export function openCoin(seed: number): () => boolean {
   const random = createRandom(seed);
   return () => random() >= 0.5;

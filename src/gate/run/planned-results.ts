@@ -5,7 +5,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
-/** The end of a suite of which nothing was run. */
+/** The end of a suite if nothing of it was run. */
 export const nothingRun: SuiteEnd = {
   run: null,
   runUrl: null,
@@ -14,7 +14,7 @@ export const nothingRun: SuiteEnd = {
   interruption: null,
 };
 
-/** What the report has of a suite of which nothing was run. */
+/** Describes a suite for the report if nothing of it was run. */
 export function describeUnrun(
   planned: PlannedSuite,
   interruption: VerdictReason | null,
@@ -23,7 +23,7 @@ export function describeUnrun(
   return { results, requirements: fillMinimum(planned) };
 }
 
-/** The minimum of a suite that the service keeps is known only once that was read. */
+/** Fills in the minimum of a suite that the service keeps: it is unknown until the suite has been read. */
 export function fillMinimum({ requirements }: PlannedSuite): SuiteRequirements {
   return { ...requirements, minimumPassRate: requirements.minimumPassRate ?? defaultMinimum };
 }

@@ -19,16 +19,16 @@ import type { PreparedSuite } from './prepared-suite.ts';
 
 interface StoredRun {
   service: HostedProject;
-  /** Empty where the suite runs on the servers saved in it. */
+  /** Empty if the suite runs on the servers saved in it. */
   servers: readonly RegisteredServer[];
   environmentId: string | null;
   signal: AbortSignal;
 }
 
 /**
- * Looks up a suite that the service keeps, and how it is to be run as it stands. Nothing in it is changed.
+ * Finds a suite that the service keeps, and plans its run. Changes nothing in it.
  *
- * @throws {ConfigurationError} when there is no such suite or case, or its steps call servers that the job does not have
+ * @throws {ConfigurationError} if there is no such suite or case, or if its steps call servers that the job does not have
  */
 export async function prepareStoredSuite(
   planned: StoredSuite,
@@ -63,9 +63,9 @@ export async function prepareStoredSuite(
 }
 
 /**
- * The suite's own minimum; null where it has none.
+ * Reads the suite's own minimum; null if it has none.
  *
- * @throws {ProtocolError} when it is no percentage: a gate that took the fraction 0.9 for 0.9 % would pass nearly everything
+ * @throws {ProtocolError} if it is no percentage: a gate that read the fraction 0.9 as 0.9 % would pass nearly everything
  */
 function readMinimumAccuracy({ id, name, settings }: WireSuiteDetail): Sourced<number> | null {
   const value = settings?.minimumAccuracy ?? null;
@@ -80,7 +80,7 @@ function readMinimumAccuracy({ id, name, settings }: WireSuiteDetail): Sourced<n
   );
 }
 
-/** @throws {ConfigurationError} when the project has none of that id or name */
+/** @throws {ConfigurationError} if the project has no suite with that id or name */
 export async function findStoredSuite(
   { suite }: StoredSuite,
   { service: { client, projectId }, signal }: Pick<StoredRun, 'service' | 'signal'>,
@@ -90,7 +90,7 @@ export async function findStoredSuite(
   throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(suite)}.`);
 }
 
-/** The cases of a suite that are chosen; all unless `wanted` names some. @throws {ConfigurationError} where it names one that is not there */
+/** Selects cases of a suite; all unless `wanted` names some. @throws {ConfigurationError} if it names a missing case */
 export function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
   if (wanted.length === 0) return stored;
   const listOwn = ({ id, declaredId, title }: WireCase) =>
@@ -108,7 +108,7 @@ function nameStored({ id, title }: WireCase): NamedCase {
   return { id, title: title ?? id, location: null };
 }
 
-/** What is known of a suite that no file here describes: how often a case runs is the service's to decide. */
+/** Outlines a suite without an evals file; the service decides how often a case runs. */
 function outlineStored(
   suiteId: string,
   name: string,
@@ -136,7 +136,7 @@ export function outlineStoredCase(stored: WireCase): CaseOutline {
   };
 }
 
-/** Replaces the suite's own servers with those of the job, under the names by which the steps call them. */
+/** Replaces the suite's own servers by those of the job, under the names that the steps use. */
 function selectServers(
   cases: readonly WireCase[],
   [server, ...more]: readonly RegisteredServer[],

@@ -15,7 +15,7 @@ import type { HostedProject } from './hosted-project.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
 
-/** The API requires a model of every suite. This one is never called: no case has a step that would. */
+/** The API requires a model for every suite. No case of such a suite has a step that would call it. */
 const modelOfToolOnlySuites = 'none/none';
 
 interface FileSync {
@@ -26,8 +26,8 @@ interface FileSync {
 }
 
 /**
- * Brings an evals file into the service: creates its suite, or makes the cases of the one that exists equal to the file's. It
- * logs the changes before it makes them.
+ * Writes an evals file to the service: creates its suite, or makes the cases of the existing suite equal to the file's. Logs the changes
+ * before it makes them.
  */
 export async function prepareFileSuite(
   planned: FileSuite,
@@ -59,13 +59,13 @@ export async function prepareFileSuite(
     ...base,
     suiteId: stored.id,
     caseIds: new Map(),
-    // Those that are new are created by the run, which also carries what the cases' own routes cannot.
+    // The run creates new cases, and sends what the cases' own routes cannot.
     run: { ...serverSelection, passCriteria, tests },
     written: suite.cases,
   };
 }
 
-/** Creates the suite with the cases that were selected. */
+/** Creates the suite with the selected cases. */
 async function createFileSuite(
   { suite, hostedName }: FileSuite,
   dialect: Dialect,
@@ -92,9 +92,9 @@ interface CaseUpsert {
 }
 
 /**
- * Finds out which of the service's cases stands for which of the gate's; it names them in the order in which they were sent.
+ * Maps the service's ids of cases to the gate's: the service lists them in the order in which they were sent.
  *
- * @throws {ProtocolError} naming the cases that it did not take: a run without them would judge less than was asked for
+ * @throws {ProtocolError} naming the cases that it refused: a run without them would judge less than was requested
  */
 export function matchWritten(
   cases: ReadonlyArray<{ id: string; title: string }>,
@@ -102,8 +102,8 @@ export function matchWritten(
 ): ReadonlyMap<string, string> {
   const refused = (failed ?? []).map(({ name, error }) => `${name ?? 'unnamed'}: ${error ?? 'no reason given'}`);
   const written = committed ?? [];
-  // A run of a suite as it stands writes nothing, whatever its receipt lists. A receipt without a list says nothing about the
-  // cases; their results then find them by their titles.
+  // A run of an unchanged suite writes nothing, whatever its receipt lists. A receipt without a list says nothing about the cases; their
+  // results are then matched by title.
   const isComplete = cases.length === 0 || committed == null || written.length === cases.length;
   if (!isComplete || refused.length > 0) {
     const known = new Set(written.map(({ name }) => name));
@@ -114,9 +114,9 @@ export function matchWritten(
     );
   }
   return new Map(
-    cases.flatMap(({ id: ours }, index) => {
+    cases.flatMap(({ id: caseId }, index) => {
       const id = written[index]?.id;
-      return id ? [[id, ours] as const] : [];
+      return id ? [[id, caseId] as const] : [];
     }),
   );
 }
@@ -125,7 +125,7 @@ function listTitles({ cases }: Suite): string[] {
   return cases.map(({ title }) => `+ ${title}`);
 }
 
-/** Refuses a name that stands for nothing the service keeps. */
+/** Refuses the name of something that the service does not keep. */
 export function refuseUnknown(input: string, message: string): ConfigurationError {
   return new ConfigurationError([{ input, code: `bad-${input}`, message }]);
 }
@@ -144,24 +144,24 @@ export async function planStoredSync(
 ): Promise<SyncPlan> {
   const stored = await listCases(client, { projectId, suiteId, signal });
   const sync = planSync(whole, stored, { dialect: client.profile.dialect });
-  // A case that was not selected does not become part of the suite before it is run.
+  // A case that is not selected is not added to the suite before it runs.
   const selected = new Set(suite.cases.map(({ id }) => id));
   return { ...sync, create: sync.create.filter(({ id }) => selected.has(id)) };
 }
 
-/** Says what is going to be changed: a title, and a line per case. */
+/** Describes the planned changes: a title, and a line per case. */
 export function describeChanges(sync: SyncPlan, suiteName: string): [title: string, lines: string[]] {
   const [title = suiteName, ...lines] = describeSync(sync, { suiteName });
   return [title.replace(/\.$/, ''), lines.map((line) => line.trimStart())];
 }
 
-/** Changes and deletes what the service keeps; new cases are created by the run itself. */
+/** Changes and deletes the service's cases; the run itself creates new ones. */
 async function applySync(
   sync: SyncPlan,
   suiteId: string,
   { service: { client, projectId }, signal }: StoredSuites,
 ): Promise<void> {
-  // First: a case may become what a deleted one says, and the service refuses duplicates.
+  // Deletes first: a case may get the content of a deleted case, and the service refuses duplicates.
   for (const { caseId } of sync.delete) {
     await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
       // Another job of the matrix has deleted it already.

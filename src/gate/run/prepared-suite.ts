@@ -4,26 +4,26 @@ import type { Suite } from '../../model/suite.ts';
 import type { NewRun } from '../../service/runs.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 
-/** A suite that a backend can run, and what is known of it. */
+/** A suite that a backend can run. */
 export interface PreparedSuite {
   /** The backend's id of the suite. */
   suiteId: string;
   outline: SuiteOutline;
-  /** What it is judged by; cases are named by their ids. */
+  /** The requirements that it is judged by; they name cases by their ids. */
   requirements: SuiteRequirements;
-  /** From the backend's id of a case to the gate's; those of cases that the run itself creates are not there yet. */
+  /** Maps the backend's ids of cases to the gate's; lacks the cases that the run itself creates. */
   caseIds: ReadonlyMap<string, string>;
-  /** What the request of a hosted run says beyond its suite. */
+  /** The fields of a hosted run's request other than the suite. */
   run: NewRun;
   /** The cases that the run writes into the suite, in the order of its tests. */
   written: ReadonlyArray<{ id: string; title: string }>;
-  /** What the gate judges itself of the cases, since the service does not know it; null where what runs them judges all of it. */
+  /** The cases that the gate judges in part itself, since the service does not know all assertions; null if the backend judges everything. */
   judgedHere: { suite: Suite; dialect: Dialect } | null;
 }
 
 /**
- * Narrows a suite that has run once to some of its cases, under a name for messages; null where the service's ids of some of them are
- * not known. `runs` replaces how often each of them runs.
+ * Narrows a suite that has run once to some of its cases, under a name for messages; null if the service's id of one of them is not known.
+ * `runs` replaces the number of iterations of each case.
  */
 export function selectPrepared(
   prepared: PreparedSuite,
@@ -31,7 +31,7 @@ export function selectPrepared(
 ): PreparedSuite | null {
   const caseIds = [...prepared.caseIds].filter(([, id]) => ids.has(id));
   if (new Set(caseIds.map(([, id]) => id)).size < ids.size) return null;
-  // The first run has written them; the service keeps them as they are to be run.
+  // The first run has written the cases; the service keeps them unchanged.
   const { tests: _tests, ...run } = prepared.run;
   const cases = prepared.outline.cases.filter(({ id }) => ids.has(id));
   return {
@@ -51,5 +51,5 @@ export function selectPrepared(
   };
 }
 
-/** By the gate's id of a case: the number in the gate of its first, second, … iteration in a run. */
+/** The numbers within the gate of a run's first, second, … iteration, by the gate's id of the case. */
 export type IterationNumbers = ReadonlyMap<string, readonly number[]>;

@@ -3,9 +3,9 @@ import { type Clock, formatDuration } from '../../base/time.ts';
 import type { CaseResults } from '../../model/results.ts';
 import type { ServerReport } from '../../model/report.ts';
 
-/** What the gate reports while it works, so that a terminal and a job's log can each show it in their way. */
+/** The gate's progress, which a terminal and a job's log each show in their own way. */
 export type GateProgress =
-  /** `revision` is the one that the server is started for in addition to another; null the first time. */
+  /** `revision` is the further revision that the server is started for; null the first time. */
   | { kind: 'server-starting'; name: string | null; revision: string | null }
   | { kind: 'server-ready'; name: string | null; server: ServerReport; durationMs: number }
   | { kind: 'tunnel-opening'; serverName: string }
@@ -18,20 +18,20 @@ export type GateProgress =
 
 export type ProgressListener = (progress: GateProgress) => void;
 
-/** A log that says nothing for long looks stuck; one that counts every second hides what matters. */
+/** Balances the log: a silent log looks stuck, and a line per second hides what matters. */
 const heartbeatMs = 10_000;
 
-/** Passes everything on to a log, but the count of a run that goes on only when nothing was logged for ten seconds. */
+/** Passes everything on to a log, except a run's count if something was logged within the last ten seconds. */
 export function throttleProgress(clock: Clock, listener: ProgressListener): ProgressListener {
-  let toldAtMs = clock.monotonicMs();
+  let loggedAtMs = clock.monotonicMs();
   return (progress) => {
-    if (progress.kind === 'run-progress' && clock.monotonicMs() - toldAtMs < heartbeatMs) return;
-    toldAtMs = clock.monotonicMs();
+    if (progress.kind === 'run-progress' && clock.monotonicMs() - loggedAtMs < heartbeatMs) return;
+    loggedAtMs = clock.monotonicMs();
     listener(progress);
   };
 }
 
-/** Says one step of progress in one line of plain text; the texts of others in it are not escaped yet. */
+/** Describes one step of progress in one line of plain text; foreign text in it is not escaped yet. */
 export function describeProgress(progress: GateProgress): string {
   switch (progress.kind) {
     case 'server-starting': {

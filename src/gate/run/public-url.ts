@@ -8,23 +8,23 @@ import { openProxyRoute } from '../../http/dispatcher.ts';
 import { probeHttpServer } from '../../mcp/probe-http.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
-  /** Resolves once an MCP handshake has succeeded at the public URL. */
+  /** Resolves when an MCP handshake has succeeded at the public URL. */
   readonly ready: Promise<void>;
-  /** Resolves when none has for a minute. Never rejects. */
+  /** Resolves when none has succeeded for a minute. Never rejects. */
   readonly lost: Promise<TunnelError>;
 }
 
-/** From the relay's greeting to the first handshake: the server itself is known to answer. */
+/** The time limit from the relay's greeting to the first handshake; the server itself is known to answer. */
 const readyTimeoutMs = 30_000;
 const retryDelayMs = 500;
 const probeIntervalMs = 20_000;
 const probeTimeoutMs = 15_000;
-/** How long a tunnel may be down before it counts as lost. */
+/** The longest time that a tunnel may be down before it counts as lost. */
 const longestOutageMs = 60_000;
 
 /**
- * Asks for an MCP handshake at the public URL, the way that the service will go: first until one succeeds, then again every
- * 20 s. A tunnel can be connected and lead nowhere, of which nothing else would tell.
+ * Tries an MCP handshake at the public URL, on the same way as the service: first until one succeeds, then every 20 s. This alone detects a
+ * tunnel that is connected and leads nowhere.
  */
 export function watchPublicUrl(
   readUrl: () => Secret,
@@ -45,7 +45,7 @@ export function watchPublicUrl(
 
   const watch = async () => {
     await using route = openProxyRoute(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
-    /** Why it failed; null where the server answered. */
+    /** Tries a handshake. Returns the reason of a failure; null if the server answered. */
     const probe = async (timeoutMs: number): Promise<string | null> => {
       const url = readUrl().reveal();
       const probed = new AbortController();
@@ -59,7 +59,7 @@ export function watchPublicUrl(
         return null;
       } catch (error) {
         if (probed.signal.aborted) return 'no answer';
-        // HTTP clients like to quote the URL they could not reach.
+        // HTTP clients often quote the URL that they could not reach.
         return describeError(error).replaceAll(url, 'the public URL');
       } finally {
         probed.abort();
@@ -94,7 +94,7 @@ export function watchPublicUrl(
 
   const watched = watch().catch((error: unknown) => ready.reject(error));
   void hostLost.then((error) => ready.reject(error));
-  // Callers that `lost` notifies have stopped waiting for this.
+  // Callers that `lost` notifies no longer wait for this promise.
   ready.promise.catch(() => {});
   return {
     ready: ready.promise,

@@ -29,12 +29,12 @@ interface BaselineSource {
 }
 
 /**
- * Reads the baseline that a service keeps: of each suite the newest completed run of its branch, or the run that is named.
- * Iterations are judged as those of this gate will be. The cases are taken as the service keeps them now: where a case is
- * not as the file has it, the two are not compared. Null, with a warning, where there is no such run yet.
+ * Reads the baseline that a service keeps: for each suite the newest completed run of its branch, or the named run. Judges iterations as
+ * this gate does. Uses the service's current cases: a case that differs from the file is not compared. Returns null, with a warning, if
+ * there is no such run yet.
  *
- * @throws {ConfigurationError} when the run that is named has not completed
- * @throws {ServiceError} when the service does not know it
+ * @throws {ConfigurationError} if the named run has not completed
+ * @throws {ServiceError} if the service does not know it
  */
 export async function readBaseline(
   planned: PlannedBaseline,
@@ -96,27 +96,27 @@ async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: Bas
 interface StoredOutline {
   id: string;
   cases: CaseOutline[];
-  /** From the service's id of a case to the one in the outline. */
+  /** Maps the service's id of a case to the id in the outline. */
   caseIds: ReadonlyMap<string, string>;
 }
 
-/** The file's cases that the service keeps, and those that it alone has. */
+/** Outlines the file's cases that the service keeps, and the cases that only the service has. */
 function outlineFile({ whole }: FileSuite, stored: readonly WireCase[], dialect: Dialect): StoredOutline {
   const { id, cases } = outlineSuite(whole, whole);
   const matches = new Map(matchStoredCases(whole, stored, { dialect }).map((match) => [match.testCase.id, match]));
   const known = cases.flatMap((member) => {
     const match = matches.get(member.id);
     if (match === undefined) return [];
-    // How often it runs is no part of what it does.
+    // The number of runs is no part of a case's definition.
     const isSame = match.fields.every((field) => field === 'runs');
     return [{ ...member, runs: null, definitionHash: isSame ? member.definitionHash : null }];
   });
-  const ours = new Map([...matches].map(([caseId, match]) => [match.stored.id, caseId]));
-  const foreign = stored.filter((each) => !ours.has(each.id)).map(outlineStoredCase);
+  const idsByStored = new Map([...matches].map(([caseId, match]) => [match.stored.id, caseId]));
+  const foreign = stored.filter((each) => !idsByStored.has(each.id)).map(outlineStoredCase);
   return {
     id,
     cases: [...known, ...foreign],
-    caseIds: new Map([...ours, ...foreign.map((member) => [member.id, member.id] as const)]),
+    caseIds: new Map([...idsByStored, ...foreign.map((member) => [member.id, member.id] as const)]),
   };
 }
 

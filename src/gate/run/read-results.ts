@@ -9,22 +9,22 @@ import type { TraceJudge } from './local-assertions.ts';
 import type { EvidenceCollector } from './evidence.ts';
 import type { IterationLog, TraceLog } from './trace-log.ts';
 
-/** Where the iterations of a run go. */
+/** The receivers of a run's iterations. */
 interface Reading {
-  /** As the evals file calls it, not the service. */
+  /** The suite's id and name in the evals file, not in the service. */
   suite: { id: string; name: string };
   tally: Tally;
   judge: TraceJudge | null;
 }
 
-/** Where results are read from, until the signal aborts. */
+/** The source of results, readable until the signal aborts. */
 interface Source {
   run: Pick<StartedRun, 'listIterations' | 'listSteps' | 'readTrace'>;
   runId: string;
   signal: AbortSignal;
 }
 
-/** What keeps iterations in addition to the tally. */
+/** The keepers of iterations in addition to the tally. */
 interface Keepers {
   iterationLog: IterationLog;
   /** Null if not requested. */
@@ -32,13 +32,13 @@ interface Keepers {
   evidence: EvidenceCollector;
   /** 0 for the first run of a suite. */
   round: number;
-  /** Takes the result of an iteration away that says nothing of the case. */
+  /** Removes the result of an iteration that says nothing about the case. */
   excuse?: (iteration: Iteration) => Promise<Iteration>;
-  /** Gives an iteration its number in the gate, where that is not the one in its run. */
+  /** Gives an iteration its number within the gate, if that differs from its number in the run. */
   renumber?: ((iteration: Iteration) => Iteration) | undefined;
 }
 
-/** Streams every page into the tally and the evidence, and into the logs where there are any. */
+/** Streams every page into the tally, the evidence and the logs, if there are any. */
 export async function readIterations(
   { suite, tally, judge }: Reading,
   {
@@ -75,8 +75,8 @@ export async function readIterations(
 }
 
 /**
- * Reads which steps failed and why, and traces where they are wanted, last of all: this explains the
- * verdict and is no part of it, so the gate only warns if the service has no answer.
+ * Reads which steps failed and why, then the traces if they are wanted. This explains the verdict and is no part of it, so the gate only
+ * warns if the service does not answer.
  */
 export async function explainFailures(
   { suite, tally, judge }: Reading,
@@ -123,7 +123,7 @@ export async function logTraces(traceLog: TraceLog, source: Source & { logger: L
   });
 }
 
-/** Judges what the service could not, of an iteration that it passed. */
+/** Judges the assertions that the service does not know, for an iteration that the service passed. */
 async function judgeHere(
   iteration: Iteration,
   judge: TraceJudge,
@@ -133,7 +133,7 @@ async function judgeHere(
   return await judge.judge(iteration, await loadTrace());
 }
 
-/** Gives the iterations of a run, which the service counts from 1, their numbers in the gate. */
+/** Replaces the iteration numbers of a run, which the service counts from 1, by those of the gate. */
 export function createRenumbering(numbers: IterationNumbers, caseIds: ReadonlyMap<string, string>) {
   return (iteration: Iteration): Iteration => {
     const { testCaseId, iterationNumber } = iteration;

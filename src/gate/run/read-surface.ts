@@ -9,27 +9,27 @@ import type { CoverageLog } from './coverage-log.ts';
 import type { EvidenceCollector } from './evidence.ts';
 
 interface SurfaceReading {
-  /** What the surface is compared with where the plan has no file. */
+  /** The base that the surface is compared with if the plan has no file. */
   base: Pick<BaseSide, 'listSurfaceTargets' | 'giveUp'> | null;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** What the servers of the job show, and what the evals use of it, as far as the plan asks for either. */
+/** The surfaces of the job's servers, and the parts that the evals use, as far as the plan asks for either. */
 export interface JobSurface {
   /**
-   * Reads the surfaces of servers that run. One that does not list what it shows leaves surface and coverage unread.
+   * Reads the surfaces of running servers. If a server does not list its surface, surface and coverage stay unread.
    *
    * @throws the signal's reason once it aborts
    */
   read(targets: readonly SurfaceTarget[], context: SurfaceReading): Promise<void>;
-  /** A collector that notes what iterations use, in addition to what the one within it collects. Called after `read`. */
+  /** Returns a collector that also notes what iterations use, in addition to what `within` collects. Call it after `read`. */
   watch(within: EvidenceCollector): EvidenceCollector;
-  /** Of a gate that ended before the surface was read, both are unread. */
+  /** Reports both as unread if the gate ended before the surface was read. */
   report(): SurfaceResults;
 }
 
-/** Loads what the plan asks for, before a server could overwrite it. */
+/** Loads the code that the plan needs, before a server could overwrite it. */
 export async function openJobSurface({
   surface: planned,
   coverage: measuring,
@@ -43,7 +43,7 @@ export async function openJobSurface({
           ...(await import('./coverage-log.ts')),
         };
   let unread: string | null = 'the gate ended before it was read.';
-  // Null also where the base cannot be compared with.
+  // Null also if the base cannot be compared with.
   let expected = planned;
   let surface: SurfaceReport | undefined;
   let log: CoverageLog | null = null;

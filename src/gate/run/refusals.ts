@@ -1,15 +1,15 @@
 import type { Iteration, Run } from '../../model/run.ts';
 
-/** A 401 or 403 of the server under test that has passed through its tunnel. */
+/** A 401 or 403 of the server under test that passed through its tunnel. */
 export interface SeenRefusal {
   status: number;
-  /** The header of that name, as the server wrote it; null where it has none. */
+  /** The header of that name, as the server wrote it; null without it. */
   wwwAuthenticate: string | null;
   /** Epoch milliseconds of this machine. */
   atMs: number;
 }
 
-/** When a run was asked for and its receipt came, in epoch milliseconds of this machine. */
+/** The times at which a run was requested and its receipt came, in epoch milliseconds of this machine. */
 export interface LaunchTime {
   askedAtMs: number;
   answeredAtMs: number;
@@ -19,9 +19,8 @@ export interface LaunchTime {
 const slackMs = 1000;
 
 /**
- * Finds the refusal that came while an iteration was under way; null where there is none. The clock of the service may be another: the
- * run was created between its launch and its receipt, which says how far it is ahead. Where the service says no times, any refusal of
- * the run counts.
+ * Finds the refusal that came during an iteration; null if there is none. The service's clock may differ: the service created the run
+ * between its launch and its receipt, which shows how far its clock is ahead. If the service gives no times, any refusal of the run counts.
  */
 export function findRefusal<Refusal extends SeenRefusal>(
   { startedAtMs, durationMs }: Pick<Iteration, 'startedAtMs' | 'durationMs'>,
@@ -37,13 +36,13 @@ export function findRefusal<Refusal extends SeenRefusal>(
   return ofRun.find(isDuring) ?? null;
 }
 
-/** The iteration without a result, because the server let a request of it in no further. One that passed stays as it is. */
+/** Returns the iteration without a result, because the server refused one of its requests. An iteration that passed stays as it is. */
 export function excuseIteration(iteration: Iteration, reason: string): Iteration {
   if (iteration.result === 'passed') return iteration;
   return { ...iteration, status: 'failed', result: null, error: reason };
 }
 
-/** A server whose tunnel keeps what it has refused. */
+/** A server whose tunnel keeps the refusals. */
 interface RefusingServer {
   id: string;
   alias: string;
@@ -52,8 +51,8 @@ interface RefusingServer {
 }
 
 /**
- * Makes what takes the results of refused iterations of a run away. Each kind of refusal is explained once, since that may ask the
- * authorization server.
+ * Creates a function that removes the results of refused iterations of a run. It explains each kind of refusal once, since that may send a
+ * request to the authorization server.
  */
 export function createExcuse(
   servers: readonly RefusingServer[],

@@ -8,7 +8,7 @@ interface ServerProcesses {
   traits: Pick<BackendTraits, 'hasCheapRuns'>;
 }
 
-/** Finds what a process of these servers may serve at the most, if those that this gate started are renewed for every round. */
+/** Finds the most that a process of these servers may serve, if those that this gate started are renewed for every round. */
 export function findProcessScope(
   servers: readonly RegisteredServer[],
   { witnesses, traits }: ServerProcesses,
@@ -24,10 +24,10 @@ export function findProcessScope(
 }
 
 /**
- * Has these servers serve the next round with processes that have served no other, where this gate started them. Returns what a process of
- * them may serve at the most.
+ * Renews the processes of these servers, so that they have served no other round, if this gate started them. Returns the most that a process
+ * of these servers may serve.
  *
- * @throws {ServerStartError} when one does not start again
+ * @throws {ServerStartError} if one does not start again
  */
 export async function renewServers(
   servers: readonly RegisteredServer[],
@@ -40,7 +40,7 @@ export async function renewServers(
   return findProcessScope(servers, processes);
 }
 
-/** What a process serves at the most, of several servers or rounds. */
+/** Finds the widest of the scopes of several servers or rounds. */
 export function findWidestScope(scopes: readonly ProcessScope[]): ProcessScope {
   return processScopes.findLast((scope) => scopes.includes(scope)) ?? 'iteration';
 }

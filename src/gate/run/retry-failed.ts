@@ -13,9 +13,9 @@ import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts'
 import type { TestServers } from './test-servers.ts';
 
 /**
- * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every
- * round is a run of its own. One that cannot be completed counts for nothing and ends the rounds; what was established before
- * it stands. Results that are no verdict yet are returned as they are.
+ * Runs the cases of a suite that failed again, in as many rounds as its policy allows; each round runs only the cases that still fail. Every
+ * round is its own run. A round that cannot be completed is ignored and ends the rounds; earlier results stand. Results without a verdict
+ * are returned unchanged.
  */
 export async function retryFailed(
   { results: first, requirements, prepared }: RanSuite,
@@ -41,7 +41,7 @@ export async function retryFailed(
   return results;
 }
 
-/** Whether what failed decides the verdict, so that running it again can change that. */
+/** Checks if the failures decide the verdict, so that running the cases again can change it. */
 function isJudgeable(results: SuiteResults, requirements: SuiteRequirements, today: string): boolean {
   const { counted } = splitQuarantine(results.cases, requirements, today);
   const gaps = listGaps([results], { counted, tolerated: requirements.budgets.infrastructureErrors });
@@ -52,9 +52,9 @@ interface Round {
   prepared: PreparedSuite;
   planned: PlannedSuite;
   round: number;
-  /** How many there may be. */
+  /** The most rounds that the policy allows. */
   rounds: number;
-  /** Of the runs before it, which no round may be given again. */
+  /** The ids of the earlier runs, none of which a round may get again. */
   runIds: Set<string | undefined>;
 }
 
@@ -70,7 +70,7 @@ async function runAgain(
   if (selected === null) {
     return { reported: { ...base, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
-  // A round that outlasts a budget cancels itself, and not the suites after it.
+  // A round that exceeds a budget cancels itself, and not the suites after it.
   using lifetime = startRunLifetime(context.clock, {
     timeoutMs: context.timeoutMs,
     signal: context.lifetime.cancelRun,
@@ -100,12 +100,12 @@ async function runAgain(
 interface RanSuites {
   planned: readonly PlannedSuite[];
   ran: readonly RanSuite[];
-  /** Their results are replaced by what the retries come to. */
+  /** The retries replace these results. */
   measured: Array<Pick<RanSuite, 'results' | 'requirements'>>;
   servers: Pick<TestServers, 'find'>;
 }
 
-/** Runs the failed cases of every suite again, after all first runs, so that whatever becomes of it takes no verdict away. */
+/** Runs the failed cases of every suite again, after all first runs, so that no failure of a retry removes a verdict. */
 export async function retrySuites(
   { planned: suites, ran, measured, servers }: RanSuites,
   context: Omit<SuiteRunContext, 'servers'> & { timeoutMs: number },

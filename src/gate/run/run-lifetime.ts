@@ -14,16 +14,16 @@ import { type Clock, type Deadline, formatDuration, startDeadline, startTimeLimi
 import type { VerdictReason } from '../../model/verdict.ts';
 import { keepLastLines } from '../../server/output-tail.ts';
 
-/** How long reading what a run left behind may still take once the run has been cancelled. */
+/** The longest time that collecting the results of a cancelled run may take. */
 const collectingMs = 10_000;
 
-/** The two ways a gate ends early. */
+/** Ends a gate early in two steps. */
 export interface RunLifetime extends Disposable {
-  /** Aborts when the run must not go on, with the reason: the run is cancelled, and what it has produced is still collected. */
+  /** Aborts with the reason when the run must stop: the run is cancelled, and its results so far are still collected. */
   readonly cancelRun: AbortSignal;
   /** Aborts when collecting must end too. */
   readonly abort: AbortSignal;
-  /** When collecting ends at the latest: nothing may be waited for that comes after it. */
+  /** The latest end of collecting: the gate waits for nothing after it. */
   readonly deadline: Deadline;
   /** Cancels the run when this promise resolves to a reason. It must never reject. */
   cancelOn(reason: Promise<GateError>): void;
@@ -75,8 +75,8 @@ export function startRunLifetime(clock: Clock, options: { timeoutMs: number; sig
 }
 
 /**
- * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is
- * not a `GateError` is a bug, which is thrown on, because a verdict over it would hide it.
+ * Explains why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: any error other than a `GateError`
+ * is a bug and is thrown again, because a verdict would hide it.
  */
 export function explainInterruption(error: unknown): VerdictReason {
   if (!(error instanceof GateError) || error.exitCode === 2) throw error;
@@ -100,24 +100,24 @@ function readCode(error: GateError): VerdictReason['code'] {
 }
 
 /**
- * Keeps what was started or created and must be undone. Disposing undoes all of it at the same time, because a job that is
- * cancelled has only seconds left; what cannot be undone is warned about and never changes a verdict.
+ * Keeps what was started or created and must be undone. Its disposal undoes everything at the same time, because a cancelled job has only
+ * seconds left. Warns about what cannot be undone, which never changes a verdict.
  */
 export interface Teardown extends AsyncDisposable {
   /**
-   * `what` completes the sentence "Could not …". The signal aborts when there is no more time for calls of a service;
-   * `isHurried` says that there are only seconds from the start.
+   * `what` completes the sentence "Could not …". The signal aborts when there is no more time for calls of a service; `isHurried` is true if
+   * only seconds were available from the start.
    */
   add(what: string, undo: (signal: AbortSignal, isHurried: boolean) => Promise<void>): void;
 }
 
-/** What is left of the 7.5 s that GitHub's runner gives a cancelled job must do for stopping processes and reporting. */
+/** Leaves the rest of the 7.5 s that GitHub's runner gives a cancelled job for stopping processes and reporting. */
 const hurriedTimeoutMs = 2500;
 
-/** Enough for a service that answers the jobs of a whole matrix, one call a second. */
+/** Long enough for a service that answers the jobs of a whole matrix, one call per second. */
 const longestTimeoutMs = 30_000;
 
-/** `readTimeLeftMs` is asked when the teardown begins; without it there are seconds only. */
+/** Creates a teardown. It calls `readTimeLeftMs` when it begins; without that function it has only seconds. */
 export function createTeardown(
   { clock, logger }: { clock: Clock; logger: Logger },
   readTimeLeftMs: () => number = () => 0,

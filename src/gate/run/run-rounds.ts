@@ -18,16 +18,16 @@ import { findProcessScope, renewServers } from './renew-servers.ts';
 import { explainInterruption } from './run-lifetime.ts';
 import { continueSuite, type RanSuite, type RunPartner, runSuite, type SuiteRunContext } from './run-suite.ts';
 
-/** Decides how far a suite goes on. */
+/** Decides how long a suite continues. */
 export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
   /**
-   * Says what runs after the rounds so far, which stand in `cases[].byRound`; null ends the suite. A case that lacks the result of an
-   * iteration has a shorter `byRound` than the others: to name it alone runs that iteration again.
+   * Returns what runs after the rounds so far, which are in `cases[].byRound`; null ends the suite. A case that lacks the result of an
+   * iteration has a shorter `byRound` than the others: if the plan names only that case, that iteration runs again.
    */
   next(results: SuiteResults, requirements: SuiteRequirements): NextRounds | null;
 }
 
-/** Runs a suite as it was planned: at once, or round by round where a confidence decides how often its cases run. */
+/** Runs a suite as planned: at once, or round by round if a confidence decides how often its cases run. */
 export async function runPlannedSuite(
   planned: PlannedSuite,
   context: SuiteRunContext & { stopsEarly: boolean },
@@ -42,7 +42,7 @@ export async function runPlannedSuite(
   if (planned.kind === 'stored' || findProcessScope(servers, processes) !== 'round') {
     return await runInRounds(planned, rounds, shared);
   }
-  // Rounds are independent only where each has a process of its own.
+  // Rounds are independent only if each has its own process.
   const partner: RunPartner = {
     runBeside: async ({ prepared }, runOwn) => {
       await renewServers(servers, { ...processes, signal: lifetime.cancelRun });
@@ -52,7 +52,7 @@ export async function runPlannedSuite(
   return await runInRounds(withOneRun(planned), planSingleRounds(planned, rounds), { ...shared, partner });
 }
 
-/** The cases as they are, each with its first iteration alone: the others follow round by round. */
+/** Reduces each case to its first iteration: the others follow round by round. */
 export function withOneRun(planned: FileSuite): FileSuite {
   const limit = <Of extends FileSuite['suite']>(suite: Of): Of => ({
     ...suite,
@@ -61,7 +61,7 @@ export function withOneRun(planned: FileSuite): FileSuite {
   return { ...planned, suite: limit(planned.suite), whole: limit(planned.whole) };
 }
 
-/** One round after another until every case has had its `runs`, and then what the policy asks for, one round at a time. */
+/** Plans one round after another until every case has had its `runs`, and then the further rounds of the policy, one at a time. */
 export function planSingleRounds({ suite }: FileSuite, further: RoundPlan | null): RoundPlan {
   const most = Math.max(1, findGreatest(suite.cases.map(({ runs }) => runs)));
   return {
@@ -77,7 +77,7 @@ export function planSingleRounds({ suite }: FileSuite, further: RoundPlan | null
   };
 }
 
-/** Plans the rounds of a suite whose `runs` are a range; null where the number of iterations is fixed. */
+/** Plans the rounds of a suite with a range of `runs`; null if the number of iterations is fixed. */
 export function planSuiteRounds(
   planned: PlannedSuite,
   { today, minimums, logger }: Pick<SuiteRunContext, 'today' | 'minimums' | 'logger'>,
@@ -85,7 +85,7 @@ export function planSuiteRounds(
   const range = findRunRange(planned);
   if (range === null) return null;
   const next: RoundPlan['next'] = (results, requirements) => {
-    // What a service keeps is counted once it was read.
+    // The minimums of a suite that a service keeps are counted after it was read.
     const sharedMinimums = Math.max(minimums, countMinimums([{ results, requirements }], today));
     const further = planNextRounds(results, { requirements: { ...requirements, sharedMinimums }, today });
     if (further !== null) {
@@ -101,9 +101,9 @@ export function planSuiteRounds(
 }
 
 /**
- * Runs a suite round by round, until the plan says that it is enough. The first run of the suite has as many rounds as its cases have
- * `runs`; each further block is a run of its own. What cuts a run short ends the rounds, and so do more iterations without a result than the
- * budget `infrastructureErrors` allows; what was established before stands.
+ * Runs a suite round by round, until the plan ends it. The first run of the suite has as many rounds as its cases have `runs`; each further
+ * block is its own run. An interruption of a run ends the rounds, and so do more iterations without a result than the budget
+ * `infrastructureErrors` allows; earlier results stand.
  */
 export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, context: SuiteRunContext): Promise<RanSuite> {
   const keeper = createRoundKeeper(context.evidence);
@@ -113,7 +113,7 @@ export async function runInRounds(planned: PlannedSuite, plan: RoundPlan, contex
   const inRounds: SuiteRunContext = {
     ...context,
     evidence: keeper.evidence,
-    // Each case is reported once, with all of its rounds.
+    // Reports each case once, with all of its rounds.
     onProgress: (progress) => (progress.kind === 'case-read' ? undefined : onProgress(progress)),
   };
   const first = await runSuite(planned, { ...inRounds, stopsEarly: false });
@@ -167,7 +167,7 @@ function listRun({ run, runUrl: url }: SuiteResults): RunReport[] {
   return run === null ? [] : [{ id: run.id, suiteId: run.suiteId, status: run.status, url }];
 }
 
-/** Whether a further round can be counted with those so far, and no budget is exceeded without it. */
+/** Checks if a further round can be combined with the rounds so far, and if they exceed no budget. */
 function canGoOn(results: SuiteResults, requirements: SuiteRequirements, today: string): boolean {
   const { tokens, infrastructureErrors } = requirements.budgets;
   const { counted } = splitQuarantine(results.cases, requirements, today);
@@ -180,13 +180,13 @@ function canGoOn(results: SuiteResults, requirements: SuiteRequirements, today: 
 
 interface RoundKeeper {
   evidence: EvidenceCollector;
-  /** The results of a case in the order of its iterations, as `CaseResults.byRound` has them. */
+  /** Returns the results of a case in the order of its iterations, in the form of `CaseResults.byRound`. */
   describe(caseId: string): string;
-  /** The numbers of the next iterations of a case: first those that have no result, then those that have not run. */
+  /** Lists the numbers of the next iterations of a case: first those without a result, then those that have not run. */
   listMissing(caseId: string, count: number): number[];
 }
 
-/** Keeps the result of each iteration in addition to what the collector within it collects. */
+/** Keeps the result of each iteration, in addition to what the collector within it collects. */
 function createRoundKeeper(within: EvidenceCollector): RoundKeeper {
   const byCase = new Map<string, Map<string, { number: number; mark: string }>>();
   const listScored = (caseId: string) =>

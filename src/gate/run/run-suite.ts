@@ -22,10 +22,10 @@ import { createRenumbering, explainFailures, logTraces, readIterations } from '.
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { openEarlyStop } from './stop-early.ts';
 
-/** What the suites of a gate are run with. */
+/** The inputs of the runs of a gate's suites. */
 export interface SuiteRunContext {
   backend: EvalBackend;
-  /** Empty where a suite of the service runs on the servers saved in it. */
+  /** Empty if a suite of the service runs on the servers saved in the service. */
   servers: readonly RegisteredServer[];
   witnesses: ServerWitnesses;
   lifetime: RunLifetime;
@@ -37,21 +37,21 @@ export interface SuiteRunContext {
   traceLog: TraceLog | null;
   evidence: EvidenceCollector;
   onProgress: ProgressListener;
-  /** In UTC, `YYYY-MM-DD`. */
+  /** A day in UTC, `YYYY-MM-DD`. */
   today: string;
-  /** How many minimums of the gate a confidence decides. */
+  /** The number of the gate's minimums that a confidence decides. */
   minimums: number;
-  /** Set where the runs are for a comparison alone, as in the start of a run. */
+  /** Set if the runs are only for a comparison, as in the start of a run. */
   compared?: RunStart['compared'];
   /** A label that the runs of a comparison share. */
   groupId?: string;
-  /** Runs the same cases elsewhere with every run; absent where nothing does. */
+  /** Runs the same cases on the other side with every run; absent without another side. */
   partner?: RunPartner | undefined;
 }
 
-/** What runs next to the runs of a suite. */
+/** Runs the cases of another side next to the runs of a suite. */
 export interface RunPartner {
-  /** Calls `runOwn` once, with the suite as the service then has it, and runs the same cases before or after it. */
+  /** Calls `runOwn` once, with the suite that the service then has, and runs the same cases before or after it. */
   runBeside(
     block: { prepared: PreparedSuite; numbers: IterationNumbers | null },
     runOwn: (prepared: PreparedSuite) => Promise<PreparedSuite>,
@@ -60,15 +60,15 @@ export interface RunPartner {
 
 export interface RanSuite {
   results: SuiteResults;
-  /** What they are judged by; cases are named by their ids. */
+  /** The requirements that they are judged by; they name cases by their ids. */
   requirements: SuiteRequirements;
-  /** With the ids of every case, so that some of them can be run again; null where no run was started. */
+  /** Has the ids of every case, so that some of them can run again; null if no run was started. */
   prepared: PreparedSuite | null;
 }
 
 /**
- * Takes one suite through the backend: brings it there, starts its run, waits for the end, reads every page of iterations.
- * Always returns results: what cut the run short stands in `interruption`, and whatever was read before is kept.
+ * Runs one suite with the backend: prepares it, starts its run, waits for the end, reads every page of iterations. Always returns results:
+ * `interruption` says what cut the run short, and everything that was read before is kept.
  */
 export async function runSuite(
   planned: PlannedSuite,
@@ -86,8 +86,8 @@ export async function runSuite(
 }
 
 /**
- * Runs cases of a suite further that were prepared for its first run. `numbers` says, by case, which iterations these are of the gate:
- * a run counts its own from 1.
+ * Runs further iterations of cases that were prepared for the suite's first run. `numbers` has the numbers of these iterations within the gate, by
+ * case: a run counts its own iterations from 1.
  */
 export async function continueSuite(
   planned: PlannedSuite,
@@ -114,8 +114,8 @@ async function explainRun(reading: RunReading, context: SuiteRunContext): Promis
 }
 
 /**
- * Runs cases of a suite once more that were prepared for its first run. Failures are not explained: a further round shows whether a case
- * passes, and why it failed stands in the first one.
+ * Runs cases again that were prepared for the suite's first run. Does not explain failures: a further round shows whether a case passes,
+ * and the first run has the reason of its failure.
  */
 export async function rerunSuite(
   planned: PlannedSuite,
@@ -127,18 +127,18 @@ export async function rerunSuite(
   });
 }
 
-/** What a run has come to so far; it stands when the run is cut short. */
+/** The results of a run so far; they stand if the run is cut short. */
 interface Attempt {
   end: SuiteEnd;
   tally: Tally;
   requirements: SuiteRequirements;
-  /** Null where no run was started. */
+  /** Null if no run was started. */
   prepared: PreparedSuite | null;
   isStoppedEarly: boolean;
   concurrency: ConcurrencyReport | null;
 }
 
-/** Where the iterations of a finished run were read to. */
+/** The reading of the iterations of a finished run. */
 interface RunReading {
   run: StartedRun;
   runId: string;
@@ -172,7 +172,7 @@ async function collectResults(
   return { results, requirements, prepared };
 }
 
-/** Starts the run of a prepared suite, waits for its end and reads its iterations, noting in the attempt what is known. */
+/** Starts the run of a prepared suite, waits for its end and reads its iterations. Notes the results so far in the attempt. */
 async function runPrepared(
   attempt: Attempt,
   { prepared, planned, round, stopsEarly, numbers }: PreparedRun,
@@ -230,7 +230,7 @@ interface PreparedRun {
   /** 0 for the first run of the suite. */
   round: number;
   stopsEarly: boolean;
-  /** Where it is not the first run of these cases in the gate. */
+  /** Set if it is not the first run of these cases in the gate. */
   numbers?: IterationNumbers;
 }
 
@@ -240,14 +240,14 @@ async function waitForEnd(
   context: Pick<SuiteRunContext, 'backend' | 'lifetime' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
-  // Calls that are made here keep the budget of tokens themselves, and a run that is cancelled loses what calls under way used.
+  // Calls in this process keep the budget of tokens themselves, and a cancelled run loses the usage of calls in progress.
   const { traits } = context.backend;
   const watched = traits.watchesProcesses ? { ...budgets, tokens: null } : budgets;
   using _spending = monitorBudgets(watched, { ...context, run, pollIntervalMs: traits.pollIntervalMs });
   return await run.waitForEnd();
 }
 
-/** Not for a hosted service, where each trace costs a request: its log has the traces of failures, which were read already. */
+/** Logs all traces, except for a hosted service, where each trace costs a request: its log has the traces of failures, which were read already. */
 async function logAllTraces(
   { run, runId }: RunReading,
   { backend, lifetime, traceLog, logger }: SuiteRunContext,

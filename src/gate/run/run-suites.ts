@@ -30,7 +30,7 @@ import type { TakenSnapshot } from './snapshots.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './test-servers.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './trace-log.ts';
 
-/** What the suites of a gate came to, before it is judged. */
+/** The results of a gate's suites, before they are judged. */
 export interface SuiteRuns {
   server: ServerReport | null;
   otherServers: ServerReport[];
@@ -47,7 +47,7 @@ export interface SuiteRuns {
   measured: SurfaceResults;
 }
 
-/** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
+/** Opens everything that the suites need, in the order of the data flow, and undoes all of it in every case. */
 export async function runSuites(
   plan: GatePlan,
   { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
@@ -102,7 +102,7 @@ export async function runSuites(
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
-    // Before the server, which could put another program there where nothing isolates it.
+    // Starts the browser before the server, which could replace the browser's program if no sandbox isolates the server.
     const showsApps = plan.suites.some((planned) => planned.kind === 'file' && namesWidgets(planned.suite));
     if (showsApps) await race(backend.startBrowser(), { signals: [lifetime.cancelRun] });
     scope = { backend, teardown };
@@ -152,7 +152,7 @@ export async function runSuites(
       { planned: plan.suites, ran, measured: suites, servers, witnesses },
       {
         baseline: baseline?.baseline ?? null,
-        // A shard sees a part of the cases alone, and the others may have regressed more than is allowed.
+        // A shard sees only a part of the cases, and more of the others may have regressed than is allowed.
         maximumRegressions: plan.shard === null ? plan.limits.maximumRegressions : { value: 0, source: 'default' },
         prices: plan.limits.prices,
       },
@@ -160,7 +160,7 @@ export async function runSuites(
     );
     answerNotes = backend.listUnusedAnswers(plan.suites);
     if (suites.some(lacksResults)) findings = await servers.diagnose(lifetime.cancelRun);
-    // What was cut short may have left something that has to be looked for, for which seconds must do.
+    // A cut-short run may have left resources that need a search, which gets only seconds.
     isOver =
       isConfirmed &&
       suites.every(
@@ -204,10 +204,10 @@ export async function runSuites(
   };
 }
 
-/** What ends a run without saying anything about the server. */
+/** The interruptions that say nothing about the server. */
 const ownLimits: ReadonlySet<string> = new Set(['cancelled', 'deadline', 'budget-exceeded']);
 
-/** Whether the server may be why results are missing. */
+/** Checks if the server may be the cause of missing results. */
 function lacksResults({ results: { interruption, cases } }: MeasuredSuite): boolean {
   return interruption === null ? cases.some(({ unscored }) => unscored > 0) : !ownLimits.has(interruption.code);
 }

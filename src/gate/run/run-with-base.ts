@@ -14,17 +14,17 @@ import { selectPrepared } from './prepared-suite.ts';
 import { planSingleRounds, planSuiteRounds, runInRounds, withOneRun } from './run-rounds.ts';
 import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
 
-/** How a suite is run next to its base. */
+/** Pairs a suite with its base. */
 export interface BasePairing {
   base: BaseSide;
-  /** How many cases may regress, for which those that seem worse run further; null where the comparison decides nothing. */
+  /** The number of cases that may regress, which limits the further runs of cases that seem worse; null if the comparison decides nothing. */
   confirmsAbove: number | null;
 }
 
 /**
- * Runs a suite against the change and against its base, round by round: in each, every case runs once on either side, and the seed says
- * which side begins. A hosted service, in which every run takes its time, has one run of all rounds for each side instead. The results are
- * those of the change; what the base did stands in `base`, and nothing of it changes the rest.
+ * Runs a suite on the change and on its base, round by round: in each round, every case runs once on either side, and the seed decides which
+ * side begins. A hosted service, in which every run takes time, has one run of all rounds for each side instead. The results are those of
+ * the change; `base` has the results of the base, which change nothing else.
  */
 export async function runWithBase(
   planned: FileSuite,
@@ -51,7 +51,7 @@ export async function runWithBase(
   return { ...ran, results: { ...results, base: measure(suite) } };
 }
 
-/** Runs the rounds that the plan asks for, each next to one of the base. */
+/** Runs the rounds of the plan, each next to a round of the base. */
 async function runOwnRounds(
   { planned, pairs }: PairedSuite,
   partner: RunPartner,
@@ -64,7 +64,7 @@ async function runOwnRounds(
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
 }
 
-/** Runs cases that seem worse further on both sides. */
+/** Runs further iterations of cases that seem worse, on both sides. */
 async function confirmWorse(
   suite: PairedSuite,
   { ran, partner, maximumRegressions }: { ran: RanSuite; partner: BasePartner; maximumRegressions: number },
@@ -96,7 +96,7 @@ async function confirmWorse(
       findObstacle: () => null,
       mostIterations: limitConfirmingPairs(measure(suite), maximumRegressions),
       atOnce,
-      // The base has a share of the time alone.
+      // The base has only a share of the time.
       remainingMs: () => Math.min(base.lifetime.deadline.remainingMs(), context.lifetime.deadline.remainingMs()),
       expectedMs: 0,
     },
@@ -124,7 +124,7 @@ function measure(suite: PairedSuite): BaseResults {
   };
 }
 
-/** Gives the results of the base to its cache. */
+/** Adds the results of the base to its cache. */
 function keepResults(suite: PairedSuite): void {
   const { planned, base, outline } = suite;
   if (base.problem() !== null) return;
@@ -134,12 +134,12 @@ function keepResults(suite: PairedSuite): void {
   }
 }
 
-/** A number of iterations that was fixed in advance is not judged by rounds, however they were given out. */
+/** Removes the rounds of a number of iterations that was fixed in advance, which is not judged by rounds. */
 function dropRounds({ rounds: _rounds, ...results }: SuiteResults): SuiteResults {
   return { ...results, cases: results.cases.map(({ byRound: _byRound, ...testCase }) => testCase) };
 }
 
-/** Takes the time of the base out of the time of the run, which budgets limit. */
+/** Subtracts the time of the base from the time of the run, which budgets limit. */
 function addTime(results: SuiteResults, baseMs: number): SuiteResults {
   const { run } = results;
   if (run === null || run.completedAtMs === null || run.createdAtMs === null) return results;

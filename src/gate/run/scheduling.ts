@@ -2,13 +2,16 @@ import type { SessionPlan } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
-/** Server processes started ahead of their iterations. More would only compete for the few cores of a CI machine. */
+/** The most server processes that are started ahead of their iterations. More would only compete for the few cores of a CI machine. */
 export const maxWarmProcesses = 4;
 
-/** For a server that no suite is running on. */
+/** For a server that no suite uses at the moment. */
 export const noSessions: SessionPlan = { count: 0, warmProcesses: 0, isExclusive: true };
 
-/** Until the first iteration, only the backend connects to the server, to see whether it is there and what its tools declare. */
+/**
+ * Plans the sessions until the first iteration. Only the backend connects to the server until then, to check that it answers and to read
+ * what its tools declare.
+ */
 export function planFirstSessions(
   plan: Pick<GatePlan, 'suites' | 'service'>,
   { isOnlyServer }: { isOnlyServer: boolean },
@@ -18,11 +21,11 @@ export function planFirstSessions(
     const count = plan.suites.reduce((sum, planned) => sum + 1 + countIterations(planned), tunnelSessions);
     return { ...sessionsOfAnyClient, count };
   }
-  // A process that waits for its suite would be next to the iterations of another one.
+  // A process that waits for its suite would run next to the iterations of another suite.
   return isOnlyServer ? { count: 1 + tunnelSessions, warmProcesses: 1, isExclusive: true } : noSessions;
 }
 
-/** What to expect where the service decides how many sessions are open at the same time. */
+/** For a service that decides itself how many sessions are open at the same time. */
 export const sessionsOfAnyClient: SessionPlan = { count: null, warmProcesses: maxWarmProcesses, isExclusive: false };
 
 function overlapsInAnyCase(planned: PlannedSuite): boolean {
@@ -31,7 +34,7 @@ function overlapsInAnyCase(planned: PlannedSuite): boolean {
   return setting === 'auto' ? isIndependent : setting > 1;
 }
 
-/** How many iterations a suite of the service has is not known here; processes are started ahead for a few. */
+/** Counts iterations. The number in a suite of the service is not known here, so only a few processes are started ahead. */
 function countIterations(planned: PlannedSuite): number {
   return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : maxWarmProcesses;
 }

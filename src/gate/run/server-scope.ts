@@ -5,7 +5,7 @@ import type { ServerAccess } from '../../mcp/access.ts';
 import type { ProgressListener } from './progress.ts';
 import type { RunLifetime, Teardown } from './run-lifetime.ts';
 
-/** What the server under test ends with, and where its progress is reported. */
+/** The scope of the server under test: it ends the server and receives its progress. */
 export interface ServerScope {
   lifetime: RunLifetime;
   teardown: Teardown;
@@ -15,12 +15,12 @@ export interface ServerScope {
   onProgress: ProgressListener;
 }
 
-/** How a server is registered. */
+/** The registration of a server. */
 export interface ServerRegistration {
-  /** The name of its record. */
+  /** The name of its record in the service. */
   serverName: string;
-  /** What steps call it. */
+  /** The name of the server in steps. */
   alias: string;
-  /** What lets requests to it in; null where it lets in every one. */
+  /** The credentials for requests to it; null if it needs none. */
   access: ServerAccess | null;
 }

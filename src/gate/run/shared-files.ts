@@ -7,22 +7,22 @@ import { listAllSteps } from '../../model/suite.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { readTargets, type SurfaceTarget } from '../plan/surface-part.ts';
 
-// Loaded only for a comparison whose sides have files in common.
+// Loaded only if both sides of a comparison share files.
 
 const page = 'See "Files of the two sides" in docs/base.md.';
 const maxNamed = 10;
 
-/** Which cases may write where the other side of a comparison reads. */
+/** The cases that may write files which the other side of a comparison reads. */
 export interface SharedFiles {
-  /** Names the cases, for a warning before the first of them runs; null where there is none. */
+  /** A warning that names the cases, before the first of them runs; null if there are none. */
   warning: string | null;
-  /** Says of each case that failed after one of them that a file may be the cause. */
+  /** Notes for each case that failed after one of them that a file may be the cause. */
   explain(results: readonly SuiteResults[]): string[];
 }
 
 /**
- * Finds the cases of the suites that may write: those that call a tool without `readOnlyHint`, run a command, or have a model choose among
- * such tools. A server that does not list its tools may have nothing but such tools. `shared` says where both sides have their files.
+ * Finds the cases of the suites that may write: those that call a tool without `readOnlyHint`, run a command, or let a model choose among
+ * such tools. If a server does not list its tools, all of them may write. `shared` names where both sides have their files.
  *
  * @throws the signal's reason once it aborts
  */
@@ -60,7 +60,7 @@ export async function findSharedFiles(
   };
 }
 
-/** Null stands for tools that are not known. */
+/** Creates the test for a step that may write. Null stands for unknown tools. */
 function createTest(surfaces: ReadonlyArray<SurfaceFile['configurations'][string]> | null): (step: Step) => boolean {
   const tools = (surfaces ?? []).flatMap((surface) => surface.tools);
   const writing = new Set(

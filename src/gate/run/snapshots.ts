@@ -6,7 +6,7 @@ import { toPlainJson } from '../../models/recordings/plain-json.ts';
 
 /** A snapshot to write. */
 export interface TakenSnapshot {
-  /** Relative to the working directory. */
+  /** A path relative to the working directory. */
   file: string;
   text: string;
   isNew: boolean;
@@ -14,7 +14,7 @@ export interface TakenSnapshot {
 
 /** The snapshots while the evals run. */
 export interface JobSnapshots extends Snapshots {
-  /** Those that are other than their files. */
+  /** Lists the snapshots that differ from their files. */
   listChanged(): TakenSnapshot[];
 }
 
@@ -36,14 +36,14 @@ export function openSnapshots({ texts, isUpdating }: PlannedSnapshots, redactor:
   };
 }
 
-/** A formatter may have changed the white space of JSON. */
+/** Compares JSON by value: a formatter may have changed its white space. */
 function isSame(before: string | undefined, after: string): boolean {
   if (before === undefined) return false;
   const [one, other] = [tryParseJson(before), tryParseJson(after)];
   return before === after || (one !== undefined && other !== undefined && isJsonEqual(one, other));
 }
 
-/** Says which snapshots a gate took: they say nothing about the change. */
+/** Lists the snapshots that a gate took, because they say nothing about the change. */
 export function noteSnapshots(snapshots: readonly TakenSnapshot[]): string[] {
   if (snapshots.length === 0) return [];
   const names = snapshots.map(({ file, isNew }) => `${file} (${isNew ? 'new' : 'changed'})`).join(', ');

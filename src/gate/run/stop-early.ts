@@ -12,7 +12,7 @@ const maxPollDutyCycle = 0.1;
 const shortestPauseMs = 200;
 
 export interface EarlyStop extends AsyncDisposable {
-  /** Whether the run was to be cancelled because its verdict was settled. */
+  /** True if the run was to be cancelled because its verdict was settled. */
   hasAsked(): boolean;
 }
 
@@ -23,8 +23,8 @@ interface Surroundings {
 }
 
 /**
- * Polls what has ended of a run while it goes on, and cancels it as soon as nothing outstanding can change its verdict. Polling
- * is no part of the verdict: where it fails, the run goes on to its end.
+ * Polls the ended iterations of a running run, and cancels the run as soon as the outstanding ones cannot change its verdict. Polling is no
+ * part of the verdict: if it fails, the run continues to its end.
  */
 export function openEarlyStop(
   run: StartedRun,

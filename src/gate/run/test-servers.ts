@@ -20,31 +20,31 @@ import type { ServerScope } from './server-scope.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { planFirstSessions } from './scheduling.ts';
 
-/** The servers under test, each once per revision of MCP that its suites are run in: most gates have one. */
+/** The servers under test, each once per revision of MCP that its suites run in: most gates have one. */
 export interface TestServers {
   /**
-   * Starts the servers and makes them known to the backend.
+   * Starts the servers and registers them with the backend.
    *
-   * @throws {ServerStartError} when one does not answer, or not in a revision that is asked for
-   * @throws {ConfigurationError} when a hosted service would run a case whose servers list a tool of the same name
+   * @throws {ServerStartError} if one does not answer, or not in a requested revision
+   * @throws {ConfigurationError} if a hosted service would run a case whose servers list a tool of the same name
    */
   open(backend: EvalBackend, scope: ServerScope): Promise<void>;
-  /** Each server once, as the first of its revisions, to read its surface. */
+  /** Lists each server once, in the first of its revisions, to read its surface. */
   listTargets(): SurfaceTarget[];
-  /** In the order of the options; empty where a suite of the service runs on the servers saved in it. */
+  /** Finds the servers of a suite, in the order of the options; empty if a suite of the service runs on the servers saved in the service. */
   find(planned: PlannedSuite): RegisteredServer[];
-  /** What is known of them so far; empty where none was started or named. */
+  /** Reports what is known of the servers so far; empty if none was started or named. */
   report(): ServerReport[];
-  /** Which suite was run in which revision, one sentence each; empty where there is only one. */
+  /** Lists which suite ran in which revision, one sentence each; empty if there is only one revision. */
   listNotes(): string[];
   stderrTail(): string[];
-  /** Says that another process answers at the port of a server that should own it; null where none is known to. */
+  /** Finds another process that answers at the port of a server that should own it; null if none is known. */
   findForeignOwner(): string | null;
-  /** What the doctor finds at each server that is still open, one sentence each, within seconds. */
+  /** Lists the findings of the doctor at each server that is still open, one sentence each, within seconds. */
   diagnose(signal: AbortSignal): Promise<string[]>;
 }
 
-/** A note with what the doctor found. */
+/** Notes the findings of the doctor. */
 export function noteFindings(findings: string | null, name: string | null = null): string[] {
   if (findings === null) return [];
   return [`What the doctor found${name === null ? '' : ` at ${name}`}: ${findings}.`];
@@ -59,7 +59,7 @@ interface StartedServer {
   choices: Set<ProtocolChoice>;
 }
 
-/** Lists of a report are short. */
+/** Keeps lists in a report short. */
 const maxNamedTools = 10;
 
 export function createTestServers(
@@ -82,7 +82,7 @@ export function createTestServers(
     const spoken = servers.flatMap(({ registered }) => registered?.listSpoken() ?? []);
     return [...new Set(spoken)].toSorted();
   };
-  /** Tools that a server lists in one revision only, where a suite is run in both. */
+  /** Lists tools that a server lists in one revision only, if a suite runs in both. */
   const listToolDifferences = (planned: PlannedSuite) => {
     const choices = readChoices(planned).map(({ value }) => value);
     return plan.servers.flatMap((server) => {
@@ -123,7 +123,7 @@ export function createTestServers(
     const { alias, recordName } = nameServer(planned, plan);
     const serverName = first === undefined ? recordName : nameVariant(recordName, protocol.value);
     entry.registered = await backend.register(running, { serverName, alias, access }, scope);
-    // A server that was opened by URL alone is served by the process that the first one started.
+    // A server that was opened by URL alone uses the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };
 
@@ -142,7 +142,7 @@ export function createTestServers(
         for (const protocol of listProtocols(plan.suites)) {
           const own = started.filter((entry) => entry.planned === planned);
           const same = own.find(({ running }) => running.report.protocolVersion === protocol.value);
-          // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
+          // The first server over HTTP has the port, and serves both revisions or fails here.
           const isRunning = own.length > 0 && planned.url !== null;
           if (same === undefined) await start(planned, { isRunning, protocol }, { backend, scope });
           else same.choices.add(protocol.value);
@@ -198,14 +198,14 @@ export function createTestServers(
 }
 
 interface NameOptions {
-  /** Ends the names of the records, because other servers of the gate have the same. */
+  /** Ends the names of the records, because other servers of the gate have the same names. */
   recordSuffix?: string;
 }
 
-/** Names are unique within a project, and have at most 128 characters; that of a revision may follow. */
+/** Names are unique within a project and have at most 128 characters; the name of a revision may be added. */
 const maxNameLength = 100;
 
-/** What steps and the service call one of the servers of a job. */
+/** Names one of the servers of a job, for steps and for the service. */
 export function nameServer(
   { name }: Pick<PlannedServer, 'name'>,
   {
@@ -224,12 +224,12 @@ export function nameServer(
   return { alias: name, recordName };
 }
 
-/** How the server is spoken to for a suite, once or twice. */
+/** Lists the protocols in which a suite uses the server, one or two. */
 function readChoices(planned: PlannedSuite): Array<Sourced<ProtocolChoice>> {
   return planned.kind === 'file' ? listChoices(planned.protocol) : [anyProtocol];
 }
 
-/** Each revision once; `auto` first, since it may turn out to be one of the others. */
+/** Lists each revision once; `auto` comes first, since it may turn out to be one of the others. */
 function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolChoice>> {
   const first = new Map<ProtocolChoice, Sourced<ProtocolChoice>>();
   for (const choice of suites.flatMap(readChoices)) if (!first.has(choice.value)) first.set(choice.value, choice);
@@ -241,16 +241,16 @@ function nameVariant(serverName: string, choice: ProtocolChoice): string {
   return `${serverName.slice(0, maxNameLength)} (${choice})`;
 }
 
-/** Witnesses of servers that are started later than the service that asks them. */
+/** Keeps the witnesses of servers that start later than the service that uses the witnesses. */
 export interface ServerWitnessBook extends ServerWitnesses {
-  /** Called once the service knows the server; null where it was started elsewhere. */
+  /** Sets the witness when the service knows the server; null if the gate did not start it. */
   set(serverId: string, witness: ProcessWitness | null): void;
 }
 
-/** Passes on what witnesses say, without secrets. */
+/** Creates the book. It redacts what the witnesses report. */
 export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
   const known = new Map<string, ProcessWitness>();
-  /** One end stays one value: iterations that shared a process are recognised by it. */
+  /** Returns the same value for the same end: it identifies iterations that shared a process. */
   const redacted = new WeakMap<ProcessEnd, ProcessEnd>();
   const redactEnd = (end: ProcessEnd): ProcessEnd => {
     const clean = redacted.get(end) ?? { ...end, lastLines: redactLines(end.lastLines, redactor) };
@@ -278,7 +278,7 @@ export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
   };
 }
 
-/** As one text, since a secret may have several lines. */
+/** Redacts the lines as one text, since a secret may have several lines. */
 function redactLines(lines: readonly string[], redactor: Redactor): string[] {
   return lines.length === 0 ? [] : redactor.redact(lines.join('\n')).split('\n');
 }

@@ -11,7 +11,7 @@ import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { HostedProject } from './hosted-project.ts';
 import { findStoredSuite, selectStored } from './prepare-stored-suite.ts';
 
-/** For the list of one server. */
+/** The time limit for the list of one server. */
 const listTimeoutMs = 30_000;
 
 interface NamedCase {
@@ -20,9 +20,8 @@ interface NamedCase {
 }
 
 /**
- * Holds that no case uses two servers that list a tool of the same name. A hosted service knows each server by a record of its own and
- * has no such check; its assertions and its models name a tool without its server. A server that does not list its tools is left to the
- * run.
+ * Refuses a case that uses two servers which list a tool of the same name. A hosted service knows each server by its own record and has no
+ * such check; its assertions and its models name a tool without its server. Skips a server that does not list its tools: the run reports it.
  *
  * @throws {ConfigurationError} naming the case, the servers and the tool
  * @throws the signal's reason once it aborts
@@ -62,7 +61,7 @@ async function listTools(
   }
 }
 
-/** The cases that a run of the suite has, of a file or as the service keeps them. */
+/** Lists the cases that a run of the suite has, from the file or from the service. */
 async function listNamedCases(
   planned: PlannedSuite,
   service: HostedProject,
@@ -83,7 +82,7 @@ async function listNamedCases(
   }));
 }
 
-/** A model gets the tools of every server. */
+/** Checks if a step may use a server. A model gets the tools of every server. */
 function mayUse(step: unknown, serverName: string): boolean {
   if (!isRecord(step)) return false;
   const { kind, steps } = step;

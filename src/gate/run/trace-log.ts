@@ -15,19 +15,19 @@ import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../..
 import { escapeJson } from '../../report/escape/json.ts';
 import type { GatePlan } from '../plan/plan.ts';
 
-/** What the iterations did and how long it took, on disk as OpenTelemetry's spans, while results stream by. */
+/** Writes what the iterations did and how long it took to disk, as OpenTelemetry's spans, while results arrive. */
 export interface TraceLog extends AsyncDisposable {
   /** Adds the span of an iteration, once. Never throws. */
   addIteration(traced: TracedIteration): Promise<void>;
-  /** Lists the iterations of a run whose traces were not added. */
+  /** Lists the iterations of a run without an added trace. */
   listUntraced(runId: string): string[];
-  /** Adds the spans of the trace of one that was added, once. Never throws. */
+  /** Adds the spans of the trace of an added iteration, once. Never throws. */
   addTrace(ids: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
-  /** Where the file is, once the log is disposed of; null where there is none, or not all of it. */
+  /** Returns the path of the complete file after the log's disposal; null if there is none, or if it is incomplete. */
   path(): string | null;
 }
 
-/** Of one line, which is one request where it is sent: about half a megabyte, where collectors take several. */
+/** Limits one line, which is one request: about half a megabyte; collectors accept several. */
 const maxSpansPerLine = 1000;
 
 export const traceLogName = 'traces.otlp.jsonl';
@@ -39,7 +39,7 @@ export async function openTraceLog(
 ): Promise<TraceLog> {
   const source = { ...generator, resource: { ...describeJob(plan), ...plan.traceResource } };
   const lines = await openLineLog(plan.reportDir, traceLogName, { logger, redactor });
-  /** By the id of the trace; what is null has all of its spans. */
+  /** The iterations by the id of their trace; null if all spans of the trace were added. */
   const added = new Map<string, { runId: string; iterationId: string } | null>();
   let waiting: SpanRecord[] = [];
   const flush = async () => {
@@ -57,7 +57,7 @@ export async function openTraceLog(
       const { traceId } = identifyTrace(ids);
       if (added.has(traceId)) return;
       added.set(traceId, ids);
-      // Texts are cut to size, which a secret must not be in yet.
+      // Redacts before the texts are shortened: part of a secret would not be recognized.
       const iteration = { ...redactDeep(traced.iteration, redactor), id: traced.iteration.id };
       await add([buildIterationSpan({ ...traced, iteration }, { readAtMs: clock.now() })]);
     },
@@ -77,7 +77,7 @@ export async function openTraceLog(
   };
 }
 
-/** By the semantic conventions for CI/CD and for version control. */
+/** Uses the semantic conventions for CI/CD and for version control. */
 function describeJob({ page, revision }: Pick<GatePlan, 'page' | 'revision'>): Attributes {
   const { branch = null } = revision ?? {};
   const pullNumber = /^PR (\d+)$/.exec(branch ?? '')?.[1];
@@ -93,17 +93,17 @@ function describeJob({ page, revision }: Pick<GatePlan, 'page' | 'revision'>): A
   };
 }
 
-/** A file of the report directory that grows by lines while results stream by. */
+/** A file of the report directory to which lines are added while results arrive. */
 interface LineLog extends AsyncDisposable {
-  /** Adds whole lines, each with its line break. Never throws: what cannot be written is warned about once. */
+  /** Adds whole lines, each with its line break. Never throws: warns once if it cannot write. */
   write(lines: string): Promise<void>;
-  /** Where the file is, absolute; null while nothing was written, and once something could not be. */
+  /** Returns the absolute path of the file; null before the first write, and after a failed one. */
   path(): string | null;
 }
 
 type ReportPlace = Pick<GatePlan['reportDir'], 'path' | 'label' | 'root'>;
 
-/** Takes away an earlier file of that name; the new one is made with the first lines. */
+/** Removes an earlier file of that name; the first lines create the new one. */
 async function openLineLog(
   reportDir: ReportPlace,
   name: string,
@@ -138,9 +138,9 @@ async function openLineLog(
   };
 }
 
-/** Every iteration that was read, on disk, one JSON document a line. */
+/** Writes every iteration that was read to disk, one JSON document per line. */
 export interface IterationLog extends AsyncDisposable {
-  /** Adds those that are not there yet, with the round in which they were run again. Never throws. */
+  /** Adds the iterations that are not in the log yet, with the number of their retry. Never throws. */
   add(suiteId: string, iterations: readonly Iteration[], retry?: number): Promise<void>;
 }
 
