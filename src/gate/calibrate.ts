@@ -7,25 +7,25 @@ import { computeKappa, type RatingTable } from '../verdict/statistics/kappa.ts';
 /** An example on which the judge and its label differ. */
 export interface Disagreement {
   example: LabelledExample;
-  /** What the judge says about it. */
+  /** The judge's reason for its opinion. */
   reason: string;
 }
 
-/** What a judge made of labelled examples. */
+/** The opinions of a judge about labelled examples. */
 export interface JudgedLabels {
-  /** The first rating is the label, the second that of the judge. */
+  /** The first rating is the label, the second is the judge's. */
   table: RatingTable;
   disagreements: Disagreement[];
 }
 
-/** Examples that are judged at the same time. */
+/** The number of examples that are judged at the same time. */
 const concurrency = 4;
 
 /**
- * Has a judge judge labelled examples, as it would in a gate: a fail is confirmed. Each example is an iteration of one case, so that its
- * calls can be recorded.
+ * Lets a judge judge labelled examples as in a gate: it confirms each fail. Each example is an iteration of one case, so that its calls can
+ * be recorded.
  *
- * @throws {ModelError} where the judge gives no opinion on one of them
+ * @throws {ModelError} if the judge gives no opinion on one of them
  * @throws the signal's reason once it aborts
  */
 export async function judgeLabels(
@@ -73,7 +73,7 @@ export async function judgeLabels(
   };
 }
 
-/** What recordings call the examples, which belong to no case. */
+/** The case id of the examples in recordings; they belong to no case. */
 export const calibratedCase = 'calibration';
 
 /** Builds the record of a calibration. `date` is when the judge answered, ISO 8601. */
@@ -100,7 +100,10 @@ export function buildCalibration({ judge, examples }: Labels, table: RatingTable
   };
 }
 
-/** More digits than four say nothing about so few examples. Never up: a bound that is too low is not reached by rounding. */
+/**
+ * Keeps four digits, since more say nothing about so few examples. Rounds down, so that a bound that is too low does not reach the minimum
+ * by rounding.
+ */
 function round(value: number): number {
   return Math.floor(value * 1e4 + 1e-9) / 1e4;
 }

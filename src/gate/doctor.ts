@@ -9,7 +9,8 @@ import { planServers } from './plan/plan-servers.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
 
 /**
- * Settles how the server, or those of an `mcp-config`, are started or reached. `notes` lists what the file says and the gate does not do.
+ * Plans how the server, or the servers of an `mcp-config`, are started or reached. `notes` lists what the file says and the gate does not
+ * do.
  *
  * @throws {ConfigurationError} with everything that is wrong
  */
@@ -21,7 +22,7 @@ export async function planDoctor(
   const notes: string[] = [];
   const { servers } = await planServers(options, { cwd, environment, notes }, issues);
   for (const server of servers) {
-    // Nothing is judged, so that there are no evals to protect, and no reports.
+    // The doctor judges nothing, so there are no evals to protect and no reports.
     const surroundings = {
       cwd,
       serverCwd: server.cwd,
@@ -38,9 +39,9 @@ export async function planDoctor(
 }
 
 /**
- * Starts the server where it has a command, and examines it within its ready timeout. Leaves nothing running.
+ * Starts the server if it has a command, and examines it within its ready timeout. Leaves nothing running.
  *
- * @throws {ConfigurationError} | {SandboxError} when the server cannot be started as the options say
+ * @throws {ConfigurationError} | {SandboxError} if the server cannot be started as the options say
  * @throws the signal's reason once it aborts
  */
 export async function examineServer(server: PlannedServer, context: ReachContext): Promise<Diagnosis> {

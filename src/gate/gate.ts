@@ -19,29 +19,29 @@ import { runSuites } from './run/run-suites.ts';
 import { noteSnapshots, type TakenSnapshot } from './run/snapshots.ts';
 
 export interface GateHooks {
-  /** Called before anything starts, once no secret of the plan can be printed. */
+  /** Called before anything starts, when the redactor knows every secret of the plan. */
   announce?: () => Promise<void>;
 }
 
 export interface GateResult {
   report: Report;
-  /** What the report's page shows in addition to the report; null where nothing was run. */
+  /** The evidence that the report's page shows in addition to the report; null if nothing was run. */
   evidence: Evidence | null;
-  /** Where the traces are, one request to a collector a line; null if not requested, or if there are none. */
+  /** The path of the traces, one request to a collector per line; null if not requested, or if there are none. */
   tracePath: string | null;
-  /** What is uploaded in addition to the report; null where nothing is. */
+  /** The results that are uploaded in addition to the report; null if there are none. */
   kept: KeptResults | null;
-  /** Answers of providers in this gate, as recordings. */
+  /** The answers of providers in this gate, as recordings. */
   recordings: readonly MadeRecording[];
-  /** Snapshots that the gate took instead of comparing with them, where they are other than their files. */
+  /** The snapshots that the gate took instead of comparing with them, if they differ from their files. */
   snapshots: readonly TakenSnapshot[];
-  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
+  /** 0 passed, or the policy lets the verdict pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
 
 /**
- * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Whatever
- * the surroundings do ends in a report with an inconclusive verdict; only a bug of the gate is thrown.
+ * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Every failure of the
+ * surroundings ends in a report with an inconclusive verdict; it throws only for a bug of the gate.
  */
 export async function gate(plan: GatePlan, context: GateContext, { announce }: GateHooks = {}): Promise<GateResult> {
   const { clock, signal } = context;
@@ -101,13 +101,13 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
 
 const nothingRan = { evidence: null, tracePath: null, kept: null, recordings: [], snapshots: [] } as const;
 
-/** A part of the cases is no point of a trend of the whole. */
+/** Reads the trend; null for a shard, because a part of the cases is no point of a trend of the whole. */
 function readTrend({ history, revision, shard }: GatePlan): Trend | null {
   if (history === null || shard !== null) return null;
   return buildTrend(history.records, revision?.branch ?? null);
 }
 
-/** What is not as the policy wants it and only warns. */
+/** Lists what is not as the policy requires and only causes a warning. */
 function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'assessments'>>): string[] {
   return suites.flatMap(({ assessments }) =>
     assessments.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).map(({ finding }) => finding),

@@ -10,8 +10,8 @@ export interface SignalSource {
 
 /**
  * Turns the first signal that asks the process to stop into an abort with a `CancelledError`, so that everything started is stopped in
- * order, and any further one into `exitNow`: who asks twice means now. It never stops listening: without a listener, a
- * signal in the last moments would end the process instead of its exit code.
+ * order. Any further signal calls `exitNow`: a user who asks twice wants an immediate end. It never stops listening: without a listener, a
+ * signal in the last moments would replace the process's exit code.
  */
 export function listenForInterrupts(source: SignalSource, exitNow: (exitCode: number) => void): AbortSignal {
   const controller = new AbortController();
@@ -20,16 +20,15 @@ export function listenForInterrupts(source: SignalSource, exitNow: (exitCode: nu
     if (controller.signal.aborted) exitNow(error.exitCode);
     else controller.abort(error);
   };
-  // A closed terminal and Ctrl+\ leave no server running, either.
+  // A closed terminal and Ctrl+\ must leave no server running, either.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) source.on(name, listener);
   return controller.signal;
 }
 
 /**
- * Makes V8 collect garbage sooner than it would. For the entries only, since it holds for the whole process: an iteration
- * leaves half a megabyte of garbage behind and nothing that lives, which V8 takes as leave to grow to several times of
- * what is in use, on a machine that the server under test has to share. Both are heuristics read at each collection, so
- * they may be set while running, and a V8 that does not know them goes on without.
+ * Makes V8 collect garbage sooner. Only the entries call it, since it holds for the whole process. An iteration leaves half a megabyte of
+ * garbage and no live objects; V8 would then grow to several times of the memory in use, on a machine that is shared with the server under
+ * test. V8 reads both flags at each collection, so they may be set while running, and a V8 that does not know them ignores them.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -15,16 +15,16 @@ import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { nameServer } from './run/test-servers.ts';
 import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
-/** Servers that are to be reachable for a hosted service, until the caller closes their tunnels. */
+/** The servers that a hosted service is to reach, until the caller closes their tunnels. */
 export interface TunnelPlan {
-  /** At least one. */
+  /** Has at least one server. */
   servers: readonly PlannedServer[];
   service: PlannedService;
   isolation: 'iteration' | 'run';
   secrets: readonly Secret[];
 }
 
-/** Settles what a tunnel that is hosted by hand needs. @throws {ConfigurationError} with everything that is wrong */
+/** Plans a tunnel that is hosted by hand. @throws {ConfigurationError} with everything that is wrong */
 export async function planTunnel(options: GateOptions, context: PlanContext): Promise<TunnelPlan> {
   const issues: ConfigurationIssue[] = [];
   const ci = await readCiJob(options, context);
@@ -41,10 +41,10 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
 }
 
 /**
- * Starts the servers and keeps a tunnel to each open until the signal aborts; then leaves nothing behind. `onReady` is called
- * once for each server, when it answers at its public URL.
+ * Starts the servers and keeps a tunnel to each open until the signal aborts; then leaves nothing behind. Calls `onReady` once for each
+ * server, when it answers at its public URL.
  *
- * @throws {ServerStartError} | {TunnelError} when a server or a tunnel is lost
+ * @throws {ServerStartError} | {TunnelError} if a server or a tunnel is lost
  */
 export async function hostTunnel(
   plan: TunnelPlan,
@@ -55,7 +55,7 @@ export async function hostTunnel(
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
   const { hosted } = plan.service;
-  // The plan asks for one.
+  // `planTunnel` refuses the embedded service, the only one without `hosted`.
   if (hosted === null) throw new Error('A tunnel was planned without a hosted service.');
   try {
     await using backend = await openHostedBackend(plan.service, hosted, { ...context, signal: lifetime.cancelRun });

@@ -17,31 +17,31 @@ import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/pu
 import { publishSnapshots } from './publish/publish-snapshots.ts';
 import { publishOnline } from './publish/publish-online.ts';
 
-/** What a job needs of its surroundings. */
+/** The surroundings that a job needs. */
 interface JobContext {
-  /** Paths of options are relative to it. */
+  /** The directory that paths of options are relative to. */
   cwd: string;
-  /** The job's environment, of which the server under test gets an allow-listed part. */
+  /** The job's environment. The server under test gets only an allow-listed part of it. */
   environment: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   logger: Logger;
-  /** Every secret is added to it before anything could print the secret. */
+  /** Gets every secret before anything could print it. */
   redactor: Redactor;
   /**
-   * Opens the signal that stops the job and makes its verdict inconclusive. Called once the plan stands: before that there is
-   * nothing to stop.
+   * Opens the signal that stops the job and makes its verdict inconclusive. Called when the plan is complete: before that there is nothing
+   * to stop.
    */
   openSignal: () => AbortSignal;
 }
 
-/** The process of an entry; passed in, since only the entries may touch it. */
+/** The process that runs an entry; passed in, since only the entries may touch it. */
 interface HostProcess {
   cwd(): string;
   env: Readonly<Record<string, string | undefined>>;
   exit(code: number): never;
 }
 
-/** Builds what a job needs out of the process that it runs in. A second signal ends the process at once. */
+/** Builds what a job needs from the process that it runs in. A second signal ends the process at once. */
 export function createJobContext(
   host: HostProcess,
   { signals, logger, redactor }: { signals: SignalSource; logger: Logger; redactor: Redactor },
@@ -56,46 +56,46 @@ export function createJobContext(
   };
 }
 
-/** Where a gate shows its results, in addition to the files and the services that its plan names. */
+/** The outputs to which a gate shows its results, in addition to the files and the services that its plan names. */
 export interface ReportSinks {
-  /** The file of the job summary; null, the default, for none. */
+  /** The path of the job summary; null, the default, for none. */
   summaryPath?: string | null;
   /** Called as soon as there is a verdict. */
   onJudged?: () => void;
   onReport?: (report: Report) => void;
   onAnnotations?: (annotations: readonly Annotation[]) => void;
-  /** Called when all files are written, before anything is sent. */
+  /** Called after all files are written, before anything is sent. */
   onFiles?: (report: Report, files: JobFiles) => void;
 }
 
-/** What an entry adds to a job: where results are shown, and how the job survives its process. */
+/** The parts that an entry adds to a job: the outputs for its results, and the means by which the job survives its process. */
 interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence'> {
-  /** Called once the plan stands, before anything starts. */
+  /** Called when the plan is complete, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
   /** Renders what the supervisor writes in addition to the files if the gate does not finish. */
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
-  /** Whether answers of models are recorded next to the evals files. */
+  /** True if answers of models are recorded next to the evals files. */
   isRecording?: boolean;
-  /** Whether the results become the snapshots that `toMatchFile` compares with. */
+  /** True if the results become the snapshots that `toMatchFile` compares with. */
   updatesSnapshots?: boolean;
-  /** Put into the environment of every process that is started; the supervisor's unless given. */
+  /** The marker in the environment of every process that is started; the default is the supervisor's. */
   processMarker?: string;
 }
 
-/** The files that a job wrote; null for a file that could not be written or was not asked for. */
+/** The files that a job wrote; null for a file that could not be written or was not requested. */
 export type JobFiles = WrittenFiles & { tracePath: string | null };
 
 /** The verdict of a job, its evidence, and the files that it wrote. */
 export type JobResult = GateResult & {
   files: JobFiles;
-  /** Whether every case whose result needs a model has one. */
+  /** True if every case that needs a model for its result has a result. */
   isFullyRecorded: boolean;
 };
 
 /**
- * Runs one gate from its options to its last report: plans, runs the evals, judges, writes the files, and reports on GitHub and
- * to other services as the options say.
+ * Runs one gate from its options to its last report: plans, runs the evals, judges, writes the files, and reports on GitHub and to other
+ * services as the options say.
  *
  * @throws {ConfigurationError} with every problem of every option and file; nothing has started then
  */
@@ -138,10 +138,10 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
 }
 
 /**
- * Runs a planned gate, writes its files, and reports where the plan says. Whatever the server and the services do ends in a
- * report. A report that cannot be written or sent is a warning and leaves the verdict unchanged.
+ * Runs a planned gate, writes its files, and reports to the services that the plan names. Every failure of the server and the services ends
+ * in a report. A report that cannot be written or sent causes a warning and leaves the verdict unchanged.
  *
- * @throws {ConfigurationError} when a hosted service lacks a suite or a case that the plan names
+ * @throws {ConfigurationError} if a hosted service lacks a suite or a case that the plan names
  */
 export async function runPlan(plan: GatePlan, context: GateContext, sinks: ReportSinks = {}): Promise<JobResult> {
   return await publishGate(plan, context, sinks);
@@ -181,7 +181,7 @@ async function publishGate(
 }
 
 /**
- * Plans a gate and says what it would do, one line each; nothing starts.
+ * Plans a gate and says what it would do, one line each; starts nothing.
  *
  * @throws {ConfigurationError} as `runJob`
  */

@@ -8,13 +8,13 @@ import { describeToolChanges } from '../models/provider-tools.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
 
-/** A judge whose first opinion fails is asked for two more. */
+/** The gate asks a judge for two more opinions if its first opinion is a fail. */
 const opinionsPerJudge = 3;
 
 /**
- * Says how often the prompts and judges of a suite can call models at most, how much is recorded, and where the keys are. The count is
- * that of a run in which no recording fits, every prompt takes all of its steps, and no judge is sure at once. How often a server asks for
- * sampling is known to the server alone, so that such calls are named and not counted.
+ * Lists how many model calls the prompts and judges of a suite can make at most, how much is recorded, and where the keys are. The count
+ * assumes that no recording fits, every prompt takes all of its steps, and no judge is sure at once. Requests of a server for sampling are
+ * named and not counted, because only the server knows how many it makes.
  */
 export function describeModels(
   { suite, requirements }: FileSuite,
@@ -48,8 +48,8 @@ export function describeModels(
 }
 
 /**
- * Says which tools models are offered in another form than their own, as far as that is known before a server runs: the tools of a surface
- * file, and decoys. Nothing where no case has a prompt.
+ * Lists the tools that models get in a changed form, as far as that is known before a server runs: the tools of a surface file, and decoys.
+ * Empty if no case has a prompt.
  */
 export function describeOffer(
   suites: ReadonlyArray<{ suite: Pick<Suite, 'cases'> }>,
@@ -78,7 +78,7 @@ function countCalls({ caseId, model, purpose }: PlannedModelCase, byId: Readonly
   return runs * opinionsPerJudge * judges.filter(({ judge }) => judge.model?.toLowerCase() === name).length;
 }
 
-/** Whether the model of the case answers what the server asks for. */
+/** Checks if the model of the case answers the server's requests for sampling. */
 function answersSampling({ caseId, purpose }: PlannedModelCase, byId: ReadonlyMap<string, SuiteCase>): boolean {
   return purpose === null && byId.get(caseId)?.client?.offer.sampling === 'model';
 }
@@ -122,7 +122,7 @@ function countRecorded(
   return { all: dates.length, recorded: recorded.length, old: recorded.filter((date) => date < oldestMs).length };
 }
 
-/** Names what holds the key of a provider, and never the key. */
+/** Names the variable that holds the key of a provider, and never the key. */
 function describeKey({ providers }: PlannedModels, provider: string): { isCallable: boolean; line: string } {
   try {
     const { apiKey, keyVariable } = providers.find(provider);

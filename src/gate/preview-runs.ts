@@ -12,20 +12,20 @@ import type { GatePlan } from './plan/plan.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from './plan/plan-suites.ts';
 import { describeUnrun } from './run/planned-results.ts';
 
-/** How far back the history says how a case fares now. */
+/** The number of gates in the history that show how a case does now. */
 const recentGates = 20;
 
 interface Past {
   history: { records: readonly HistoryRecord[] } | null;
   limits: Pick<GatePlan['limits'], 'currency'>;
   nowMs: number;
-  /** All of the gate. */
+  /** All suites of the gate. */
   suites: readonly PlannedSuite[];
 }
 
 /**
- * Says how many iterations the confidence of a suite will probably need and what they will cost, from the recent gates of the history, and
- * which requirements can never be decided as they are written. One line each; none where the count decides.
+ * Describes how many iterations the confidence of a suite will probably need and what they will cost, from the recent gates of the history,
+ * and which requirements can never be decided as they are written. One line each; empty if the count alone decides.
  */
 export function describeRuns(planned: PlannedSuite, past: Past): string[] {
   const { confidence } = planned.requirements;
@@ -74,7 +74,7 @@ interface ScopePlan {
 }
 
 function describeScope({ cases, minimum }: RateScope, { range, errors, known, currency }: ScopePlan): string {
-  // What a server shares is known once it has started.
+  // Only a started server shows what the iterations of a round share.
   const follow = (isShared: boolean) => followRounds(cases, { minimum, errors, min: range.min, isShared });
   const [followed, shared] = [follow(false), follow(true)];
   const { varying } = followed;
@@ -114,7 +114,7 @@ function describeScope({ cases, minimum }: RateScope, { range, errors, known, cu
   return [estimate, ...limits].join('; ');
 }
 
-/** How many rounds without a failure are enough, by what the iterations of a round share. */
+/** Describes how many rounds without a failure are enough, depending on what the iterations of a round share. */
 function describeLeast(
   { toPass, sharedToPass, most }: { toPass: number | null; sharedToPass: number | null; most: number },
   { min }: RunRange,
@@ -134,7 +134,7 @@ function describeLack(needed: number | null, most: number, what: string): string
   return `${formatCount(most, 'round')} without a ${what} ${most === 1 ? 'does' : 'do'} not show it, ${enough}`;
 }
 
-/** Over tasks, the number of cases decides what can be shown at all. */
+/** Describes a suite with a fixed number of runs: over tasks, the number of cases limits what can be shown. */
 function describeFixed({ cases, minimum }: RateScope, { passing }: ErrorRates): string {
   const total = cases.length === 1 ? (cases[0]?.planned ?? 1) : cases.length;
   const isReachable = (count: number) => isSurelyAtLeast(minimum, { passed: count, total: count }, passing);
@@ -147,11 +147,11 @@ function describeFixed({ cases, minimum }: RateScope, { passing }: ErrorRates): 
 
 interface PastCase {
   rate: number;
-  /** Of one iteration; null where it is not known. */
+  /** The cost of one iteration; null if it is not known. */
   cost: number | null;
 }
 
-/** Reads how each case of a suite fared in recent gates, with its present definition and without recorded answers. */
+/** Reads how each case of a suite did in recent gates, with its present definition and without recorded answers. */
 function readPast(planned: FileSuite, records: readonly HistoryRecord[]): Map<string, PastCase> {
   const { results } = describeUnrun(planned, null);
   return new Map(

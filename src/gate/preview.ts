@@ -22,10 +22,10 @@ import { nameServer } from './run/test-servers.ts';
 type PreviewCalls = Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>;
 
 /**
- * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,
+ * Describes what the gate would run, and what it would change in a hosted service, one line each. Reads from the service, and starts,
  * creates and changes nothing.
  *
- * @throws {ConfigurationError} when the key, the address, the project or a suite of the service is not right
+ * @throws {ConfigurationError} if the key, the address, the project or a suite of the service is wrong
  */
 export async function previewGate(plan: GatePlan, context: PreviewCalls): Promise<string[]> {
   for (const secret of plan.secrets) context.redactor.add(secret);
@@ -68,7 +68,7 @@ async function previewChanges(planned: FileSuite, service: HostedProject, signal
   return [`${title}.`, ...changes.map((change) => `  ${change}`)];
 }
 
-/** Asks for the project, so that the preview reports a key without access to it. */
+/** Reads the project, so that the preview reports a key without access to it. */
 async function previewUpload(
   { suites }: GatePlan,
   upload: PlannedUpload,
@@ -103,7 +103,7 @@ function describeStart({ name, command, url, access }: PlannedServer): string {
   return carried.length === 0 ? named : `${named}, with ${carried.join(', ')}`;
 }
 
-/** What the gate would post outside of the job. */
+/** Describes what the gate would post outside of the job. */
 function describePublishing({ github, collector }: GatePlan): string[] {
   const { comment = null, hasCheckRun = false, issueParts = null } = github ?? {};
   return [
@@ -121,7 +121,10 @@ function describeRetries(planned: PlannedSuite): string[] {
   return [`${name}: cases that fail would be run again, in up to ${formatCount(value, 'round')} (${source}).`];
 }
 
-/** Says how small a fall below the baseline the gate would find. A baseline that the service keeps is read only when the gate runs. */
+/**
+ * Says how small a fall below the baseline the gate would find. Skips a baseline that the service keeps, because it is read only when the
+ * gate runs.
+ */
 function describeFall(planned: PlannedSuite, { baseline, limits: { maximumRateDrop } }: GatePlan): string[] {
   if (planned.kind === 'stored' || maximumRateDrop === null || baseline?.baseline == null) return [];
   const expected = listExpected(baseline.baseline, outlineSuite(planned.suite, planned.whole));

@@ -15,23 +15,23 @@ import type { PlannedServer } from './plan/plan-server.ts';
 import { planServers } from './plan/plan-servers.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
 
-/** What a command needs that speaks to one server and runs no evals. */
+/** The surroundings of a command that uses one server and runs no evals. */
 export interface ReachContext {
   clock: Clock;
   logger: Logger;
-  /** Every secret is added to it before anything could print the secret. */
+  /** Gets every secret before anything could print it. */
   redactor: Redactor;
   signal: AbortSignal;
-  /** The job's environment, of which a started server gets an allow-listed part. */
+  /** The job's environment. A started server gets only an allow-listed part of it. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The revision of MCP that the server has to speak. Default: any. */
+  /** The revision of MCP that the server has to speak; the default is any. */
   protocol?: Sourced<ProtocolChoice>;
 }
 
 /**
- * Settles how one server is started or reached, described by options or in an `mcp-config`.
+ * Plans how one server is started or reached, described by options or in an `mcp-config`.
  *
- * @throws {ConfigurationError} with everything that is wrong, and where a file names several servers and the options none of them
+ * @throws {ConfigurationError} with everything that is wrong, and if a file names several servers and the options choose none
  */
 export async function planOneServer(
   options: GateOptions,
@@ -49,7 +49,7 @@ export async function planOneServer(
   return server;
 }
 
-/** Prepares what lets requests to the server in; null where nothing is needed. Its secrets are redacted from then on. */
+/** Prepares the credentials for requests to the server; null if it needs none. Redacts the server's secrets from then on. */
 export async function openPlannedAccess(
   { url, access, secrets }: PlannedServer,
   { clock, redactor }: Pick<ReachContext, 'clock' | 'redactor'>,
@@ -60,9 +60,9 @@ export async function openPlannedAccess(
 }
 
 /**
- * Starts the server, in a sandbox where one is planned, or finds the one at its URL, for any number of sessions.
+ * Starts the server, in a sandbox if the plan has one, or finds the one at its URL, for any number of sessions.
  *
- * @throws {ServerStartError} | {ConfigurationError} | {SandboxError} when it cannot be started as the options say
+ * @throws {ServerStartError} | {ConfigurationError} | {SandboxError} if it cannot be started as the options say
  */
 export async function startPlannedServer(
   { command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
@@ -89,7 +89,7 @@ export async function startPlannedServer(
   return running;
 }
 
-/** One session with the server. Disposing of it stops everything that was started for it. */
+/** One session with the server. Its disposal stops everything that was started for it. */
 export interface ReachedSession extends AsyncDisposable {
   session: Session;
   target: Target;

@@ -8,7 +8,7 @@ import { planServers } from './plan/plan-servers.ts';
 import { readTarget } from './plan/surface-part.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
 
-/** Settles which servers a command reads the surface of, and in which revision of MCP. @throws {ConfigurationError} with everything that is wrong */
+/** Plans the servers for a command that reads surfaces, and their revision of MCP. @throws {ConfigurationError} with everything that is wrong */
 export async function planSurfaceServers(
   options: GateOptions,
   context: { cwd: string; environment: ReachContext['environment'] },
@@ -36,7 +36,7 @@ export async function planSurfaceServers(
 /**
  * Starts or reaches each server, reads its surface and stops it. A server without a name has the configuration `name`.
  *
- * @throws {ServerStartError} | {NetworkError} when a server does not answer, or not with its lists
+ * @throws {ServerStartError} | {NetworkError} if a server does not answer, or not with its lists
  * @throws the signal's reason once it aborts
  */
 export async function readServerSurfaces(

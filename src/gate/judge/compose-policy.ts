@@ -3,7 +3,7 @@ import type { MeasuredSuite } from '../../verdict/judge-gate.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedBaseline } from '../plan/plan-past.ts';
 
-/** Puts together all that a gate is judged by. `today` is a day in UTC, `YYYY-MM-DD`. */
+/** Combines all rules by which a gate is judged. `today` is a day in UTC, `YYYY-MM-DD`. */
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {

@@ -15,22 +15,22 @@ import type { PlannedMerge } from '../plan/plan-merge.ts';
 import type { NewRules } from '../plan/plan-rejudge.ts';
 import { groupReported, nameReported, resolveCaseNames } from '../plan/resolve-names.ts';
 
-/** A report that was judged anew, and what its verdict means for the job. */
+/** A report that was judged again, and what its verdict means for the job. */
 export interface Rejudgement {
   report: Report;
   exit: ExitDecision;
 }
 
-/** Judges the results of a report again, by the policy of its gate as far as no other rules replace it. Nothing is run. */
+/** Judges the results of a report again, by the policy of its gate unless new rules replace it. Runs nothing. */
 export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
   const results = readResults(report);
-  // What it says of its own verdict may not be true of the new one.
+  // Drops the notes on the old verdict, which may not be true of the new one.
   const outdated = new Set(judgeGate(results, report.policy, report).exit.notes);
   const notes = report.notes.filter((note) => !outdated.has(note));
   return judgeAgain(results, replaceRules(report.policy, results, rules), { ...report, notes });
 }
 
-/** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
+/** Judges the shards of a gate together, as one gate. Runs nothing. */
 export function judgeShards(
   { results, policy, rules, surface, coverage, startedAt, durationMs, server, revision }: PlannedMerge,
   { baseline, history, protectionFindings, policyNotes }: MergingGate,
@@ -65,9 +65,9 @@ function judgeAgain(
 }
 
 /**
- * Puts the rules of a policy file instead of all that policies required, but for the minimum pass rate where the file names none,
- * and for what the history says about the cases. The day stays that of the results, so that the same report always comes to the same
- * verdict, and so do requirements that the change lowers.
+ * Replaces all that the policies required by the rules of a policy file, except the minimum pass rate if the file names none, and except
+ * what the history says about the cases. The day stays that of the results, so that the same report always gets the same verdict.
+ * Requirements that the change lowers stay, too.
  */
 function replaceRules(
   policy: GatePolicy,
@@ -83,7 +83,7 @@ function replaceRules(
       const kept = { ...own, minimumPassRate: written ?? own.minimumPassRate };
       if (file === null || suite === undefined) return kept;
       const named = suite.cases.map(nameReported);
-      // What is ambiguous was refused when the plan was made.
+      // The plan has refused ambiguous names already.
       const joined = mergeLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
       const minimum = written ?? joined.minimumPassRate ?? own.minimumPassRate;
       const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });

@@ -14,10 +14,10 @@ import type { GatePlan } from '../plan/plan.ts';
 import { describeUnrun } from '../run/planned-results.ts';
 import type { WrittenFiles } from './publish-files.ts';
 
-/** What collecting and clearing up may take after the `timeout`. */
+/** The time that collecting and clearing up may take after the `timeout`. */
 const overrunMs = 15_000;
 
-/** Sends the supervisor, if there is one, the deadline of the verdict and what to write if there is none by then. */
+/** Sends the supervisor, if there is one, the deadline of the verdict, and the files to write if there is no verdict by then. */
 export async function announceGate(
   plan: GatePlan,
   supervision: Supervision,
@@ -25,7 +25,7 @@ export async function announceGate(
     startedAt: Date;
     redactor: Redactor;
     summaryPath: string | null;
-    /** Renders what else is written. */
+    /** Renders further files. */
     renderMore?: (report: Report, written: WrittenFiles) => FallbackReport;
   },
 ): Promise<void> {
@@ -40,8 +40,8 @@ export async function announceGate(
 }
 
 /**
- * Renders what is written where the gate itself comes to no end: the report of a gate that was interrupted by `cause` before
- * anything ran. It is made before the server under test starts, so that nothing the server does has a part in it.
+ * Renders the files for a gate that does not finish: the report of a gate that `cause` interrupted before anything ran. They are rendered
+ * before the server under test starts, so that the server cannot influence them.
  */
 async function renderFallback(
   plan: GatePlan,

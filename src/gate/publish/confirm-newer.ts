@@ -5,22 +5,22 @@ import { getPullRequest, type Repository } from '../../github/repository.ts';
 import { getWorkflowRun } from '../../github/checks.ts';
 import { isNewerRun, type Marker } from '../plan/marker.ts';
 
-/** Whose verdict is to be posted, as far as GitHub can confirm that another one is newer. */
+/** The run whose verdict is to be posted, and what GitHub needs to confirm that another run is newer. */
 export interface OwnRun {
   repository: Repository;
   marker: Marker;
-  /** The workflow's file; null where it is not known. */
+  /** The path of the workflow's file; null if it is not known. */
   workflow: string | null;
-  /** What was judged; null where it is not known. */
+  /** The commit that was judged; null if it is not known. */
   commit: string | null;
   /** Null for an issue. */
   pullNumber: number | null;
 }
 
 /**
- * Whether a marker that says so is of a newer run. A marker is text, and a text that another job posts with the same token's identity
- * could silence this gate. GitHub is asked for the run; where the token may not read runs, whether the pull request has a newer commit.
- * What GitHub does not confirm does not count: an old verdict that overwrites a newer one names its run, and the next run mends it.
+ * Checks if GitHub confirms that a marker's run is newer. A marker is only text: another job that posts with the same token's identity could
+ * silence this gate with it. Asks GitHub for the run; if the token may not read runs, asks if the pull request has a newer commit. A claim
+ * that GitHub does not confirm is ignored: an old verdict that overwrites a newer one names its run, and the next run corrects it.
  */
 export async function isConfirmedNewer(
   client: GitHubClient,

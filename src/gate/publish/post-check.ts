@@ -8,18 +8,17 @@ import { planAnnotations } from '../../report/annotations.ts';
 import { renderSummary } from '../../report/summary.ts';
 import { locateLine, type PageLinks } from '../plan/plan-github.ts';
 
-/** GitHub takes 65,535 characters. */
+/** GitHub accepts 65,535 characters. */
 const maxSummaryBytes = 60_000;
 const maxAnnotations = 50;
 const maxNameLength = 100;
 const maxTitleLength = 200;
 
 /**
- * Adds a check to the commit that was tested: its summary, and failing cases at their lines. Of a report that names no
- * commit there is nothing to add it to, and null comes back.
+ * Adds a check to the commit that was tested: its summary, and failing cases at their lines. Returns null if the report names no commit.
  *
- * @throws {GitHubError} when GitHub refuses
- * @throws {NetworkError} when no answer arrives
+ * @throws {GitHubError} if GitHub refuses
+ * @throws {NetworkError} if no answer arrives
  */
 export async function postCheck(
   client: GitHubClient,
@@ -37,7 +36,7 @@ function buildCheckRun(report: Report, page: PageLinks): CheckRunDraft | null {
   return {
     name: clipText(`Eval gate: ${page.job ?? 'by hand'}`, maxNameLength),
     commit,
-    // What is not known to have passed must not count as passed where the check is required: `neutral` would.
+    // Uses no `neutral` for an unknown result: a required check would count it as passed.
     conclusion: outcome === 'passed' ? 'success' : report.stopsJob ? 'failure' : 'neutral',
     detailsUrl: page.run?.url ?? null,
     title: clipText(reasons[0]?.message ?? outcome, maxTitleLength),

@@ -9,11 +9,11 @@ import type { CommentMode } from '../options/report-to.ts';
 import { isNewerRun, type Marker, nameComments, parseMarker, renderMarker } from '../plan/marker.ts';
 import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 
-/** A comment that is to stand on a pull request. */
+/** A comment for a pull request. */
 export interface CommentDraft extends OwnRun {
   pullNumber: number;
   mode: CommentMode;
-  /** Renders what stands below the marker, within so many bytes. */
+  /** Renders the text below the marker, in at most `maxBytes` bytes. */
   render: (maxBytes: number) => string;
 }
 
@@ -24,24 +24,24 @@ export interface PostedComment {
 }
 
 const maxBytes = 60_000;
-/** Where GitHub finds the text too long after all. */
+/** The limit for a second attempt, if GitHub still finds the text too long. */
 const shortMaxBytes = 15_000;
-/** How often to search again for a comment that appeared or was deleted in the meantime. */
+/** The most rounds of searching for a comment that appeared or was deleted in the meantime. */
 const maxRounds = 3;
 
 interface OwnComment extends IssueComment {
   marker: Marker;
-  /** Whether GitHub confirms that it is of a newer run. */
+  /** True if GitHub confirms that it belongs to a newer run. */
   isNewer: boolean;
 }
 
 /**
- * Has one comment stand for a job: creates it, or updates the one that is there. It is known by its marker together with
- * its author, so that a copied marker never gets a foreign comment overwritten. The comment of a newer run stays as it is,
- * if GitHub confirms that the run is newer.
+ * Keeps one comment for a job: creates it, or updates the existing one. It is identified by its marker and its author, so that a copied
+ * marker never makes the gate overwrite a foreign comment. The comment of a newer run stays as it is, if GitHub confirms that the run is
+ * newer.
  *
- * @throws {GitHubError} when GitHub refuses
- * @throws {NetworkError} when no answer arrives
+ * @throws {GitHubError} if GitHub refuses
+ * @throws {NetworkError} if no answer arrives
  */
 export async function postComment(client: GitHubClient, draft: CommentDraft, logger: Logger): Promise<PostedComment> {
   const identity = await getIdentity(client);
@@ -58,10 +58,12 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
   };
   for (let round = 1; ; round += 1) {
     const own = await listOwn();
-    const told = own.find(({ marker }) => isSameVerdict(marker, draft.marker));
-    if (told !== undefined && round > 1) {
-      // Of an earlier round, whose answer was lost on the way.
-      return (await yieldToOlder(client, draft, { own, listOwn, logger, created: told })) ?? createdAt(told);
+    const sameVerdict = own.find(({ marker }) => isSameVerdict(marker, draft.marker));
+    if (sameVerdict !== undefined && round > 1) {
+      // An earlier round created it, and GitHub's answer was lost.
+      return (
+        (await yieldToOlder(client, draft, { own, listOwn, logger, created: sameVerdict })) ?? createdAt(sameVerdict)
+      );
     }
     const kind = decide(own, draft);
     if (kind === 'unwanted' || kind === 'outdated') return { kind, url: own[0]?.url ?? null };
@@ -91,7 +93,7 @@ function decide(own: readonly OwnComment[], { mode, marker }: CommentDraft): Pos
 }
 
 interface Surroundings {
-  /** Oldest first. */
+  /** The oldest first. */
   own: readonly OwnComment[];
   listOwn: () => Promise<OwnComment[]>;
   logger: Logger;
@@ -109,7 +111,10 @@ async function write(client: GitHubClient, draft: CommentDraft, around: Surround
   return { kind: 'updated', url };
 }
 
-/** Two runs may create one each at the same moment. Both then see the older one, and the run with the other gives way. */
+/**
+ * Resolves the case that two runs create a comment at the same moment. Both then see the older comment, and the run with the newer one
+ * deletes its own.
+ */
 async function yieldToOlder(
   client: GitHubClient,
   draft: CommentDraft,
@@ -128,7 +133,7 @@ async function remove(client: GitHubClient, repository: Repository, id: number, 
   try {
     await deleteComment(client, repository, id);
   } catch (error) {
-    // The verdict is posted; the next run finds the double again.
+    // The verdict is posted; the next run finds the second comment again.
     logger.debug(`A second comment of this job could not be deleted: ${describeError(error)}`);
   }
 }

@@ -8,18 +8,18 @@ import type { Repository } from '../../github/repository.ts';
 import { type Marker, nameIssues, parseMarker, renderMarker } from '../plan/marker.ts';
 import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 
-/** An issue that is to be open as long as a suite fails. */
+/** An issue that stays open as long as a suite fails. */
 export interface IssueDraft {
   repository: Repository;
   marker: Marker;
-  /** The workflow's file; null where it is not known. */
+  /** The path of the workflow's file; null if it is not known. */
   workflow: string | null;
   title: string;
-  /** Renders what stands below the marker, within so many bytes. */
+  /** Renders the text below the marker, in at most `maxBytes` bytes. */
   render: (maxBytes: number) => string;
 }
 
-/** The outcome: `unwanted` where a suite that does not fail has none open, or nothing was established. */
+/** The outcome: `unwanted` if the suite does not fail and has no open issue, or if nothing was established. */
 export interface PostedIssue {
   kind: 'opened' | 'updated' | 'closed' | 'unwanted' | 'outdated';
   url: string | null;
@@ -27,7 +27,7 @@ export interface PostedIssue {
 
 const maxBytes = 60_000;
 const maxTitleLength = 120;
-/** An issue that came about unseen is looked for again. */
+/** The most rounds of searching for an issue that may have been created although no answer arrived. */
 const maxRounds = 3;
 
 interface OwnIssue extends Issue {
@@ -35,12 +35,12 @@ interface OwnIssue extends Issue {
 }
 
 /**
- * Has one issue stand for a suite that fails: opens it, updates it with every further failure, closes it once the suite
- * passes, and opens it again after that. It is known by its marker together with its author. The issue text of a newer run
- * stays as it is, and an inconclusive verdict changes nothing.
+ * Keeps one issue for a suite that fails: opens it, updates it with every further failure, closes it when the suite passes, and opens it
+ * again after that. It is identified by its marker and its author. The issue text of a newer run stays as it is, and an inconclusive verdict
+ * changes nothing.
  *
- * @throws {GitHubError} when GitHub refuses
- * @throws {NetworkError} when no answer arrives
+ * @throws {GitHubError} if GitHub refuses
+ * @throws {NetworkError} if no answer arrives
  */
 export async function postIssue(client: GitHubClient, draft: IssueDraft, logger: Logger): Promise<PostedIssue> {
   const { marker } = draft;
@@ -64,7 +64,7 @@ function asRun({ repository, marker, workflow }: IssueDraft): OwnRun {
   return { repository, marker, workflow, commit: null, pullNumber: null };
 }
 
-/** The oldest, should there be several: all runs then agree on one. */
+/** Finds the oldest of the own issues, so that all runs agree on one. */
 async function findOwn(client: GitHubClient, { repository, marker }: IssueDraft): Promise<OwnIssue | null> {
   const identity = await getIdentity(client);
   const issues = await listIssues(client, repository, identity.login);

@@ -22,17 +22,17 @@ import { composeLineUrl, type LineLocation } from '../plan/plan-github.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
 
-/** Where files and the summary of a job go, and what the page shows. */
+/** The destinations of a job's files and summary, and the evidence for the page. */
 interface FileSinks {
   logger: Logger;
   redactor: Redactor;
   /** The file that GitHub shows as the job's summary; null elsewhere. */
   summaryPath: string | null;
-  /** What single iterations did, for the page; null where nothing was run. */
+  /** The results of single iterations, for the page; null if nothing was run. */
   evidence: Evidence | null;
 }
 
-/** Paths as the user wrote the report directory; null for a file that could not be written or was not asked for. */
+/** The paths below the report directory as the user wrote it; null for a file that could not be written or was not requested. */
 export interface WrittenFiles {
   reportPath: string | null;
   junitPath: string | null;
@@ -42,9 +42,9 @@ export interface WrittenFiles {
 }
 
 /**
- * Writes report.json, junit.xml and what else the plan asks for into the report directory, and adds to the history and to the
- * job summary where there is one and the plan asks for it. What ran only in part is no point of a history. What cannot be written
- * is warned about: presentation never changes a verdict.
+ * Writes report.json, junit.xml and the other formats of the plan into the report directory, and adds to the history and to the job summary
+ * if the plan asks for them. A gate that ran only in part adds nothing to the history. Warns about what cannot be written: presentation
+ * never changes a verdict.
  */
 export async function publishFiles(
   report: Report,
@@ -78,7 +78,7 @@ export async function publishFiles(
   const htmlPath = await writeWanted('html', () =>
     writeReportFile('report.html', async () => {
       const { renderHtml } = await import('../../report/html/page.ts');
-      // What goes into the page and not the page: its policy names its script by the hash.
+      // Redacts the data of the page and not the page: its content security policy names its script by the hash.
       return renderHtml(redactDeep(report, redactor), { evidence: redactDeep(evidence, redactor) });
     }),
   );
@@ -114,25 +114,25 @@ export async function publishFiles(
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
 }
 
-/** The runner has made the directory of the summary; a path without one is a mistake of the job. */
+/** The runner creates the directory of the summary. A path without a directory is a mistake of the job. */
 function appendToSummary(path: string, text: string): void {
   statSync(dirname(path));
   writeOutput(path, text, { root: null, mode: 'append' });
 }
 
-/** So that a later step of the job writes elsewhere. Where it cannot be noted down, that step overwrites the reports. */
+/** Registers the directory, so that a later step of the job writes elsewhere. If this fails, that step overwrites the reports. */
 function registerReportDir({ path, register }: PlannedReportDir): void {
   if (register === null) return;
   try {
     writeOutput(register, `${JSON.stringify(path)}\n`, { root: dirname(register), mode: 'append' });
   } catch {
-    // The reports of this step are written all the same.
+    // This step's reports are written in any case.
   }
 }
 
 /**
- * Lists which of these locations are in files below `cwd`; an annotation on any other would show nowhere. Inline tests
- * have the location `tests`, which many a repository has as a directory.
+ * Lists the locations that are in files below `cwd`; GitHub would not show an annotation on any other. Inline tests have the location
+ * `tests`, which many repositories have as a directory.
  */
 export async function findExistingFiles(
   locations: ReadonlyArray<{ readonly file?: string } | null>,
@@ -151,15 +151,15 @@ export async function findExistingFiles(
 }
 
 /**
- * Adds what is wrong with the configuration to the job summary, and returns the annotations for it, as far as the inputs ask for
- * either. Goes by their texts: the options could not be read. What cannot be written is warned about.
+ * Adds the problems of the configuration to the job summary, and returns annotations for them, if the inputs ask for them. Reads the inputs'
+ * texts, because the options could not be read. Warns about what cannot be written.
  */
 export async function publishIssues(
   found: readonly ConfigurationIssue[],
   texts: Readonly<Record<string, string | undefined>>,
   { cwd, logger, redactor, summaryPath }: Omit<FileSinks, 'evidence'> & { cwd: string },
 ): Promise<Annotation[]> {
-  // Cut to size below, which a secret must not be in yet.
+  // Redacts before the texts are shortened: part of a secret would not be recognized.
   const issues = redactDeep(found, redactor);
   const destinations = readDestinations(texts['report-to'] ?? '');
   if (destinations.summary && summaryPath !== null) {
@@ -175,7 +175,7 @@ export async function publishIssues(
   return planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
 }
 
-/** Both where the text says nothing, or nothing that can be read. */
+/** Reads the destinations; both if the text is empty or invalid. */
 function readDestinations(text: string): { summary: boolean; annotations: boolean } {
   const both = { summary: true, annotations: true };
   return text.trim() === '' ? both : (reportTo.safeParse(text).data ?? both);

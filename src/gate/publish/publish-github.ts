@@ -26,16 +26,16 @@ interface GitHubCalls {
   signal: AbortSignal;
 }
 
-/** Enough for a limit of GitHub's that lasts a minute. */
+/** Long enough for a rate limit of GitHub that lasts a minute. */
 const publishTimeoutMs = 120_000;
 
-/** Posts a gate's report on GitHub, as planned. Warns about whatever is in the way: presentation never changes a verdict. */
+/** Posts a gate's report on GitHub, as planned. Warns about each failure: presentation never changes a verdict. */
 export async function publishToGitHub(
   report: Report,
   plan: PlannedGitHub,
   { redactor, ...calls }: GitHubCalls & { redactor: Redactor },
 ): Promise<void> {
-  // A job that was stopped established nothing, and has seconds left; what stopped it posts its own verdict.
+  // A cancelled job established nothing, and has only seconds left. The run that replaces it posts its own verdict.
   if (calls.signal.aborted) return;
   const { comment, hasCheckRun, issueParts } = plan;
   const { logger } = calls;
@@ -61,31 +61,31 @@ export async function publishToGitHub(
 }
 
 /**
- * Opens a client for as long as telling a verdict may take.
+ * Opens a client that lasts as long as posting a verdict may take.
  *
- * @throws {ConfigurationError} when the URL of the API or the token cannot be used
+ * @throws {ConfigurationError} if the URL of the API or the token cannot be used
  */
 export async function openClient(access: GitHubAccess, calls: GitHubCalls): Promise<GitHubClient> {
   const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
   return openGitHub({ ...access, ...calls, deadline });
 }
 
-/** A comment on a pull request, and what it leads to. */
+/** A comment on a pull request, and its links. */
 export interface PullRequestComment {
   repository: Repository;
   pullNumber: number;
   mode: CommentMode;
   key: string;
-  /** The workflow's file; null where it is not known. */
+  /** The path of the workflow's file; null if it is not known. */
   workflow: string | null;
   run: RunStamp;
   page: PageLinks;
 }
 
 /**
- * Writes the comment and logs the outcome.
+ * Posts the comment and logs the outcome.
  *
- * @throws {GateError} where GitHub cannot be reached, or refuses
+ * @throws {GateError} if GitHub cannot be reached, or refuses
  */
 export async function commentOnPullRequest(
   client: GitHubClient,
@@ -109,9 +109,9 @@ export async function commentOnPullRequest(
 }
 
 /**
- * Adds the check to the commit and says so in the log.
+ * Adds the check to the commit and logs it.
  *
- * @throws {GateError} where GitHub cannot be reached, or refuses
+ * @throws {GateError} if GitHub cannot be reached, or refuses
  */
 async function addCheck(
   client: GitHubClient,
@@ -125,7 +125,7 @@ async function addCheck(
   );
 }
 
-/** Keeps an issue for every suite; the report of one is that of the gate without the others. */
+/** Keeps an issue for every suite, with the report of the gate reduced to that suite. */
 async function keepIssues(
   client: GitHubClient,
   report: Report,
@@ -145,14 +145,14 @@ async function keepIssues(
   }
 }
 
-/** Renders what a reader sees of a comment or an issue. */
+/** Renders the visible part of a comment or an issue. */
 function renderFor(report: Report, page: PageLinks, redactor: Redactor): (maxBytes: number) => string {
   const linkLine = (location: LineLocation) => composeLineUrl(page, report.revision?.commit ?? null, location);
   const { job, run } = page;
   return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
 }
 
-/** Says why there is no comment, and what to do about it. */
+/** Explains why there is no comment, and what to do about it. */
 export function explainNoComment(error: unknown, pullNumber: number | null): string {
   const target = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
   const advice = adviseOn(
@@ -163,7 +163,7 @@ export function explainNoComment(error: unknown, pullNumber: number | null): str
   return `Could not comment on ${target}: ${describeError(error)}${advice}`;
 }
 
-/** Says why there is no check, and what to do about it. */
+/** Explains why there is no check, and what to do about it. */
 function explainNoCheck(error: unknown): string {
   return `Could not add a check: ${describeError(error)}${adviseOn(error, 'checks: write', '')}`;
 }

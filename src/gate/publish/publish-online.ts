@@ -14,8 +14,8 @@ import type { GatePlan } from '../plan/plan.ts';
 import { traceLogName } from '../run/trace-log.ts';
 
 /**
- * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files
- * are written. A failure is a warning and leaves the verdict unchanged.
+ * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files are
+ * written. A failure is a warning and leaves the verdict unchanged.
  */
 export async function publishOnline(
   { report, tracePath, kept }: Pick<GateResult, 'report' | 'tracePath' | 'kept'>,
@@ -35,12 +35,12 @@ export async function publishOnline(
   }
 }
 
-/** Enough for a collector that starts anew, and short enough to wait for one that is gone. */
+/** Long enough for a collector that restarts, and short enough to wait for one that does not answer. */
 const publishTimeoutMs = 60_000;
 
 const maxReasonLength = 500;
 
-/** Sends the traces of a gate to a collector. Whatever is in the way is warned about: presentation never changes a verdict. */
+/** Sends the traces of a gate to a collector. Warns about each failure: presentation never changes a verdict. */
 export async function publishTraces(
   path: string,
   { url, headers, proxy }: PlannedCollector,
@@ -76,7 +76,7 @@ export async function publishTraces(
   );
 }
 
-/** Each has one; in a text they would be escaped. */
+/** Counts the spans by a field that each has; in a text, its quotes would be escaped. */
 function countSpans(line: string): number {
   return line.split('"startTimeUnixNano":').length - 1;
 }

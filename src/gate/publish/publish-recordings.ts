@@ -10,7 +10,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { MadeRecording } from '../run/open-models.ts';
 
-/** Whether every case whose result needs a model has one: only then do the recordings have all that a replay needs. */
+/** Checks if every case that needs a model for its result has a result: only then do the recordings have all that a replay needs. */
 export function isFullyRecorded({ cases }: Pick<Report, 'cases'>, models: Pick<PlannedModels, 'cases'>): boolean {
   const decisive = models.cases.filter(({ isDecisive }) => isDecisive);
   const needed = new Set(decisive.map(({ suiteId, caseId }) => JSON.stringify([suiteId, caseId])));
@@ -20,8 +20,8 @@ export function isFullyRecorded({ cases }: Pick<Report, 'cases'>, models: Pick<P
 }
 
 /**
- * Writes the recordings of a gate: with `record` next to the evals files, instead of the earlier ones; else below the report directory,
- * so that they can be reviewed and committed. A recording that cannot be written is a warning.
+ * Writes the recordings of a gate. In place, they replace the earlier ones next to the evals files; else they go below the report directory,
+ * so that they can be reviewed and committed. Warns about a recording that cannot be written.
  */
 export async function publishRecordings(
   made: readonly MadeRecording[],

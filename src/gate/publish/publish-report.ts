@@ -27,18 +27,17 @@ type PublishOptions = Pick<
   'reportTo' | 'githubToken' | 'commentId' | 'shard' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
-/** The job that posts the report. */
+/** The surroundings of the job that posts the report. */
 interface PublishingJob extends Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal' | 'environment'> {
   cwd: string;
 }
 
 /**
- * Posts a report of another workflow as a comment on its pull request, and returns the exit code: 0 also if there is
- * nothing to post, 3 if GitHub refuses it. The report is whatever the author of the pull request wanted
- * it to be: it has to be of the commit of the run that it came from, and of the newest commit of the pull request, and all
- * of its text is foreign.
+ * Posts a report of another workflow as a comment on its pull request. Returns the exit code: 0, also if there is nothing to post, and 3 if
+ * GitHub refuses. The author of the pull request controls the report: it must belong to the commit of the run that uploaded it and to the
+ * newest commit of the pull request, and all of its text is foreign.
  *
- * @throws {ConfigurationError} when the report cannot be read, is of another commit, or has no known pull request
+ * @throws {ConfigurationError} if the report cannot be read, is of another commit, or has no known pull request
  */
 export async function publishReport(
   options: PublishOptions,
@@ -80,8 +79,8 @@ export async function publishReport(
 }
 
 /**
- * Judges the results under the policy and the minimum of this job, which the pull request cannot change. Without either, the verdict
- * is the report's own: it was held against its results when it was read.
+ * Judges the results by the policy and the minimum of this job, which the pull request cannot change. Without either, keeps the report's own
+ * verdict, which was checked against its results when it was read.
  */
 async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: string): Promise<Report> {
   const issues: ConfigurationIssue[] = [];
@@ -92,7 +91,10 @@ async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: st
   return rejudgeReport(report, { baseline: null, minimumPassRate, policy }).report;
 }
 
-/** A gate that passes ends its workflow run well. A report that passed in a run that failed is of something else. */
+/**
+ * Compares the report with the conclusion of its run. A passing gate ends its run with success, so a passing report of a failed run makes
+ * the verdict inconclusive.
+ */
 function holdAgainstRun(report: Report, run: WorkflowRunPayload | null): Report {
   const conclusion = run?.conclusion ?? 'success';
   if (conclusion === 'success' || report.verdict.outcome !== 'passed') return report;
@@ -107,7 +109,7 @@ function nameSource(report: Report, run: WorkflowRunPayload | null): Report {
   return { ...report, notes: [...report.notes, note] };
 }
 
-/** A report of another commit would have its verdict shown for this one. */
+/** Checks the commit: the verdict of a report of another commit must not be shown for this one. */
 function checkCommit({ revision }: Report, run: WorkflowRunPayload | null): string {
   const commit = revision?.commit ?? '';
   const refuse = (code: string, message: string) => new ConfigurationError([{ input: 'publish', code, message }]);
@@ -134,7 +136,7 @@ async function findPulls(
   throw new ConfigurationError([{ input: 'pull-number', code: 'missing-pull-number', message }]);
 }
 
-/** Where the report's own run is known, the comment stands for that one: its order counts, and its page is linked. */
+/** Plans the comment. If the report's own run is known, the comment counts as that run's: its number orders the comments, and its page is linked. */
 function planComment(
   { startedAt }: Report,
   workflowRun: WorkflowRunPayload | null,
@@ -145,7 +147,7 @@ function planComment(
   const parts = ['publish', ...listJobParts(environment, jobSlot)];
   const own = readRun(environment, { cwd, jobSlot });
   if (workflowRun === null) {
-    // By hand there are no runs to count.
+    // A call by hand has no run number.
     const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;
     return { mode, key: buildKey(parts), workflow: null, run: { ...own.run, number }, page: own.page };
   }
@@ -157,18 +159,18 @@ function planComment(
     key: buildKey([...parts, path?.split('@')[0] ?? name ?? null]),
     workflow: path?.split('@')[0] ?? null,
     run,
-    // The paths of the report begin where that job worked, which is the root unless it chose another directory.
+    // The paths of the report are relative to the working directory of that job, which is the root unless the job chose another one.
     page: { ...own.page, job: name ?? null, run: page, directory: '' },
   };
 }
 
-/** What fits into a comment needs no more; what is larger was not written by us. */
+/** Far larger than any report that fits into a comment; the gate did not write a larger file. */
 const maxReportBytes = 32 * 2 ** 20;
 
 /**
- * Reads an untrusted report, also where only its directory is named.
+ * Reads an untrusted report; the path may also name only its directory.
  *
- * @throws {ConfigurationError} unless it is a file of its own, of bearable size, and a report of this version
+ * @throws {ConfigurationError} unless it is a regular file of a limited size, and a report of this version
  */
 async function readForeignReport(path: string): Promise<Report> {
   const entry = await findEntry(path);

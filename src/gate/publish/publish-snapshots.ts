@@ -9,7 +9,7 @@ import { describeOutside } from '../../suite/load-snapshots.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { TakenSnapshot } from '../run/snapshots.ts';
 
-/** Writes the snapshots that a gate took, and logs each. One that cannot be written, or that holds a known secret, is a warning. */
+/** Writes the snapshots that a gate took, and logs each. Warns about a snapshot that cannot be written, or that holds a known secret. */
 export async function publishSnapshots(
   taken: readonly TakenSnapshot[],
   { snapshots, cwd }: Pick<GatePlan, 'snapshots' | 'cwd'>,
@@ -19,13 +19,13 @@ export async function publishSnapshots(
   const written: string[] = [];
   for (const { file, text, isNew } of taken) {
     try {
-      // The server under test has run since the plan, and may have put a link there.
+      // The server under test has run since the plan, and may have created a link there.
       if (await leadsOutOf(resolve(cwd, snapshots.folders.get(file) ?? '.'), resolve(cwd, file))) {
         logger.warning(`${describeOutside(file)}. The gate did not write it.`);
       } else if (redactor.redact(text) !== text) {
         logger.warning(`The snapshot ${file} has a part that is a known secret, so the gate did not write it.`);
       } else {
-        // The folder of the evals file, which may itself be outside of the checkout.
+        // The root is the folder of the evals file, which may itself be outside of the checkout.
         replaceOutput(resolve(cwd, file), text, resolve(cwd, snapshots.folders.get(file) ?? '.'));
         written.push(`${file} (${isNew ? 'new' : 'changed'})`);
       }

@@ -19,18 +19,18 @@ import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { openUploadClient } from '../run/hosted-project.ts';
 import type { KeptResult, KeptResults } from '../run/keep-results.ts';
 
-/** With what ending a half-filled run may take, two minutes. */
+/** Two minutes in all, with the time to end an incomplete run. */
 const uploadTimeoutMs = 115_000;
 
 /**
- * Brings the results of a gate's first rounds to the hosted project, a run for each suite that has a verdict. Whatever is in
- * the way is warned about: it never changes a verdict.
+ * Uploads the results of a gate's first rounds to the hosted project, a run for each suite that has a verdict. Warns about each failure: an
+ * upload never changes a verdict.
  */
 export async function uploadResults(
   source: UploadSource,
   { clock, logger, redactor, signal }: Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>,
 ): Promise<void> {
-  // A job that was stopped has seconds left.
+  // A cancelled job has only seconds left.
   if (signal.aborted) return;
   const warn = (text: string) => logger.warning(`${endSentence(text)} The verdict stands.`);
   const { drafts, leftOut } = draftUploads(source);
@@ -80,15 +80,15 @@ async function uploadSuite(
   const difference = findDifference(ended, { total: results.length, passed });
   if (difference === null) return;
   const why = ended.reused === true ? ', which an earlier upload of this job brought' : '';
-  const ours = `here it is ${passed} of ${results.length}`;
-  logger.warning(`${name}: the run in the service ${difference}${why}; ${ours}. The verdict stands.`);
+  const counted = `here it is ${passed} of ${results.length}`;
+  logger.warning(`${name}: the run in the service ${difference}${why}; ${counted}. The verdict stands.`);
 }
 
-/** Says how the service's run differs from the gate's; null if no difference shows. */
-function findDifference({ status, summary }: WireIngestedRun, ours: { total: number; passed: number }): string | null {
+/** Describes how the service's run differs from the gate's; null if no difference shows. */
+function findDifference({ status, summary }: WireIngestedRun, own: { total: number; passed: number }): string | null {
   if (status != null && status !== 'completed') return `is ${status}`;
   const { total = null, passed = null } = summary ?? {};
-  const differs = (total ?? ours.total) !== ours.total || (passed ?? ours.passed) !== ours.passed;
+  const differs = (total ?? own.total) !== own.total || (passed ?? own.passed) !== own.passed;
   return differs ? `says that ${passed ?? '?'} of ${total ?? '?'} passed` : null;
 }
 
@@ -96,7 +96,7 @@ interface TimeLimit extends Disposable {
   options: { signal: AbortSignal; deadline: Deadline };
 }
 
-/** The upload changes no verdict, so the gate waits no longer than this for it. */
+/** Limits the time of the upload: it changes no verdict, so the gate does not wait longer. */
 function startTimeLimit(clock: Clock, signal: AbortSignal): TimeLimit {
   const deadline = startDeadline(clock, uploadTimeoutMs, 'Uploading the results');
   const over = new AbortController();
@@ -116,22 +116,22 @@ function explain(error: unknown): string {
   return hint === undefined ? describeError(error) : `${endSentence(describeError(error))} ${hint}`;
 }
 
-/** What is sent of a suite. */
+/** The data that is sent for a suite. */
 interface SuiteDraft {
-  /** As the evals file calls the suite. */
+  /** The name of the suite in the evals file. */
   name: string;
   run: IngestRun;
   results: IngestResult[];
 }
 
-/** A suite that stays out. */
+/** A suite that is not uploaded. */
 interface LeftOutSuite {
   name: string;
   /** Completes the sentence "It is not uploaded: …". */
   why: string;
 }
 
-/** What a gate came to, and where it goes. */
+/** The results of a gate, and where they are uploaded to. */
 interface UploadSource {
   report: Report;
   kept: KeptResults;
@@ -139,12 +139,12 @@ interface UploadSource {
   suites: readonly PlannedSuite[];
 }
 
-/** Of all suites: what gets there within two minutes, at a request a second and 200 iterations in each. */
+/** The limit for all suites: about two minutes, at a request per second with 200 iterations each. */
 const maxIterations = 20_000;
 const maxNotesLength = 1000;
 const maxErrorLength = 2000;
 
-/** Makes of each suite what is sent of it, or says why nothing is: half a run would get a verdict in the service. */
+/** Builds the upload of each suite, or says why there is none: the service would give a verdict on an incomplete run. */
 export function draftUploads(source: UploadSource): { drafts: SuiteDraft[]; leftOut: LeftOutSuite[] } {
   const drafts: SuiteDraft[] = [];
   const leftOut: LeftOutSuite[] = [];
@@ -202,16 +202,16 @@ function draftSuite(
   };
 }
 
-/** The gate's verdict, and what the service does not know of it: it counts the iterations that it gets, and nothing else. */
+/** Explains the gate's verdict, and how it differs from the service's, which counts only the iterations that it gets. */
 function explainVerdict(
   { verdict: { outcome, reasons }, minimumPassRate }: SuiteReport,
   results: readonly KeptResult[],
 ): string {
-  const ours = endSentence(`The verdict is ${outcome}. ${reasons[0]?.message ?? ''}`.trimEnd());
+  const verdict = endSentence(`The verdict is ${outcome}. ${reasons[0]?.message ?? ''}`.trimEnd());
   const passed = results.filter((result) => result.passed).length;
-  const theirs = meetsMinimumPassRate(passed, results.length, minimumPassRate) ? 'passed' : 'failed';
-  if (theirs === outcome) return ours;
-  return `${ours}\nBy its pass rate alone, with every case and without further rounds, this run has ${theirs}.`;
+  const byRate = meetsMinimumPassRate(passed, results.length, minimumPassRate) ? 'passed' : 'failed';
+  if (byRate === outcome) return verdict;
+  return `${verdict}\nBy its pass rate alone, with every case and without further rounds, this run has ${byRate}.`;
 }
 
 function draftResults(
@@ -229,7 +229,7 @@ function draftResults(
     return {
       caseTitle: found?.title ?? caseId,
       passed: result.passed,
-      // Of the index and not of the iteration, so that the same execution that is sent again is known.
+      // Uses the index and not the iteration's id, so that the service recognizes the same execution if it is sent again.
       externalIterationId: `${externalRunId}-${caseId}-${index}`,
       externalCaseId: caseId,
       ...(durationMs === null ? {} : { durationMs }),
@@ -244,7 +244,7 @@ function draftResults(
   });
 }
 
-/** The API wants at least one. */
+/** Names the servers. The API requires at least one. */
 function nameServers(report: Report): string[] {
   const names = listServers(report).map(({ label, name }) => clipText(label ?? name ?? serverUnderTest, 128));
   return names.length === 0 ? [serverUnderTest] : names;
