@@ -4,8 +4,8 @@ import type { Run } from '../model/run.ts';
 import { joinJudges, joinUsage } from '../model/usage.ts';
 
 /**
- * Adds one more run of some of its cases to the results of a suite, as if one run had all iterations. What is off in either run is off in
- * the sum: a run that was cut short, iterations that are missing, counts that do not agree.
+ * Adds another run of some of its cases to the results of a suite, as if one run had all iterations. A problem of either run is a problem of
+ * the sum: an interruption, missing iterations, counts that do not agree.
  */
 export function addRounds(results: SuiteResults, further: SuiteResults): SuiteResults {
   const byId = new Map(further.cases.map((testCase) => [testCase.id, testCase]));
@@ -24,7 +24,7 @@ export function addRounds(results: SuiteResults, further: SuiteResults): SuiteRe
   };
 }
 
-/** Under the id of the first; the status of the last one, since nothing runs after one that was cut short. */
+/** Joins two runs under the id of the first. The status is the last one's, since nothing runs after a run that was cut short. */
 function joinRuns(first: Run | null, last: Run | null): Run | null {
   if (first === null || last === null) return first ?? last;
   const summaries = first.summary === null || last.summary === null ? null : [first.summary, last.summary];

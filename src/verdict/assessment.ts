@@ -1,7 +1,7 @@
 import type { RequirementReport } from '../model/report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
-/** The result of one requirement, and the code of the reason that it gives for a verdict. */
+/** The result of one requirement, and the code of its reason for a verdict. */
 export interface Assessment extends RequirementReport {
   code: VerdictReason['code'];
   caseId?: string;

@@ -9,12 +9,12 @@ import { contradictsPlan, listRunGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { areFailuresSound } from './reason-rules.ts';
 
-/** Iterations that have no result. */
+/** Counts the iterations without a result. */
 export function countOutstanding({ planned, passed, failed }: CaseResults): number {
   return Math.max(0, planned - passed - failed);
 }
 
-/** The cases as they are when everything outstanding passes, or when all of it fails. */
+/** Completes the cases as if all outstanding iterations pass, or as if all of them fail. */
 export function completeCases(cases: readonly CaseResults[], isPassing: boolean): CaseResults[] {
   return cases.map((testCase) => {
     const outstanding = countOutstanding(testCase);
@@ -27,12 +27,12 @@ export function completeCases(cases: readonly CaseResults[], isPassing: boolean)
   });
 }
 
-/** Whether failures decide about runs of a suite whose results are incomplete for these reasons. */
+/** Checks if failures decide the verdict on runs of a suite although the results are incomplete for these reasons. */
 export function canBeDecided(runs: readonly SuiteResults[], gaps: ReadonlyArray<{ code: ReasonCode }>): boolean {
-  // How often a suite of the service runs each case is known only once all of it was read.
+  // The number of iterations of a suite of the service is known only when all of it was read.
   const isPlanKnown = gaps.every(({ code }) => code === 'results-unknown' || code === 'no-iterations');
   const withFailures = runs.filter(({ cases }) => cases.some(({ failed }) => failed > 0));
-  // What is missing from one run puts no failure of another one in doubt.
+  // Missing results of one run do not put a failure of another run in doubt.
   const areSound = withFailures.every(
     (results) =>
       results.run !== null &&
@@ -44,11 +44,11 @@ export function canBeDecided(runs: readonly SuiteResults[], gaps: ReadonlyArray<
 }
 
 /**
- * Judges the requirements of results in which iterations are missing or have no result: `not-met` where no way in which
- * those can turn out meets the requirement, else `unknown`. In the order of `assessRules`.
+ * Judges the requirements of results in which iterations are missing or have no result: `not-met` if no outcome of those iterations meets
+ * the requirement, else `unknown`. In the order of `assessRules`.
  *
- * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything
- * outstanding passes is the best for all of them. `boundRate` bounds those with a confidence, which can move either way.
+ * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything outstanding passes is
+ * the best for all of them. `boundRate` bounds requirements with a confidence, which can move either way.
  */
 export function assessDecided(results: SuiteResults, { requirements, today }: SuitePolicy): Assessment[] {
   const cases = completeCases(results.cases, true);

@@ -12,19 +12,19 @@ import { sum } from './count.ts';
 interface Budget {
   key: string;
   limit: Sourced<number> | null;
-  /** Null where nothing was measured. */
+  /** Null if nothing was measured. */
   spent: number | null;
   what: string;
   format: (value: number) => string;
-  /** Why it is not known what was spent. */
+  /** The reason why the spending is not known. */
   why?: string;
-  /** What is met although nothing was measured: the gate's own clock holds it while the run is going on. */
+  /** True if the budget is met although nothing was measured: the gate's own clock enforces it during the run. */
   isHeldElsewhere?: boolean;
 }
 
 /**
- * Judges what complete runs of one suite spent against its budgets, quarantined cases included: they cost the same. Of runs next to
- * each other, the time of the longest counts. The default number of model calls is part of the result only where it was exceeded.
+ * Judges what complete runs of one suite spent against its budgets. Includes quarantined cases, which cost the same. For parallel runs, the
+ * longest time counts. The default number of model calls is part of the result only if it was exceeded.
  */
 export function assessBudgets(
   runs: readonly SuiteResults[],
@@ -40,7 +40,7 @@ export function assessBudgets(
   const cost = computeCost([...cases, ...judges], prices);
   const tokens = sum(cases, countTokens);
   const unmeasured = listUnmeasured([...cases, ...judges]);
-  // What is known of them can be too much already.
+  // The known part of the tokens can exceed the budget already.
   const areTokensKnown = unmeasured.length === 0 || tokens > (budgets.tokens?.value ?? 0);
   const list: Budget[] = [
     {
@@ -87,7 +87,7 @@ export function assessBudgets(
       spent: sum(cases, ({ unscored }) => unscored),
       what: 'Without a result ended',
       format: (value) => formatCount(value, 'iteration'),
-      // Above it there is no verdict at all; here the cases in quarantine are counted, too.
+      // Above this budget there is no verdict at all; the count here includes the cases in quarantine.
       isHeldElsewhere: true,
     },
   ];
@@ -124,7 +124,7 @@ function measureRun({ run }: SuiteResults): number | null {
   return Math.max(0, run.completedAtMs - run.createdAtMs);
 }
 
-/** The smallest value that at least this share of the values does not exceed (nearest rank); null without values. */
+/** Computes the smallest value that at least this share of the values does not exceed (nearest rank); null without values. */
 export function computePercentile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * share) - 1] ?? null;

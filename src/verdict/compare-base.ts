@@ -23,18 +23,18 @@ import {
   type TestFamily,
 } from './statistics/sequential.ts';
 
-/** What was measured of a suite, and what it is judged by. */
+/** The results of a suite, and the requirements that they are judged by. */
 interface Measured {
   results: SuiteResults;
   requirements: SuiteRequirements;
 }
 
 /**
- * Compares the change with its base, which ran in the same job. A case is compared over the rounds in which it has a result on both sides;
- * the rate of a suite, over the rounds that the plan asked for and in which each of its cases has one. Rounds that ran because of earlier
- * results would bias a rate. In at most 1 − `confidence` of the gates of an unchanged server, anything is called worse: half of that chance
- * is for the cases, the other half for the suites and for all cases together. Null where no base was asked for. Cases in quarantine or on
- * probation are left out. A base with a problem in one suite leaves out the whole comparison.
+ * Compares the change with its base, which ran in the same job. Compares a case over the rounds in which it has a result on both sides, and
+ * the rate of a suite over the rounds of the plan in which each of its cases has one: rounds that ran because of earlier results would bias
+ * a rate. In at most 1 − `confidence` of the gates of an unchanged server, anything is called worse: half of that chance is for the cases,
+ * the other half for the suites and for all cases together. Returns null if the options name no base. Leaves out cases in quarantine or on
+ * probation. If the base has a problem in one suite, leaves out the whole comparison.
  */
 export function compareWithBase(
   measured: readonly Measured[],
@@ -81,7 +81,7 @@ export function compareWithBase(
     isWorse: areWorse(whole),
     newCases: sum(sides, ({ base }) => base.newCases.length),
     unpaired: all.length - compared.length,
-    // A recording may fit one side only, which is no fault of the base.
+    // A recording may fit only one side, which is no fault of the base.
     uncompared: all
       .filter(({ head, hasModel, hasResults }) => head.total === 0 && !hasModel && hasResults)
       .map(({ suiteId, id, title }) => ({ suiteId, id, title })),
@@ -98,8 +98,8 @@ export function compareWithBase(
 }
 
 /**
- * Lists what the policy does not allow of a comparison that decides: each case too many, and each suite whose rate fell too far; and what
- * could not be compared, which leaves the verdict open.
+ * Lists what the policy does not allow in a comparison that decides: each case if too many are worse, and each suite whose rate fell too
+ * far. Also lists what could not be compared, which leaves the verdict open.
  */
 export function listBaseRegressions(comparison: BaseComparison): VerdictReason[] {
   const { cases, rates, label, problem, uncompared, maximumRegressions, maximumRateDrop, isDecisive } = comparison;
@@ -134,14 +134,14 @@ export function listBaseRegressions(comparison: BaseComparison): VerdictReason[]
   ];
 }
 
-/** `5 of 5 passed in the base, 0 of 5 in the change`. */
+/** Describes both sides: `5 of 5 passed in the base, 0 of 5 in the change`. */
 function describeSides({ base, head }: Pick<BaseCaseComparison, 'base' | 'head'>): string {
   return `${base.passed} of ${base.total} passed in the base, ${head.passed} of ${head.total} in the change`;
 }
 
 type CountedPairs = Pick<BaseCaseComparison, 'base' | 'head' | 'broken' | 'fixed'>;
 
-/** Counts the rounds in which a case has a result on both sides; only those of `rounds`, from 0, where they are given. */
+/** Counts the rounds in which a case has a result on both sides. Takes only the rounds in `rounds`, counted from 0, if given. */
 export function countPairs(
   { base, head }: Pick<PairedCase, 'base' | 'head'>,
   rounds: readonly number[] = Array.from({ length: base.length }, (_, index) => index),
@@ -162,28 +162,29 @@ function isPaired({ base, head }: Pick<PairedCase, 'base' | 'head'>, round: numb
   return (base[round] ?? '-') !== '-' && (head[round] ?? '-') !== '-';
 }
 
-/** A case runs at most so many rounds more than the plan asked for. */
+/** The most rounds that a case runs in addition to the rounds of the plan. */
 const maxFurtherRounds = 25;
 
-/** Half of the chance of a false alarm is for the suites. */
+/** Builds the family of the cases' tests. The other half of the chance of a false alarm is for the suites. */
 function familyOfCases(cases: number, confidence: number): TestFamily {
   return { tests: Math.max(1, cases), error: (1 - confidence) / 2 };
 }
 
-/** A case that always has the same result is worse once a repetition has shown the same. */
+/** Checks if a deterministic case is worse: a repetition has to show the same. */
 function isConfirmed({ broken, fixed }: PairCounts): boolean {
   return broken > 1 && fixed === 0;
 }
 
-/** A case that may be worse, and how many further rounds would show it if each does. */
+/** A case that may be worse, and the number of further broken rounds that would show it. */
 export interface Suspect {
   id: string;
   rounds: number;
 }
 
 /**
- * Lists the cases of a suite that further rounds could show to be worse, the ones that need the fewest first: more pairs speak against the
- * case than for it, and what is left of 25 further rounds can settle it. `cases` is how many are compared in all suites together.
+ * Lists the cases of a suite that further rounds could show to be worse; those that need the fewest come first. More pairs speak against
+ * such a case than for it, and the rest of its 25 further rounds can settle it. `cases` is the number of cases compared in all suites
+ * together.
  */
 export function listSuspects(
   { cases: paired }: Pick<BaseResults, 'cases'>,
@@ -203,15 +204,15 @@ export function listSuspects(
     .toSorted((one, two) => one.rounds - two.rounds);
 }
 
-/** Selects the cases that so many pairs of iterations can settle, the ones that need the fewest first. */
+/** Selects the cases that this number of pairs of iterations can settle, those that need the fewest first. */
 export function selectAffordable(suspects: readonly Suspect[], pairs: number): ReadonlySet<string> {
   let needed = 0;
   return new Set(suspects.filter(({ rounds }) => (needed += rounds) <= pairs).map(({ id }) => id));
 }
 
 /**
- * Says how many pairs of iterations may run only to confirm that cases are worse: twice as many as the plan asked for, and at least enough
- * to find one case more than the policy allows to regress.
+ * Limits the pairs of iterations that run only to confirm that cases are worse: twice as many as in the plan, and at least enough to find
+ * one case more than the policy allows to regress.
  */
 export function limitConfirmingPairs(
   { cases: paired }: Pick<BaseResults, 'cases'>,
@@ -227,7 +228,7 @@ function listPairs({ results, requirements, base }: Measured & { base: BaseResul
     const testCase = counted.find(({ id }) => id === paired.id);
     return testCase === undefined ? [] : [{ paired, testCase, isDeterministic: testCase.isDeterministic === true }];
   });
-  // One without a pair in the first round has none for a reason of the surroundings, and takes no round away from the others.
+  // A case without a pair in the first round has none because of its surroundings, and must not remove rounds of the others.
   const rated = compared.filter(({ paired }) => isOwnPair(paired, 0));
   const open = rated.filter(({ isDeterministic }) => !isDeterministic);
   const most = Math.max(0, ...rated.map(({ paired }) => paired.base.length));
@@ -249,12 +250,12 @@ function listPairs({ results, requirements, base }: Measured & { base: BaseResul
   }));
 }
 
-/** Whether a round that the plan asked for has a result on both sides. */
+/** Checks if a round of the plan has a result on both sides. */
 function isOwnPair(paired: PairedCase, round: number): boolean {
   return round < paired.base.length - paired.confirming && isPaired(paired, round);
 }
 
-/** Counts the pairs of whole rounds, and says of each round by how much the base was better: −1, 0 or 1. */
+/** Counts the pairs of whole rounds, and computes for each round by how much the base was better: −1, 0 or 1. */
 function describeWhole(paired: PairedCase, rounds: readonly number[]) {
   const passes = (marks: string, round: number) => Number(marks[round] === 'p');
   const differences = new Map(rounds.map((round) => [round, passes(paired.base, round) - passes(paired.head, round)]));
@@ -277,7 +278,7 @@ function joinPairs(pairs: readonly PairCounts[]): PairCounts {
   return { broken: sum(pairs, ({ broken }) => broken), fixed: sum(pairs, ({ fixed }) => fixed) };
 }
 
-/** Higher is worse. */
+/** Ranks a case; a higher rank is worse. */
 function rank({ isWorse: isNamed, broken, fixed }: BaseCaseComparison): number {
   return (isNamed ? 1e6 : 0) + broken - fixed;
 }

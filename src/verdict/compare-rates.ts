@@ -6,19 +6,19 @@ import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredWilsonInterval } from './statistics/clustered.ts';
 import { computeDifferenceInterval, testFall, testPairs, testSignFlips } from './statistics/differences.ts';
 
-/** A case that did the same both times and has results of both. */
+/** A case with the same definition on both sides and results of both. */
 export interface ComparablePair {
   suiteId: string;
   baseline: Counts;
   current: Counts;
 }
 
-/** With fewer cases no fall has a probability of at most 5 % over tasks: the lowest one is 1/2 to the power of their number. */
+/** With fewer cases, no fall over tasks has a probability of at most 5 %: the lowest one is 1/2 to the power of their number. */
 export const fewestTasks = 5;
 
 /**
- * Compares the pass rates of each suite over such cases; suites without any are left out. `overTasks` are the ids of suites with a policy
- * that asks for the rate of tasks, of which the cases are a sample.
+ * Compares the pass rates of each suite over comparable cases; leaves out suites without any. `overTasks` are the ids of suites with a
+ * policy that requires the rate of tasks, of which the cases are a sample.
  */
 export function compareRates(
   pairs: readonly ComparablePair[],
@@ -42,7 +42,7 @@ export function compareRates(
         baseline: sumCounts(then),
         current: sumCounts(now),
         difference,
-        // Sums of roots end a last digit beyond what a difference of rates can be.
+        // Rounding errors of the roots can exceed the range of a difference of rates.
         lower: Math.max(-1, lower),
         upper: Math.min(1, upper),
         worse,
@@ -55,13 +55,13 @@ export function compareRates(
   });
 }
 
-/** A case with fewer iterations now than then, or more, has differences of which one sign is likelier than the other by chance alone. */
+/** Tests over tasks. Skips cases with different numbers of iterations: chance alone makes one sign of their difference more likely. */
 function testTasks(members: readonly ComparablePair[]): NonNullable<RateChange['tasks']> {
   const equal = members.filter(({ baseline, current }) => baseline.total === current.total);
   return { cases: equal.length, pValue: equal.length < fewestTasks ? null : testSignFlips(equal) };
 }
 
-/** A reason for every suite whose pass rate fell by more than the maximum, where the fall is shown. */
+/** Lists a reason for every suite whose pass rate fell by more than the maximum, if the data shows the fall. */
 export function listRateDrops({ rates, maximumRateDrop, baseline }: Comparison): VerdictReason[] {
   if (maximumRateDrop === null) return [];
   return rates
@@ -76,12 +76,15 @@ export function listRateDrops({ rates, maximumRateDrop, baseline }: Comparison):
     });
 }
 
-/** `= 0.012`, or `< 0.001`. */
+/** Formats a probability: `= 0.012`, or `< 0.001`. */
 function formatProbability(value: number): string {
   return value < 0.001 ? '< 0.001' : `= ${value.toFixed(3)}`;
 }
 
-/** In integers, so that a fall of exactly the maximum is allowed: `then - now > maximum` over one denominator. */
+/**
+ * Checks if a rate fell by more than the maximum: `then - now > maximum`. Uses integers over one denominator, so that a fall of exactly the
+ * maximum is allowed.
+ */
 export function exceedsDrop(
   { baseline, current }: Pick<RateChange, 'baseline' | 'current'>,
   maximumRateDrop: number,

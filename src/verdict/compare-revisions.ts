@@ -2,12 +2,12 @@ import { formatCount } from '../base/text.ts';
 import { protocolRevisions } from '../model/protocol.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 
-/** Lists of a report are short. */
+/** Keeps lists in a report short. */
 const maxNamed = 5;
 
 /**
- * Says of which cases that were run in both revisions of MCP the results differ, one sentence for each suite. Their ids end in the
- * revision, as `expandRevisions` names them. Iterations without a result say nothing.
+ * Lists the cases that ran in both revisions of MCP with different results, one sentence for each suite. Their ids end in the revision, as
+ * `expandRevisions` names them. Ignores iterations without a result.
  */
 export function listRevisionDifferences(suites: ReadonlyArray<Pick<SuiteResults, 'name' | 'cases'>>): string[] {
   return suites.flatMap(({ name, cases }) => {

@@ -19,9 +19,9 @@ import { countFlaky } from './flaky.ts';
 import { computeSmallestFall, type ExpectedCase } from './smallest-fall.ts';
 
 /**
- * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
- * definitions are equal too. What a gate was not asked to run is not missing from it. `overTasks` are the ids of suites with a policy that
- * asks for the rate of tasks.
+ * Compares results with a baseline, case by case. Cases are the same if suite and id are equal, and comparable if their definitions are
+ * equal, too. A case that the gate was not to run is not missing. `overTasks` are the ids of suites with a policy that requires the rate of
+ * tasks.
  */
 export function compareWithBaseline(
   baseline: Baseline,
@@ -68,10 +68,7 @@ function addSmallestFalls(
   });
 }
 
-/**
- * Lists what the baseline has of the cases of a suite that is planned and defined as it was then, and how many iterations of each the plan
- * asks for.
- */
+/** Lists the baseline's results of a planned suite's cases with an unchanged definition, and the planned number of iterations of each. */
 export function listExpected({ cases }: Baseline, { id: suiteId, cases: planned }: SuiteOutline): ExpectedCase[] {
   return planned.flatMap(({ id, definitionHash, runs }) => {
     const earlier = cases.find((each) => each.suiteId === suiteId && each.id === id);
@@ -82,8 +79,8 @@ export function listExpected({ cases }: Baseline, { id: suiteId, cases: planned 
 }
 
 /**
- * Takes both sides of a comparison as they count: a flaky case that counts as passed is compared as such, and one that does
- * not count is on neither side.
+ * Applies the effect of flaky cases to both sides of a comparison: a flaky case that counts as passed is compared as passed, and one that
+ * does not count is on neither side.
  */
 export function applyFlakyEffect(
   baseline: Baseline,
@@ -103,12 +100,15 @@ export function applyFlakyEffect(
   };
 }
 
-/** The requirements that results worse than the baseline do not meet: a reason for every case too many and every rate that fell. */
+/**
+ * Lists the requirements that results worse than the baseline do not meet: a reason for each regressed case if there are too many, and for
+ * every rate that fell.
+ */
 export function listRegressions(comparison: Comparison): VerdictReason[] {
   return [...listRegressedCases(comparison), ...listRateDrops(comparison)];
 }
 
-/** A reason for each of them, or none where the maximum allows them all. */
+/** Lists a reason for each regressed case, or none if the maximum allows them all. */
 function listRegressedCases({ cases, counts, maximumRegressions, baseline }: Comparison): VerdictReason[] {
   if (counts.regressed <= maximumRegressions) return [];
   return cases
@@ -143,7 +143,7 @@ function compareCase(suiteId: string, testCase: CaseResults, earlier: BaselineCa
   const baseline = earlier === undefined ? null : { passed: earlier.passed, total: earlier.total };
   const change = (): CaseChange => {
     if (earlier === undefined) return 'new';
-    // Where one side does not say what it did, it is unknown whether they are the same.
+    // If one side has no definition, it is unknown whether they are equal.
     if (definitionHash === null || definitionHash !== earlier.definitionHash) return 'changed';
     const found = classifyCounts(earlier, current);
     return found === 'regressed' && isRefuted(testCase) ? 'unsteady' : found;
@@ -154,23 +154,23 @@ function compareCase(suiteId: string, testCase: CaseResults, earlier: BaselineCa
   return missing === 0 ? compared : { ...compared, unconfirmed: missing };
 }
 
-/** A case that seems to have regressed is confirmed once it has so many iterations: one that fails by chance passes one of them. */
+/** The iterations that confirm a seeming regression: a case that fails by chance passes at least one of them. */
 const confirmedIterations = 8;
 
-/** Counts the further iterations that would confirm that a case regressed. One that is deterministic repeats once. */
+/** Counts the further iterations that would confirm that a case regressed. A deterministic case repeats once. */
 function countUnconfirmed({ passed, failed, confirming, isDeterministic }: CaseResults): number {
   const ran = passed + failed + (confirming?.total ?? 0);
   return Math.max(0, (isDeterministic === true ? 2 : confirmedIterations) - ran);
 }
 
-/** Whether further iterations speak against a regression: one that passed where none did at first, else more than half of all. */
+/** Checks if further iterations speak against a regression: one pass if none passed at first, else passes in more than half of all. */
 function isRefuted({ passed, confirming = { passed: 0, total: 0 } }: CaseResults): boolean {
   return passed + confirming.passed > (passed === 0 ? 0 : confirmedIterations / 2) && confirming.total > 0;
 }
 
 /**
- * Lists the cases of a suite that seem to have regressed and of which further iterations decide; none where the policy allows as many
- * regressions, whatever these are.
+ * Lists the cases of a suite that seem to have regressed, if further iterations decide about them; empty if the policy allows as many
+ * regressions, whatever they are.
  */
 export function listUnconfirmed(
   { cases, counts }: Pick<Comparison, 'cases' | 'counts'>,
@@ -184,14 +184,14 @@ export function listUnconfirmed(
 }
 
 /**
- * Says how many iterations of a suite may run only to confirm regressions: twice as many as the plan asked for, and at least enough for one
- * case more than the policy allows to regress.
+ * Limits the iterations of a suite that run only to confirm regressions: twice as many as in the plan, and at least enough for one case more
+ * than the policy allows to regress.
  */
 export function limitConfirmingIterations({ cases }: SuiteResults, maximumRegressions: number): number {
   return Math.max(2 * sum(cases, ({ planned }) => planned), (confirmedIterations - 1) * (maximumRegressions + 1));
 }
 
-/** Classifies the change of a case that did the same both times, from how many of its iterations passed. */
+/** Classifies the change of a case with an unchanged definition, from how many of its iterations passed. */
 export function classifyCounts(baseline: Counts, current: Counts): CaseChange {
   if (baseline.total === 0 || current.total === 0) return 'unscored';
   if (hasFallen(baseline, current)) return 'regressed';
@@ -201,7 +201,7 @@ export function classifyCounts(baseline: Counts, current: Counts): CaseChange {
     : 'unsteady';
 }
 
-/** With one iteration a side, which is common, this is: it passed, and now it fails. */
+/** Checks if the counts fell. With one iteration per side, which is common, this means: it passed, and now it fails. */
 function hasFallen(from: Counts, to: Counts): boolean {
   const passedAtMostHalf = to.passed * 2 <= to.total;
   const passedMost = from.passed * 2 > from.total;
@@ -212,7 +212,7 @@ function passedAll({ passed, total }: Counts): boolean {
   return passed === total;
 }
 
-/** Cases of the baseline that these results do not have: taken out of their suite, or not asked for. */
+/** Lists the cases of the baseline that these results do not have: removed from their suite, or not to be run. */
 function listMissing(
   baselineCases: readonly BaselineCase[],
   suites: readonly SuiteResults[],
@@ -226,8 +226,8 @@ function listMissing(
 }
 
 /**
- * Counts cases of which one side alone has recorded answers. Both sides ran the server, so they are compared all the same; but
- * a recording repeats what the model said once, and says nothing of what it would say now.
+ * Counts cases that have recorded answers on only one side. Both sides ran the server, so they are compared in any case; but a recording
+ * repeats an earlier answer of the model, and says nothing about its answer now.
  */
 function countMixed(baselineCases: readonly BaselineCase[], suites: readonly SuiteResults[]): number {
   const earlier = new Map(baselineCases.map((testCase) => [keyOf(testCase.suiteId, testCase.id), testCase]));
@@ -256,7 +256,7 @@ function formatCounts(counts: Counts | null): string {
   return counts === null ? 'none' : `${counts.passed} of ${counts.total}`;
 }
 
-/** Ids hold no slash. */
+/** Builds a key. Ids contain no slash. */
 function keyOf(suiteId: string, caseId: string): string {
   return `${suiteId}/${caseId}`;
 }

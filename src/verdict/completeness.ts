@@ -6,7 +6,7 @@ import { type Run, isTerminalStatus } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { countRead, countScored, sum } from './count.ts';
 
-/** Whether the iterations that were read of a completed run are not those that its service counts. */
+/** Checks if the iterations that were read of a completed run differ from those that its service counts. */
 export function disagreesWithService(results: SuiteResults): boolean {
   const { run } = results;
   if (run?.status !== 'completed') return false;
@@ -18,13 +18,13 @@ interface CountedCases {
   counted: readonly CaseResults[];
   /** Ids of the cases on probation. */
   onProbation?: readonly string[];
-  /** How many iterations of the cases that count may have no result. */
+  /** The number of iterations without a result that is tolerated, in the cases that count. */
   tolerated: Sourced<number> | null;
 }
 
 /**
- * Lists what keeps the results of the runs of one suite from being a verdict at all, the cause before its consequences: a run that
- * was cut short explains every count of it that is off, so its counts are only checked where nothing did.
+ * Lists the reasons why the results of one suite's runs give no verdict at all, the cause before its consequences. An interruption explains
+ * every wrong count of a run, so counts are checked only in runs without one.
  */
 export function listGaps(
   runs: readonly SuiteResults[],
@@ -38,7 +38,7 @@ export function listGaps(
   const excluded = runs.flatMap(({ cases }) => cases).filter((testCase) => !counting.has(testCase));
   return [
     ...causes,
-    // A call that a break cut off has no result: the break is why.
+    // A call that a break cut off has no result, and the break is the reason.
     ...whole.filter(lacksResults).flatMap(listBreaks),
     ...whole.flatMap(listCountGaps),
     ...(causes.length > 0 ? [] : listScoreGaps(counted, { tolerated, excluded, onProbation })),
@@ -48,7 +48,7 @@ export function listGaps(
   ];
 }
 
-/** The same of one run alone, whatever of its cases counts. */
+/** Does the same for one run alone, whichever of its cases count. */
 export function listRunGaps(results: SuiteResults): VerdictReason[] {
   const causes = listCauses(results);
   if (causes.length > 0) return causes;
@@ -60,17 +60,17 @@ export function listRunGaps(results: SuiteResults): VerdictReason[] {
   ];
 }
 
-/** What cut a run short. */
+/** Lists what cut a run short. */
 function listCauses(results: SuiteResults): VerdictReason[] {
   const { interruption, run } = results;
   const causes = interruption === null ? [] : [interruption];
   if (run === null) return causes.length > 0 ? causes : [{ code: 'run-not-created', message: 'No run was created.' }];
-  // After the gate has interrupted a run, the gate itself has caused the status; the service's note may still say more.
+  // If the gate interrupted a run, the gate itself caused the status; the service's note may still say more.
   if (interruption !== null && run.notes === null) return causes;
   return [...causes, ...listStatusGaps(run, results)];
 }
 
-/** Why a failure is not held against the server: a call that a break cut off looks like one that the server failed. */
+/** Explains why a failure is not attributed to the server: a call that a break cut off looks like a call that the server failed. */
 export function listBreaks({ tunnelBreaks }: SuiteResults): VerdictReason[] {
   if (tunnelBreaks === 0) return [];
   const often = formatCount(tunnelBreaks, 'time');
@@ -80,12 +80,12 @@ export function listBreaks({ tunnelBreaks }: SuiteResults): VerdictReason[] {
 
 function listStatusGaps({ status, notes }: Run, results: SuiteResults): VerdictReason[] {
   if (status === 'completed') return [];
-  // A run that ended by itself without a verdict says which case got no answer, and cannot know that the tunnel was why.
+  // A run that ended by itself without a verdict names the case without an answer, and cannot know that the tunnel was the reason.
   const causes = status === 'failed' && results.interruption === null ? listBreaks(results) : [];
   const what = isTerminalStatus(status) ? 'The run ended as' : 'The run was last seen as';
   const end = `${what} ${status}, which carries no verdict.`;
   const first = notes === null ? '' : readFirstLine(notes);
-  // The service knows the cause. What a process wrote last may stand below it.
+  // The service knows the cause. The last output of a process may follow it on further lines.
   const message = notes === null ? end : extendFirstLine(`${endSentence(first)}${notes.slice(first.length)}`, end);
   return [...causes, { code: 'run-not-completed', message }];
 }
@@ -101,7 +101,7 @@ function listCountGaps(results: SuiteResults): VerdictReason[] {
   }
   const reported = run?.summary?.total ?? iterationsRead;
   if (reported !== iterationsRead) {
-    // More than were asked for, or fewer than there are, is no number that further reading could come to.
+    // More iterations than requested, or fewer than were read, is a count that further reading cannot reach.
     const isContradiction = reported < iterationsRead || reported > planned;
     add(isContradiction, `The service counts ${formatCount(reported, 'iteration')}, ${iterationsRead} could be read.`);
   }
@@ -127,7 +127,7 @@ function listScoreGaps(
   const reasons: VerdictReason[] = [];
   if (scored === 0) reasons.push(explainNothingScored(excluded, onProbation));
   if (unscored > (tolerated?.value ?? 0)) {
-    // Where it was us who could not tell, the service's own pages will not say why.
+    // If the gate itself could not judge, the service's own pages will not show the reason.
     const unjudged = counted.flatMap(({ failures }) => failures).find(({ result }) => result === 'unscored');
     const budget = tolerated === null ? '' : `, the budget is ${tolerated.value} (${describeSource(tolerated.source)})`;
     const message = `${formatCount(unscored, 'iteration')} ended without a result${budget}.`;
@@ -142,7 +142,7 @@ function listScoreGaps(
   return reasons;
 }
 
-/** Probation explains it only where it is all that keeps results from counting. */
+/** Explains why nothing was scored. Names probation only if nothing else keeps results from counting. */
 function explainNothingScored(excluded: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
   const scored = excluded.filter((testCase) => testCase.passed + testCase.failed > 0);
   if (scored.length > 0 && scored.every(({ id }) => onProbation.includes(id))) {
@@ -167,20 +167,23 @@ function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
   return [{ code: 'results-inconsistent', message }];
 }
 
-/** How a service counts a time-out varies, so only its count of passes is held against what it reported of each iteration. */
+/**
+ * Lists differences between the service's count of passes and the results that it reported. Checks only passes, because services count
+ * time-outs in different ways.
+ */
 function listPassedGaps({ cases, overruled, iterationsRead, run }: SuiteResults): VerdictReason[] {
   const readPassed = sum(cases, (testCase) => testCase.passed) + overruled;
   const { passed = readPassed, total = iterationsRead } = run?.summary ?? {};
   if (passed === readPassed) return [];
-  // Iterations that could not be read may have passed; others may not.
+  // Iterations that could not be read may have passed; others cannot have.
   const isExplained = passed > readPassed && passed - readPassed <= total - iterationsRead;
   const message = `The service counts ${passed} passed, the iterations read say ${readPassed}.`;
   return [{ code: isExplained ? 'iterations-missing' : 'results-inconsistent', message }];
 }
 
 /**
- * Whether the service contradicts itself, or more was read than was asked for, or of cases that the suite does not have. A run that was
- * cut short does not explain it.
+ * Checks if the service contradicts itself, or returned more iterations than requested, or iterations of cases that the suite does not have.
+ * An interruption of the run does not explain that.
  */
 export function contradictsPlan({ cases, unknownIterations, contradicted }: SuiteResults): boolean {
   return contradicted > 0 || unknownIterations > 0 || cases.some((testCase) => countRead(testCase) > testCase.planned);

@@ -1,7 +1,7 @@
 import type { SuiteRequirements } from '../model/policy.ts';
 import { type ErrorRates, splitConfidence } from './statistics/errors.ts';
 
-/** Reads how often a decision about a minimum of a suite may be wrong; without a confidence nothing asks for it. */
+/** Reads how often a decision about a minimum of a suite may be wrong; without a confidence, the result is not used. */
 export function readErrors({
   confidence,
   confidenceFamily,
@@ -10,7 +10,7 @@ export function readErrors({
   return splitConfidence(confidence?.value ?? 0, confidenceFamily?.value === 'gate' ? sharedMinimums : 1);
 }
 
-/** Says in a finding that minimums share the error of failing; empty where they do not. */
+/** Notes in a finding that minimums share the error of failing; empty if they do not. */
 export function describeFamily({ passing, failing }: ErrorRates): string {
   const minimums = Math.round(passing / failing);
   return minimums === 1 ? '' : ` (the error of failing is shared by ${minimums} minimums)`;

@@ -1,11 +1,11 @@
 import type { CaseResults } from '../model/results.ts';
 
-/** Iterations of a case that were read, scored or not. */
+/** Counts the iterations of a case that were read, scored or not. */
 export function countRead({ passed, failed, unscored }: CaseResults): number {
   return passed + failed + unscored;
 }
 
-/** Iterations of these cases that carry a result, and those of them that passed. */
+/** Counts the iterations of these cases with a result, and those of them that passed. */
 export function countScored(cases: readonly CaseResults[]): { passed: number; scored: number } {
   const passed = sum(cases, (testCase) => testCase.passed);
   return { passed, scored: passed + sum(cases, (testCase) => testCase.failed) };

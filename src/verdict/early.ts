@@ -10,12 +10,12 @@ import { listGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
- * Decides whether the verdict on a suite is settled while iterations are outstanding: whatever the results that they may have,
- * it will be this one. Null while it is open.
+ * Decides if the verdict on a suite is settled while iterations are outstanding: returns the verdict that all possible results of these
+ * iterations lead to; null while it is open.
  *
- * A requirement that counts passes is met by more of them and never by fewer, so that two completions tell of all: that in which
- * everything outstanding passes, and that in which all of it fails. Requirements of another kind leave the verdict open: an interval can
- * move either way, and a budget of time or tokens depends on more than results.
+ * A requirement that counts passes is met by more of them and never by fewer, so two completions show all: the one in which everything
+ * outstanding passes, and the one in which all of it fails. Requirements of another kind leave the verdict open: an interval can move either
+ * way, and a budget of time or tokens depends on more than results.
  */
 export function decideEarly(results: SuiteResults, { requirements, today }: SuitePolicy): 'passed' | 'failed' | null {
   const { counted } = splitQuarantine(results.cases, requirements, today);
@@ -28,8 +28,8 @@ export function decideEarly(results: SuiteResults, { requirements, today }: Suit
 }
 
 /**
- * Judges the requirements of a run that was stopped when its verdict was settled, on what ran of it. One that the outstanding iterations
- * could have met or not is open, and decides nothing.
+ * Judges the requirements of a run that was stopped when its verdict was settled, by the iterations that ran. A requirement that the
+ * outstanding iterations could still have decided is open, and decides nothing.
  */
 export function assessStopped(results: SuiteResults, policy: SuitePolicy): Assessment[] {
   const outstanding = formatCount(sum(results.cases, countOutstanding), 'iteration');
@@ -52,14 +52,14 @@ export function assessStopped(results: SuiteResults, policy: SuitePolicy): Asses
   });
 }
 
-/** What is missing of a stopped run in addition to what was outstanding. */
+/** Lists what a stopped run lacks in addition to the outstanding iterations. */
 export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
   const run = results.run?.status === 'cancelled' ? { ...results.run, status: 'completed' } : results.run;
   const tolerated = { value: Infinity, source: 'stopEarly' };
   return listGaps([{ ...results, run }], { counted: results.cases, tolerated });
 }
 
-/** The requirements as they are judged when everything outstanding passes, or when all of it fails. */
+/** Judges the requirements as if everything outstanding passes, or as if all of it fails. */
 function assessCompletion(
   results: SuiteResults,
   { requirements, today }: SuitePolicy,
@@ -69,7 +69,7 @@ function assessCompletion(
   return assessRules({ ...results, cases }, splitQuarantine(cases, requirements, today).counted, requirements);
 }
 
-/** Says whether more passes can break a requirement, or something else than passes decides one. */
+/** Checks if more passes can break a requirement, or if something other than passes decides one. */
 function hasOtherRequirements({ budgets, quarantine, onStaleQuarantine }: SuiteRequirements): boolean {
   return (
     budgets.tokens !== null ||

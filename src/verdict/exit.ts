@@ -3,12 +3,12 @@ import type { SuiteRequirements } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { listLenientRules } from './reason-rules.ts';
 
-/** What the verdicts mean for the job: 0 it goes on, 1 failed, 3 nothing was established. */
+/** The meaning of the verdicts for the job: 0 it continues, 1 failed, 3 nothing was established. */
 export interface ExitDecision {
   exitCode: 0 | 1 | 3;
-  /** Where a verdict does not stop the job although it is not `passed`, one sentence each. */
+  /** The verdicts other than `passed` that do not stop the job, one sentence each. */
   notes: string[];
-  /** Those of the notes that the user should act upon. */
+  /** The notes that the user should act upon. */
   warnings: string[];
 }
 
@@ -18,7 +18,7 @@ export interface JudgedExit {
   requirements: Pick<SuiteRequirements, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
 }
 
-/** Decides the exit code from the suites' verdicts and what their policies make of them. The verdicts stay what they are. */
+/** Decides the exit code from the suites' verdicts and the effects that their policies give them. Does not change the verdicts. */
 export function decideExit(suites: readonly JudgedExit[]): ExitDecision {
   const decisions = suites.map(decideSuiteExit);
   const codes = new Set(decisions.map(({ exitCode }) => exitCode));

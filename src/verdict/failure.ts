@@ -2,16 +2,16 @@ import type { IterationFailure } from '../model/case-report.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 
-/** What a service knew of an iteration that did not pass, and what we know better. */
+/** The service's evidence about an iteration that did not pass, and the gate's own judgement. */
 export interface FailureEvidence {
   steps: readonly StepResult[] | null;
-  /** Why it did not pass although the service passed it. */
+  /** The reason why it did not pass although the service passed it. */
   overruling: Exclude<OwnJudgement, { kind: 'passed' }> | null;
 }
 
-/** Keeps of an iteration that did not pass what a reader needs in order to see why. */
+/** Keeps what a reader needs to see why an iteration did not pass. */
 export function describeFailure(iteration: Iteration, { steps, overruling }: FailureEvidence): IterationFailure {
-  // A teardown that fails is never why.
+  // A failed teardown is never the reason.
   const failedStep = steps?.find((step) => step.status === 'fail' && step.phase !== 'teardown') ?? null;
   const said = iteration.result ?? iteration.status;
   const reasons = listReasons(iteration, failedStep);
@@ -33,7 +33,7 @@ function identifyStep({ stepId, stepIndex, kind, phase }: StepResult): Iteration
   return { id: stepId, index: stepIndex, kind: phase === undefined ? kind : `${phase} ${kind}` };
 }
 
-/** Whether it ended by a fault that says nothing about its case: a status of `failed` without a result. */
+/** Checks if an iteration ended by a fault that says nothing about its case: a status of `failed` without a result. */
 function isWithoutResult({ status, result }: Iteration): boolean {
   return status === 'failed' && result === null;
 }
@@ -43,7 +43,7 @@ function listReasons({ error }: Iteration, failedStep: StepResult | null): strin
   const toolErrors = (failedStep?.evidence?.toolCalls ?? [])
     .filter((call) => !call.ok && call.error !== undefined && call.error !== reason)
     .map((call) => `${call.name}: ${call.error}`);
-  // The error of an iteration may begin with the reason of the step, and go on with what else failed.
+  // The error of an iteration may begin with the reason of the step, and continue with other failures.
   const others = reason !== null && error?.startsWith(`${reason}\n`) ? error.slice(reason.length + 1) : error;
   return [reason, others, ...toolErrors].filter(
     (text): text is string => typeof text === 'string' && text.trim() !== '',

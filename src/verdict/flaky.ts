@@ -5,8 +5,8 @@ import { joinJudges, joinUsage } from '../model/usage.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
- * Says the outcome of a case over all rounds: `passed` where nothing failed, `flaky` where something did and a later round passed
- * in full, else `failed`; null where nothing was established.
+ * Classifies a case over all rounds: `passed` if nothing failed, `flaky` if something failed and a later round passed completely, else
+ * `failed`; null if nothing was established.
  */
 export function classifyCase({
   planned,
@@ -20,8 +20,8 @@ export function classifyCase({
 }
 
 /**
- * Takes the cases as they count: a flaky one as it was at first (`fail`), as its last round was (`pass`), or not at all
- * (`report`). All others as they are.
+ * Applies the effect of flaky cases: such a case counts with its first results (`fail`), with its last round (`pass`), or not at all
+ * (`report`). All other cases stay unchanged.
  */
 export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): CaseResults[] {
   if (effect === 'fail') return [...cases];
@@ -36,7 +36,7 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
         passed: last.passed,
         failed: last.total - last.passed,
         unscored: 0,
-        // Of later rounds it is not kept which iterations were live; with recordings in the first, none counts as live.
+        // Later rounds do not record which iterations were live; if the first round has recordings, none counts as live.
         replayed: testCase.replayed.total === 0 ? testCase.replayed : last,
       },
     ];
@@ -44,8 +44,8 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
 }
 
 /**
- * Lists the cases that are to be run again: those of which an iteration failed, in every round so far. What is in quarantine
- * on this day, `YYYY-MM-DD`, does not count either way and is not run again.
+ * Lists the cases to run again: those with a failed iteration in every round so far. A case in quarantine on this day, `YYYY-MM-DD`, does
+ * not count in either way and does not run again.
  */
 export function listStillFailing(
   { cases }: SuiteResults,
@@ -56,8 +56,8 @@ export function listStillFailing(
 }
 
 /**
- * Adds a further round to the results. `found` are the results of the cases that were run again; of a round that fell short
- * they count for nothing, but for what was spent.
+ * Adds a further round to the results. `found` are the results of the cases that ran again; if the round was incomplete, only their spending
+ * counts.
  */
 export function addRetryRound(results: SuiteResults, round: RetryRound, found: readonly CaseResults[]): SuiteResults {
   const byId = new Map(found.map((testCase) => [testCase.id, testCase]));
@@ -76,7 +76,7 @@ export function addRetryRound(results: SuiteResults, round: RetryRound, found: r
   };
 }
 
-/** Adds further iterations that only confirm whether cases regressed: what was spent counts, and no rate does. */
+/** Adds further iterations that only confirm whether cases regressed: their spending counts, and no rate changes. */
 export function addConfirming(results: SuiteResults, found: readonly CaseResults[]): SuiteResults {
   const byId = new Map(found.map((testCase) => [testCase.id, testCase]));
   return {

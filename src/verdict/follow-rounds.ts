@@ -18,33 +18,33 @@ import {
 export type RoundedCase = Pick<CaseResults, 'byRound' | 'isDeterministic'>;
 
 export interface RoundsRule {
-  /** 0..1 */
+  /** A fraction from 0 to 1. */
   minimum: number;
   errors: ErrorRates;
-  /** Rounds before which nothing is decided. */
+  /** The number of rounds before which nothing is decided. */
   min: number;
-  /** Whether iterations of a round may share a state, so that the mean of a round is one observation. */
+  /** True if iterations of a round may share a state, so that the mean of a round is one observation. */
   isShared: boolean;
 }
 
-/** How far a requirement on the rate of some cases is decided. */
+/** The progress of a requirement on the rate of some cases. */
 export interface FollowedRounds extends Pick<RoundsRequirement, 'state' | 'decidedAfter' | 'rounds' | 'path'> {
-  /** What the cases that are not known have to meet. */
+  /** The minimum that the unknown cases have to meet. */
   remaining: number;
-  /** How many of the cases are not known. */
+  /** The number of unknown cases. */
   varying: number;
   isShared: boolean;
-  /** The rounds so far, to the one that decided. */
+  /** The rounds so far, up to the round that decided. */
   tally: readonly RoundTally[];
 }
 
 /**
- * Follows a requirement through the rounds of its cases: after each round in which all of them have a result it is passed, failed or
- * open, and stays as it was first decided. The chance that a decision is wrong is at most that of `errors` (see `decideRate` and, where
- * iterations share a state, `decideRateByRounds`).
+ * Follows a requirement through the rounds of its cases: after each round in which all of them have a result it is passed, failed or open,
+ * and the first decision stands. The chance that a decision is wrong is at most that of `errors` (see `decideRate` and, if iterations share
+ * a state, `decideRateByRounds`).
  *
- * Deterministic cases are known after one iteration. Recorded answers are the same every time and show nothing about a rate, so that only
- * live results count; where there are none, the count decides.
+ * A deterministic case is known after one iteration. Recorded answers are the same every time and show nothing about a rate, so only live
+ * results count; if there are none, the count decides.
  */
 export function followRounds(cases: readonly RoundedCase[], rule: RoundsRule): FollowedRounds {
   const known = cases.filter(({ isDeterministic }) => isDeterministic === true);
@@ -76,7 +76,7 @@ export function followRounds(cases: readonly RoundedCase[], rule: RoundsRule): F
   return { ...base, state: 'open', rounds, path, tally: listTally(roundsByPassed, live.length) };
 }
 
-/** Of a case that has run, whether recordings answered in all of it. */
+/** Checks if recordings answered in all iterations of a case that has run. */
 export function isReplayed({ byRound = '' }: RoundedCase): boolean {
   return /^[PF]+$/.test(byRound);
 }
@@ -94,7 +94,7 @@ function sumTally(tally: readonly RoundTally[]): { passed: number; failed: numbe
 
 type Scope = Pick<FollowedRounds, 'remaining' | 'isShared'>;
 
-/** What known cases leave may be out of reach already, or met whatever the others do. */
+/** Decides about the unknown cases. Their minimum may be out of reach already, or met whatever their results are. */
 function decideRemaining(
   tally: readonly RoundTally[],
   { remaining: minimum, isShared }: Scope,
@@ -105,7 +105,7 @@ function decideRemaining(
   return isShared ? decideRateByRounds(tally, rule) : decideRate(sumTally(tally), rule);
 }
 
-/** In −1..1: how far it is to `failed` or to `passed`. */
+/** Measures the evidence from −1 (`failed`) to 1 (`passed`). */
 function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: Scope, errors: ErrorRates): number {
   if (remaining > 1) return -1;
   if (remaining <= 0) return 1;
@@ -119,7 +119,7 @@ function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: 
   const above = Math.max(0, logAbove / -Math.log(errors.passing));
   const below = Math.max(0, logBelow / -Math.log(errors.failing));
   const share = Math.max(-1, Math.min(1, above > below ? above : -below));
-  // Without the noise of binary fractions.
+  // Removes the noise of binary fractions.
   return Math.round(share * 1e6) / 1e6 + 0;
 }
 
@@ -127,8 +127,8 @@ function measureEvidence(tally: readonly RoundTally[], { remaining, isShared }: 
 const mostFurther = 100_000;
 
 /**
- * Counts the iterations that would probably decide an open requirement, if its cases went on at the rate of their rounds so far; null where
- * it takes more than a hundred thousand.
+ * Counts the iterations that would probably decide an open requirement, if its cases continued at the rate of their rounds so far; null if
+ * it needs more than a hundred thousand.
  */
 export function estimateFurther(followed: FollowedRounds, errors: ErrorRates): number | null {
   const { passed, failed } = sumTally(followed.tally);
@@ -137,7 +137,7 @@ export function estimateFurther(followed: FollowedRounds, errors: ErrorRates): n
   return rounds === null ? null : rounds * followed.varying;
 }
 
-/** Counts the further rounds after which the requirement is decided if each of them has this rate; null where too many. */
+/** Counts the further rounds after which the requirement is decided if each of them has this rate; null if too many. */
 export function estimateRounds(
   { tally, varying, ...scope }: FollowedRounds,
   { rate, errors }: { rate: number; errors: ErrorRates },
@@ -161,7 +161,7 @@ export function estimateRounds(
 
 /**
  * Counts the rounds that have to run before the requirement can be decided at all: until then, neither a series of passes nor one of
- * failures would. So that many can run at once without an iteration too many.
+ * failures would decide it. This number of rounds can run at once without an unnecessary iteration.
  */
 export function countRoundsBeforeDecision(followed: FollowedRounds, { errors, min }: RoundsRule): number {
   const { tally, varying, rounds } = followed;
@@ -176,8 +176,8 @@ export function countRoundsBeforeDecision(followed: FollowedRounds, { errors, mi
 }
 
 /**
- * Counts the rounds after which the requirement is decided if all of its iterations pass, or all fail: fewer can never decide it so. Null
- * where more than a thousand are needed.
+ * Counts the rounds after which the requirement is decided if all of its iterations pass, or all fail: fewer rounds can never decide it so.
+ * Null if more than a thousand are needed.
  */
 export function countLeastRounds(
   { varying, ...scope }: FollowedRounds,
@@ -190,5 +190,5 @@ export function countLeastRounds(
   return null;
 }
 
-/** As many as a case may have iterations. */
+/** The most iterations that a case may have. */
 const maxRounds = 100;

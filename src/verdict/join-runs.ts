@@ -3,7 +3,7 @@ import type { BaseResults } from '../model/base-comparison.ts';
 import type { SuiteResults } from '../model/results.ts';
 import { sum } from './count.ts';
 
-/** Joins the results of a suite of which each run has other cases, as if one run had them all. Cases keep the order of their file. */
+/** Joins the results of several runs of a suite, each with different cases, as if one run had them all. Cases keep the order of their file. */
 export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): SuiteResults {
   if (others.length === 0) return first;
   const runs = [first, ...others];
@@ -19,7 +19,7 @@ export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): 
     run: ran.run,
     runUrl: ran.runUrl,
     cases: cases.toSorted((a, b) => (a.location?.line ?? 0) - (b.location?.line ?? 0)),
-    // What one run leaves out another one may have.
+    // Another run may have a case that one run leaves out.
     leftOut: first.leftOut.filter((id) => !ids.has(id) && leftOut.every((other) => other.has(id))),
     isComplete: runs.every(({ isComplete }) => isComplete),
     iterationsRead: sum(runs, ({ iterationsRead }) => iterationsRead),
@@ -30,12 +30,12 @@ export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): 
     interruption: runs.find(({ interruption }) => interruption !== null)?.interruption ?? null,
     retries: runs.flatMap(({ retries }) => retries),
     isStoppedEarly: runs.some(({ isStoppedEarly }) => isStoppedEarly),
-    // Shards may have run by different rules, and none of them is that of the whole.
+    // Shards may have run by different rules, and none of these is the rule of the whole.
     concurrency: runs.every((results) => isDeepStrictEqual(results.concurrency, concurrency)) ? concurrency : null,
   };
 }
 
-/** Joins what was measured of the base. A problem in one run is one of the whole. */
+/** Joins the results of the base. A problem in one run is a problem of the whole. */
 function joinBases([first, ...others]: readonly BaseResults[]): BaseResults | undefined {
   if (first === undefined) return undefined;
   const bases = [first, ...others];

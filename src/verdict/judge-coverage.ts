@@ -5,12 +5,12 @@ import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { describeSource } from '../model/source.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
-/** A reason names so many items; the report lists all. */
+/** The most items that a reason names; the report lists all. */
 const maxNamed = 5;
 
 /**
- * Judges what the evals covered by the policy; empty where every minimum is met. A part of a gate is not judged, since the other parts
- * cover the rest. What was not measured leaves a minimum open, and so do results that are missing. Pure.
+ * Judges the coverage of the evals by the policy; empty if every minimum is met. Does not judge a part of a gate, since the other parts
+ * cover the rest. A coverage that was not measured leaves a minimum open, and so do missing results. Pure.
  */
 export function judgeCoverage(
   coverage: CoverageReport | undefined,

@@ -16,7 +16,7 @@ import { countMinimums } from './plan-rounds.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
 import { summarizeModels } from './summarize-models.ts';
 
-/** A suite that was judged, with the results of all its runs together. */
+/** A judged suite, with the results of all its runs together. */
 export interface JudgedSuite extends SuiteJudgement {
   results: SuiteResults;
   /** The results of each run. */
@@ -24,7 +24,7 @@ export interface JudgedSuite extends SuiteJudgement {
   requirements: SuiteRequirements;
 }
 
-/** What was measured of the servers in addition to the results of cases; undefined where it was not. */
+/** The surface and the coverage of the servers; undefined if they were not measured. */
 export interface SurfaceResults {
   surface?: SurfaceReport | undefined;
   coverage?: CoverageReport | undefined;
@@ -34,19 +34,19 @@ export interface GateJudgement {
   /** In the order in which they first occur in the results. */
   suites: JudgedSuite[];
   verdict: Verdict;
-  /** Null where nothing is compared. */
+  /** Null if nothing is compared. */
   comparison: Comparison | null;
-  /** Null where no base ran in the same job. */
+  /** Null if no base ran in the same job. */
   baseComparison: BaseComparison | null;
-  /** Null where no model took part. */
+  /** Null if no model took part. */
   models: ModelsReport | null;
-  /** What the verdict means for the job. */
+  /** The meaning of the verdict for the job. */
   exit: ExitDecision;
 }
 
 /**
- * Judges a gate from what was measured and what was required. Pure: the same two always come to the same verdict, when the gate has run,
- * when its report is judged again, and when it is joined from shards. The results of a suite can be in several runs.
+ * Judges a gate from its results and its policy. Pure: the same input always gives the same verdict, when the gate has run, when its report
+ * is judged again, and when it is joined from shards. The results of a suite can be in several runs.
  */
 export function judgeGate(
   results: readonly SuiteResults[],
@@ -92,18 +92,18 @@ export function judgeGate(
   };
 }
 
-/** A warning of the surface is a note of the report, too. */
+/** Adds warnings of the surface, which are also notes of the report. */
 function addWarnings(exit: ExitDecision, warnings: readonly string[]): ExitDecision {
   return { ...exit, notes: [...exit.notes, ...warnings], warnings: [...exit.warnings, ...warnings] };
 }
 
-/** What was measured of a suite, and what it is judged by. */
+/** The results of a suite, and the requirements that they are judged by. */
 export interface MeasuredSuite {
   results: SuiteResults;
   requirements: SuiteRequirements;
 }
 
-/** Compares what was measured with the baseline of the policy; null without one. */
+/** Compares the results with the baseline of the policy; null without one. */
 export function compareSuites(
   measured: readonly MeasuredSuite[],
   {
@@ -126,7 +126,7 @@ export function compareSuites(
   });
 }
 
-/** Gives every reason to one of the suites: to the one that it is about, else to the first. */
+/** Assigns every reason to a suite: to the suite that it is about, else to the first. */
 function assignReasons(reasons: readonly VerdictReason[], suites: readonly MeasuredSuite[]): VerdictReason[] {
   const [first] = suites;
   if (first === undefined) return [];

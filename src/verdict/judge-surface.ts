@@ -4,15 +4,15 @@ import type { SurfacePolicy } from '../model/surface-policy.ts';
 import { type SurfaceReport, surfaceSeverities } from '../model/surface-report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
-/** What the surface of the server means for the verdict. */
+/** The meaning of the server's surface for the verdict. */
 export interface SurfaceJudgement {
-  /** Why the verdict is not `passed`; empty where the surface is as the policy wants it. */
+  /** The reasons why the verdict is not `passed`; empty if the surface is as the policy requires. */
   reasons: VerdictReason[];
-  /** What only warns, one sentence each. */
+  /** The findings that only warn, one sentence each. */
   warnings: string[];
 }
 
-/** A reason names so many changes; the report lists all. */
+/** The most changes that a reason names; the report lists all. */
 const maxNamed = 5;
 
 const what = {
@@ -22,7 +22,7 @@ const what = {
   cosmetic: 'cosmetic change',
 } as const;
 
-/** Judges the surface of the server by the policy. Pure: the same two always mean the same. */
+/** Judges the surface of the server by the policy. Pure: the same input always gives the same result. */
 export function judgeSurface(surface: SurfaceReport, policy: SurfacePolicy): SurfaceJudgement {
   const reasons: VerdictReason[] = [];
   const warnings: string[] = [];

@@ -30,34 +30,34 @@ import { assessStopped, listStoppedGaps, decideEarly } from './early.ts';
 export interface JudgeOptions {
   policy: SuitePolicy;
   /**
-   * Requirements that the suite does not meet, judged elsewhere from more than its results, such as regressions. They count only
-   * where the results are complete, but for those on what the change lowers.
+   * Requirements that the suite does not meet, judged elsewhere from more than its results, such as regressions. They count only if the
+   * results are complete, except those on what the change lowers.
    */
   findings?: readonly VerdictReason[];
-  /** The runs that the results are joined of; by default one. */
+  /** The runs that the results were joined from; by default one. */
   parts?: readonly SuiteResults[];
-  /** What model calls cost; by default no price is known. */
+  /** The prices of model calls; by default no price is known. */
   pricing?: Pricing;
 }
 
-/** A suite's verdict, and what it rests on. */
+/** A suite's verdict, and what it is based on. */
 export interface SuiteJudgement {
   verdict: Verdict;
   minimumPassRate: Sourced<number>;
   assessments: RequirementReport[];
-  /** Entries of the cases that did not count. */
+  /** The quarantine entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
-  /** Cases that do not count yet. */
+  /** The cases that do not count yet. */
   probation: readonly ProbationCase[];
-  /** How a flaky case counts. */
+  /** The effect of flaky cases. */
   flaky: Sourced<FlakyEffect>;
-  /** Of the cases that count, as they count. */
+  /** The counts of the cases that count. */
   counted: { cases: number; passed: number; failed: number };
-  /** Null where nothing was established, or no case that counts has several iterations. */
+  /** Null if nothing was established, or if no case that counts has several iterations. */
   repeats: SuiteRepeats | null;
-  /** The outcome of every case, in the order of the results. */
+  /** The analysis of every case, in the order of the results. */
   analyses: CaseAnalysis[];
-  /** How the requirements were decided round by round; undefined where the number of iterations was fixed. */
+  /** How the requirements were decided round by round; undefined if the number of iterations was fixed. */
   rounds: RoundsReport | undefined;
 }
 
@@ -66,15 +66,14 @@ export interface CaseAnalysis {
   repeats: RepeatRates[];
 }
 
-/** The verdict alone of {@link assessSuite}. */
+/** Returns only the verdict of {@link assessSuite}. */
 export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdict {
   return assessSuite(results, options).verdict;
 }
 
 /**
- * Judges one suite's run: `passed` only where everything was read and every requirement is met; `failed` where a requirement is not
- * met, over a connection that held, and nothing that is missing could change that; `inconclusive` for all else. Pure; the
- * same results give the same verdict in whatever order they were counted.
+ * Judges one suite's run: `passed` only if everything was read and every requirement is met; `failed` if a requirement is not met, the
+ * connection held, and no missing result could change that; else `inconclusive`. Pure; the same results give the same verdict in any order.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
   const { policy, findings = [], parts = [results], pricing = applyPricingDefaults(noGateRules) } = options;
@@ -83,7 +82,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   const counted = countFlaky(notQuarantined, requirements.flaky.value);
   const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
   const isSettled = results.isStoppedEarly && decideEarly(results, policy) !== null;
-  // A later round mends no result that is missing from the first.
+  // A later round does not replace a result that the first round lacks.
   const gaps = isSettled
     ? listStoppedGaps(results)
     : listGaps(parts, {
@@ -119,8 +118,8 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
     ...quarantine,
   ];
   const { outcome, reasons } = downgradeWhenTunnelBroke(results, combine(assessments, findings));
-  // What a further round found was chosen by its failures, so that only the first one describes the case.
-  // Of a run that was stopped early, or runs in rounds, too, the results decided which iterations ran.
+  // Uses only the first round: the failures chose the cases of further rounds. Computes no rates for a run that was stopped early or ran in
+  // rounds, because the results decided which iterations ran.
   const repeats =
     isSettled || rounds !== undefined ? null : computeSuiteRepeats(notQuarantined.filter(({ id }) => byId.has(id)));
   return {
@@ -136,7 +135,7 @@ function isUnmet({ isDecisive, state }: Assessment): boolean {
   return isDecisive && state === 'not-met';
 }
 
-/** The same requirement, judged on other results. */
+/** Checks if two assessments judge the same requirement on different results. */
 function isSame(a: Assessment, b: Assessment): boolean {
   return (
     a.kind === b.kind &&
@@ -151,7 +150,7 @@ function leaveOpen(assessment: Assessment): Assessment {
   return { ...assessment, state: 'unknown', finding: 'Not judged, since the results are incomplete.' };
 }
 
-/** What is decided stays decided: results that are missing matter only where they could change the verdict. */
+/** Combines gaps with decided requirements. A decision stands: missing results matter only if they could change the verdict. */
 function combineGaps(
   results: SuiteResults,
   {
@@ -205,12 +204,12 @@ function combine(assessments: readonly Assessment[], findings: readonly VerdictR
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };
 }
 
-/** Reports show the first reasons only, and of all reasons these are the ones that no case explains. */
+/** Puts protections first: reports show only the first reasons, and no case explains these. */
 function putProtectionsFirst(reasons: readonly VerdictReason[]): VerdictReason[] {
   return [...reasons.filter(isProtection), ...reasons.filter((reason) => !isProtection(reason))];
 }
 
-/** Calls that are cut off can make a suite fail; nothing but a server that answers rightly makes it pass. */
+/** Makes a failed verdict inconclusive if the tunnel broke: calls that were cut off can make a suite fail, but never make it pass. */
 function downgradeWhenTunnelBroke(results: SuiteResults, verdict: Verdict): Verdict {
   const breaks = listBreaks(results);
   const isCertain = verdict.reasons.some(isProtection);
@@ -219,9 +218,8 @@ function downgradeWhenTunnelBroke(results: SuiteResults, verdict: Verdict): Verd
 }
 
 /**
- * Joins the suites' verdicts: one that failed decides, then one that is inconclusive; a gate without suites has
- * established nothing. Reasons keep the suites' order within each outcome, the decisive outcome first; suites that passed
- * are no reason for a gate that did not.
+ * Joins the suites' verdicts: a failed one decides, then an inconclusive one; a gate without suites has established nothing. Reasons keep
+ * the suites' order within each outcome, the decisive outcome first. Reasons of suites that passed are left out of a gate that did not.
  */
 export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
   const ranked = (['failed', 'inconclusive', 'passed'] as const).map((outcome) => ({

@@ -13,24 +13,24 @@ import {
 import type { Sourced } from '../model/source.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 
-/** A requirement that one policy has and another one has less of. */
+/** A requirement of one policy that another policy lowers. */
 export interface Lowered {
   kind: 'minima' | 'quarantine';
-  /** What is lowered, as a noun: `the minimum pass rate`. */
+  /** A noun for the lowered requirement: `the minimum pass rate`. */
   what: string;
   before: string;
   after: string;
-  /** Where the policy that has more of it says so. */
+  /** The source of the stricter requirement. */
   source: string;
 }
 
-/** A smaller number is stricter. */
+/** The smaller the number, the stricter. */
 const effectRanks: Record<InconclusiveEffect, number> = { fail: 0, warn: 1, pass: 2 };
 const flakyRanks: Record<FlakyEffect, number> = { fail: 0, report: 1, pass: 2 };
 
 /**
- * Lists what the second policy of a suite requires less of than the first one. Both name cases by their ids. Required cases are not part
- * of it: whether one is still there is not for a policy to say.
+ * Lists the requirements of the first policy of a suite that the second one lowers. Both name cases by their ids. Leaves out required cases:
+ * a policy cannot say whether a case still exists.
  */
 export function listLowered(before: PolicyLayer, after: PolicyLayer): Lowered[] {
   return [...listRates(before, after), ...listEffects(before, after), ...listQuarantine(before, after)];
@@ -60,7 +60,7 @@ function listRates(before: PolicyLayer, after: PolicyLayer): Lowered[] {
   ];
 }
 
-/** What is required of a model: its own minimum, else that of the suite, unless models are pooled. */
+/** Finds the minimum of a model: its own, else the suite's, unless models are pooled. */
 function findModelRate({ models, poolModels, minimumPassRate }: PolicyLayer, name: string): Sourced<number> | null {
   return findRate(models, name) ?? (poolModels?.value === true ? null : (minimumPassRate ?? defaultMinimum));
 }
@@ -86,15 +86,15 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
     ['`recordings.maximumAge`', (layer) => rankAge(layer.maximumRecordingAgeMs ?? defaultRecordingAge)],
     ['`judges.minimumAgreement`', rankJudgeAgreement],
     ['`judges.maximumAge`', (layer) => rankAge(layer.maximumCalibrationAgeMs ?? defaultCalibrationAge)],
-    // What holds for these cases need not hold for the tasks that they are a sample of.
+    // A result about these cases need not hold for the tasks that they are a sample of.
     ['`confidenceOver`', (layer) => rank(layer.confidenceOver, 'tasks', (value) => (value === 'tasks' ? 0 : 1))],
-    // What is shared by more minimums fails less.
+    // The more minimums share the error, the less often each fails.
     [
       '`confidenceFamily`',
       (layer) => rank(layer.confidenceFamily, 'minimum', (value) => (value === 'minimum' ? 0 : 1)),
     ],
     ['`flaky`', (layer) => rank(layer.flaky, 'fail', (value) => flakyRanks[value])],
-    // Only where a flaky case does not count as failed do further rounds mend anything.
+    // Further rounds change a result only if a flaky case does not count as failed.
     ...(isFlakyFailed ? [] : [['`retryFailed`', retries] satisfies [string, typeof retries]]),
   ];
   return [
@@ -149,7 +149,7 @@ function listBudgets(before: Budgets, after: Budgets): Lowered[] {
       { kind: 'minima', what: `the budget \`${name}\``, before: format(was.value), after: shown, source: was.source },
     ];
   });
-  // Unlike the others, this one allows something: without it, no iteration may lack its result.
+  // Unlike the others, this budget allows something: without it, every iteration must have a result.
   const [was, is] = [before.infrastructureErrors?.value ?? 0, after.infrastructureErrors?.value ?? 0];
   if (is <= was) return spent;
   const what = 'the budget `infrastructureErrors`';

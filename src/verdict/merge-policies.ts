@@ -1,6 +1,6 @@
 import type { Budgets, PolicyFile, PolicyLayer } from '../model/policy.ts';
 
-/** What only one place decides. */
+/** The requirements that only one layer decides. */
 type SingleRequirement =
   | 'minimumPassRate'
   | 'confidence'
@@ -18,8 +18,8 @@ type SingleRequirement =
   | 'flaky';
 
 /**
- * Joins what several places say about one suite, the strongest first: a single requirement is the first that is made, requirements
- * on tags, models and cases are the first for each name, and required cases and quarantine entries add up.
+ * Merges the layers of one suite's policy, the strongest first: a single requirement comes from the first layer that has it, requirements on
+ * tags, models and cases from the first layer for each name, and required cases and quarantine entries add up.
  */
 export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
   const first = <K extends SingleRequirement>(key: K): PolicyLayer[K] | null =>
@@ -72,7 +72,7 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
   };
 }
 
-/** What a policy file says about a suite, by its id or name: what is said of it alone, then what is said of all. */
+/** Lists the layers of a policy file for a suite, by its id or name: first the layer for this suite, then the layer for all suites. */
 export function listSuiteLayers(policy: PolicyFile, suite: { id: string; name: string }): PolicyLayer[] {
   const isMeant = (name: string) => name === suite.id || name === suite.name;
   const entries = policy.quarantine.filter((entry) => isMeant(entry.suite));
@@ -82,7 +82,7 @@ export function listSuiteLayers(policy: PolicyFile, suite: { id: string; name: s
   ];
 }
 
-/** Names the entries of a policy file that none of these suites answers to; they may be meant for another gate. */
+/** Names the entries of a policy file that match none of these suites; they may be meant for another gate. */
 export function listUnmatchedSuites(
   { file, ...policy }: PolicyFile,
   suites: ReadonlyArray<{ id: string; name: string }>,

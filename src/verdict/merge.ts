@@ -16,35 +16,34 @@ import { readResults, type ReportedResults, type SuiteResults } from '../model/r
 import { firstOfEach } from './merge-policies.ts';
 import { digestReports } from './shard-digest.ts';
 
-/** A report of a shard, and what to call it in messages. */
+/** A report of a shard, and its label in messages. */
 export interface LabelledReport {
   label: string;
   report: Report;
 }
 
-/** What all shards measured and were judged by, as if one gate had run them. */
+/** The results of all shards and their policy, as if one gate had run them. */
 export interface JoinedShards {
   results: SuiteResults[];
-  /** Suites in the order in which they first occur. */
+  /** With the suites in the order in which they first occur. */
   policy: GatePolicy;
-  /** From the start of the first shard to the end of the last. */
+  /** The start of the first shard; the duration is until the end of the last. */
   startedAt: string;
   durationMs: number;
   server: ServerReport | null;
   otherServers: ServerReport[];
-  /** Of the first shard that read it; undefined where none compares it. */
+  /** The surface of the first shard that read it; undefined if none compares it. */
   surface: SurfaceReport | undefined;
-  /** Of all shards together; undefined where none measures it. */
+  /** The coverage of all shards together; undefined if none measures it. */
   coverage: CoverageReport | undefined;
 }
 
 type SuitePart = GatePolicy['suites'][number];
 
 /**
- * Joins the reports of shards. Whatever would make the whole another one than that which was cut is a problem, in one
- * sentence: a shard that is missing or there twice, shards of other cases, definitions, requirements, commits, servers or
- * versions, and a case that is in two of them. `joined` is for use only where there is none. With `isJudgedAnew`, other requirements
- * replace those of the shards.
+ * Joins the reports of shards. Everything that makes the joined gate differ from the original one is a problem, in one sentence: a shard
+ * that is missing or present twice, shards with other cases, definitions, requirements, commits, servers or versions, and a case in two of
+ * them. Use `joined` only if there are no problems. With `isJudgedAnew`, other requirements replace those of the shards.
  */
 export function joinShards(
   members: readonly LabelledReport[],
@@ -78,7 +77,7 @@ export function joinShards(
   return { joined: { results, policy, surface, coverage, ...joinTimes(members), ...findServers(members) }, problems };
 }
 
-/** What the shards so far say of a suite. */
+/** The part of a suite that the shards so far contain. */
 interface SeenSuite {
   name: string;
   file: string | null;
@@ -92,7 +91,7 @@ function findForeign(members: readonly LabelledReport[]): string[] {
   );
 }
 
-/** Which shards are missing, too many, or of another cut. */
+/** Finds shards that are missing, too many, or of another cut. */
 function findGaps(members: readonly LabelledReport[]): string[] {
   const shards = members.flatMap(({ label, report: { shard } }) => (shard === null ? [] : [{ label, shard }]));
   const [first] = shards;
@@ -120,7 +119,7 @@ function findGaps(members: readonly LabelledReport[]): string[] {
   ];
 }
 
-/** With all shards there, their cases must be those that were cut. */
+/** Checks the cut when all shards are present: their cases must be those that were cut. */
 function findOtherCut(
   members: readonly LabelledReport[],
   { shard, label }: { shard: ShardReport; label: string },
@@ -131,7 +130,7 @@ function findOtherCut(
   ];
 }
 
-/** What must be the same of every shard, beyond what its digest holds. */
+/** Finds differences in what must be the same in every shard, beyond what its digest covers. */
 function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: { isJudgedAnew: boolean }): string[] {
   const [first] = members;
   if (first === undefined) return [];
@@ -161,7 +160,7 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
   });
 }
 
-/** A base with a problem is known by that alone. */
+/** Checks if a report has a comparison with a base. A base with a problem has no further data. */
 function comparesWithBase({ baseComparison }: Report): boolean {
   return baseComparison?.problem === null;
 }
@@ -174,7 +173,7 @@ function pickPricing({ prices, currency }: Pricing): Pricing {
   return { prices, currency };
 }
 
-/** The rules on single cases, of which each shard keeps those on its own. */
+/** The rules on single cases; each shard keeps those on its own cases. */
 const caseRules = ['cases', 'required', 'quarantine', 'probation'] as const;
 
 function findClashes(
@@ -232,7 +231,7 @@ function joinRequirements(first: SuitePart, second: SuitePart): SuitePart {
   };
 }
 
-/** No shard has a baseline. Every shard finds all that the change lowers; the day is that of the first start. */
+/** Joins the policies. No shard has a baseline. Every shard finds all that the change lowers; the day is that of the first start. */
 function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): GatePolicy {
   const policies = members.map(({ report }) => report.policy);
   const lowered = policies.flatMap((policy) => policy.lowered);
@@ -260,7 +259,7 @@ function joinTimes(members: readonly LabelledReport[]): { startedAt: string; dur
   return { startedAt: new Date(startMs).toISOString(), durationMs: endMs - startMs };
 }
 
-/** A shard whose server did not start knows of none. */
+/** Finds the servers. If the server of a shard did not start, its report has none. */
 function findServers(members: readonly LabelledReport[]): Pick<Report, 'server' | 'otherServers'> {
   const { server, otherServers } = members.find(({ report }) => report.server !== null)?.report ?? noServers;
   return { server, otherServers };

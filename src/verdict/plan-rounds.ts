@@ -15,7 +15,10 @@ export interface RateScope extends Pick<RoundsRequirement, 'scope' | 'subject' |
   cases: readonly CaseResults[];
 }
 
-/** Lists the requirements that a confidence decides, that of the suite first. A minimum of 100% is counted and holds no case. */
+/**
+ * Lists the requirements that a confidence decides, the suite's first. Leaves out a minimum of 100%, which is counted and needs no further
+ * rounds.
+ */
 export function listRateScopes(results: SuiteResults, { requirements, today }: SuitePolicy): RateScope[] {
   const { counted } = splitQuarantine(results.cases, requirements, today);
   const having = (has: (testCase: CaseResults) => boolean) => counted.filter(has);
@@ -54,15 +57,16 @@ export function countMinimums(
   return scopes.length;
 }
 
-/** What is to run next: each of these cases in each of so many rounds. */
+/** The next iterations: each of these cases in each of this number of rounds. */
 export interface NextRounds {
   caseIds: ReadonlySet<string>;
   rounds: number;
 }
 
 /**
- * Says which cases run on: those of requirements that are open and have rounds left, so that a decided requirement releases its cases.
- * As many rounds as have to run before one of them can be decided; one where every round has a process of its own. Null where nothing is left to decide, or to run.
+ * Plans which cases continue: those of requirements that are open and have rounds left, so that a decided requirement releases its cases.
+ * Plans as many rounds as must run before one of the requirements can be decided, or one round if every round has its own process. Null if
+ * nothing is left to decide, or to run.
  */
 export function planNextRounds(results: SuiteResults, policy: SuitePolicy): NextRounds | null {
   const rounds = findRounds(results, policy.requirements);
@@ -77,7 +81,7 @@ export function planNextRounds(results: SuiteResults, policy: SuitePolicy): Next
     const [least, most] = [countLeast(varying), countMost(varying, rounds)];
     if (least >= most) return [];
     const behind = varying.filter(({ byRound = '' }) => byRound.length === least);
-    // Until all of them are equally far, the round is not over.
+    // The round is over only when all of them have the same number of results.
     const isWhole = behind.length === varying.length && rounds.processes !== 'round';
     return [{ behind, rounds: isWhole ? Math.min(most - least, countRoundsBeforeDecision(followed, rule)) : 1 }];
   });
@@ -88,7 +92,10 @@ export function planNextRounds(results: SuiteResults, policy: SuitePolicy): Next
   };
 }
 
-/** A deterministic case runs again only where its one iteration has no result, and a recorded one would show nothing new. */
+/**
+ * Checks if a case runs again. A deterministic case does so only if its one iteration has no result, and a case with recorded answers would
+ * show nothing new.
+ */
 function isVarying(testCase: CaseResults): boolean {
   const { isDeterministic, byRound = '' } = testCase;
   return isDeterministic === true ? byRound === '' : !isReplayed(testCase);
@@ -102,7 +109,7 @@ function countMost(cases: readonly CaseResults[], { max }: Rounds): number {
   return Math.min(...cases.map(({ maxRuns = max }) => maxRuns));
 }
 
-/** Describes for the report how the requirements were decided; undefined where the number of iterations was fixed. `cost` as in the report. */
+/** Describes for the report how the requirements were decided; undefined if the number of iterations was fixed. `cost` is that of the report. */
 export function reportRounds(
   results: SuiteResults,
   policy: SuitePolicy,
@@ -132,7 +139,7 @@ export function reportRounds(
   const { min, max } = rounds;
   const ran = Math.max(0, ...results.cases.map(({ byRound = '' }) => byRound.length));
   const own = requirements.find(({ scope }) => scope === 'suite');
-  // A fixed number of iterations that depend on each other has no power that could be compared.
+  // A fixed number of dependent iterations has no power to compare with.
   const fixed = sharesRounds(rounds) ? null : compareWithFixed(own, { errors, iterations, cost });
   return { min, max, ran, iterations, requirements, fixed };
 }

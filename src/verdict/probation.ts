@@ -2,14 +2,14 @@ import type { HistoryRecord } from '../model/history.ts';
 import type { ProbationCase } from '../model/policy.ts';
 import type { CaseOutline } from '../model/results.ts';
 
-/** How the history calls the gates of pull and merge requests, in which a change could pass on its own terms. */
+/** Matches the names of pull and merge requests in the history: in their gates, a change could pass by its own requirements. */
 const changeRequest = /^(?:PR|MR) \S+$/;
 
 /**
- * Lists the cases on probation: those that have not passed, in every iteration and with the definition that they have now, in
- * `neededGates` gates in a row. A case that has done so once is trusted from then on: were a failure to take the trust away
- * again, a regression would be red for one night. Required cases are never on probation. Gates of pull requests do not count, and neither does
- * a pass that recordings alone gave: the next one would be the same.
+ * Lists the cases on probation: those that have not passed in `neededGates` gates in a row, in every iteration and with their present
+ * definition. A case that has done so once is stable from then on: if a failure put it back on probation, a regression would fail only one
+ * nightly gate. Required cases are never on probation. Gates of pull requests do not count, nor does a pass that only recordings gave: the
+ * next one would be the same.
  */
 export function listOnProbation(
   { suiteId, cases }: { suiteId: string; cases: readonly CaseOutline[] },

@@ -2,12 +2,12 @@ import type { QuarantineEntry, SuiteRequirements } from '../model/policy.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 
-/** The entry of a case that does not count. */
+/** The quarantine entry of a case that does not count. */
 export interface QuarantinedCase extends QuarantineEntry {
   caseId: string;
 }
 
-/** What decides which cases count. */
+/** The rules that decide which cases count. */
 type Exemptions = Pick<SuiteRequirements, 'quarantine' | 'probation'>;
 
 export interface QuarantineSplit {
@@ -15,7 +15,7 @@ export interface QuarantineSplit {
   quarantined: QuarantinedCase[];
 }
 
-/** Takes the cases out of the count that are on probation, or whose entry holds on this day, `YYYY-MM-DD`. */
+/** Splits off the cases that are on probation, or that have an entry that applies on this day, `YYYY-MM-DD`. */
 export function splitQuarantine(
   cases: readonly CaseResults[],
   { quarantine, probation }: Exemptions,
@@ -29,10 +29,7 @@ export function splitQuarantine(
   return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
 }
 
-/**
- * Judges every entry: it is to go when its day has passed, when its case is gone, and when its case passes every
- * iteration again.
- */
+/** Judges every entry: it must go when its day has passed, when its case is gone, or when its case passes every iteration again. */
 export function assessQuarantine(
   cases: readonly CaseResults[],
   { quarantine, onStaleQuarantine }: Pick<SuiteRequirements, 'quarantine' | 'onStaleQuarantine'>,
@@ -68,7 +65,7 @@ export function assessQuarantine(
   });
 }
 
-/** Days compare as text. */
+/** Compares days as text, which orders them. */
 function hasExpired({ expires }: QuarantineEntry, today: string): boolean {
   return expires < today;
 }

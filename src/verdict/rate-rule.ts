@@ -16,18 +16,17 @@ import { type Cluster, computeClusteredInterval, type ClusteredInterval } from '
 import type { ErrorRates } from './statistics/errors.ts';
 import { computeExactInterval, isSurelyAtLeast, isSurelyBelow } from './statistics/exact.ts';
 
-/** More than any gate runs; beyond it a rate is as good as at its minimum. */
+/** More than any gate runs; a rate that needs more is as good as at its minimum. */
 const mostIterations = 100_000;
 
 /**
- * Judges the pass rate of some cases against a minimum. Without a confidence the count decides, in integers. With one, the
- * interval of the rate does: it is met where the lower bound reaches the minimum, not met where the upper bound stays
- * below, else unknown, with the number of further iterations that would settle it. A minimum of 100 % is always a matter
- * of counting, since no number of iterations shows it.
+ * Judges the pass rate of some cases against a minimum. Without a confidence the count decides, in integers. With a confidence, the interval
+ * of the rate decides: the minimum is met if the lower bound reaches it, not met if the upper bound stays below it, else unknown, with the
+ * number of further iterations that would settle it. A minimum of 100 % is always counted, since no number of iterations shows it.
  *
- * Recorded answers are the same every time and show nothing about the rate of a model, so that the interval is that of live iterations.
- * Where all iterations are replayed, the count decides. `isOverTasks` says that the policy asks for the rate of tasks, of which the
- * cases are a sample: a single case leaves that open. Where it does not ask, a single case is judged over its repetitions.
+ * Recorded answers are the same every time and show nothing about the rate of a model, so the interval is that of live iterations. If all
+ * iterations are replayed, the count decides. `isOverTasks` says that the policy requires the rate of tasks, of which the cases are a
+ * sample: a single case leaves that open. Otherwise, a single case is judged over its repetitions.
  */
 export function assessRate(
   cases: readonly CaseResults[],
@@ -81,15 +80,15 @@ export function assessRate(
 }
 
 /**
- * Judges the pass rate of cases of which iterations have no result, as the best that these can come to: `not-met` only where the
- * minimum stays out of reach whatever they are, else `unknown`. `best` are the same cases with every such iteration passed.
+ * Judges the pass rate of cases with missing results by the best that these can be: `not-met` only if the minimum is out of reach whatever
+ * they are, else `unknown`. `best` are the same cases with every such iteration passed.
  *
  * With a confidence, the upper bound of Clopper and Pearson's interval grows with the rate r and as the number n of independent iterations
- * falls. So the best rate over the smallest number that the clustered interval can take (n² / Σnᵢ²; n for a single case) bounds the
- * interval of every way in which the results can turn out. Why it falls with n: it is a quantile of the beta distribution with rn + 1 and
- * (1−r)n, and the densities for two such n have a ratio that is a power of xʳ(1−x)¹⁻ʳ, which rises to its peak at r and then falls. So the
- * distribution functions cross once, and above that point the one for the larger n has its quantiles further below. They cross under the
- * median, since P(x ≤ r) rises to a half with n.
+ * falls. So the best rate over the smallest number that the clustered interval can take (n² / Σnᵢ²; n for a single case) bounds the interval
+ * of every possible outcome. Why it falls with n: it is a quantile of the beta distribution with rn + 1 and (1−r)n, and the densities for
+ * two such n have a ratio that is a power of xʳ(1−x)¹⁻ʳ, which rises to its peak at r and then falls. So the distribution functions cross
+ * once, and above that point the one for the larger n has its quantiles further below. They cross under the median, since P(x ≤ r) rises to
+ * a half with n.
  */
 export function boundRate(
   cases: readonly CaseResults[],
@@ -120,8 +119,8 @@ export function boundRate(
 }
 
 /**
- * Of live iterations at their best. With recordings, it is open which of the missing ones will be live, so that at least those read count:
- * (Σnᵢ)² / Σnᵢ² is at least Σnᵢ divided by the greatest nᵢ.
+ * Computes the bound of live iterations at their best. With recordings, it is open which of the missing ones will be live, so at least those
+ * that were read count: (Σnᵢ)² / Σnᵢ² is at least Σnᵢ divided by the greatest nᵢ.
  */
 function computeGreatestBound(
   { read, best }: Record<'read' | 'best', readonly Cluster[]>,
@@ -138,8 +137,8 @@ function computeGreatestBound(
 }
 
 /**
- * Counts how many further iterations would settle whether the minimum is met, if they passed at the rate seen: those of a single case, or
- * one iteration each of further cases, which says as much as an independent one. Null where more than a hundred thousand would be needed.
+ * Counts the further iterations that would settle whether the minimum is met, if they passed at the measured rate: those of a single case,
+ * or one iteration each of further cases, each of which is an independent one. Null if more than a hundred thousand are needed.
  */
 export function countFurtherIterations(
   { rate, effective }: Pick<ClusteredInterval, 'rate' | 'effective'>,
@@ -163,16 +162,16 @@ export function countFurtherIterations(
   return low;
 }
 
-/** Counts the scored iterations of a case without those in which a recording answered. */
+/** Counts the scored iterations of a case except those in which a recording answered. */
 export function countLive({ passed, failed, replayed }: CaseResults): Cluster {
   return { passed: passed - replayed.passed, total: passed + failed - replayed.total };
 }
 
 function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
-  // The live iterations alone are on one side of the minimum, and with the recorded ones they are on the other.
+  // The live iterations are on one side of the minimum, and together with the recorded ones they are on the other.
   if (further === 0) return 'the recorded iterations say otherwise';
   if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
   if (cases.length === 1) return `about ${formatCount(further, 'further iteration')} would settle it at this rate`;
-  // Repeats of one case are alike, and say less than an iteration of another one.
+  // Repeated iterations of one case are similar, and show less than an iteration of another case.
   return `about ${formatCount(further, 'further case')} with one iteration each would settle it at this rate, and repeating these says less`;
 }

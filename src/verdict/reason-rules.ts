@@ -1,22 +1,22 @@
 import type { ReasonCode } from '../model/verdict.ts';
 
-/** The rules of a policy that can let a job go on although its verdict is inconclusive. */
+/** The rules of a policy that can let a job continue although its verdict is inconclusive. */
 export type LenientRule = 'onInconclusive' | 'onNothingRun';
 
-/** What a reason says about the results, and which rule of the policy covers an inconclusive verdict for this reason. */
+/** The meaning of a reason for the results, and the policy rule that covers an inconclusive verdict for this reason. */
 export type ReasonRule =
   /** A requirement was judged: it is met, or it is not. Such a reason makes no verdict inconclusive. */
   | { kind: 'judged' }
   /**
-   * The change lowers what the base requires, or breaks the surface that the server promised. That is established without any case, so no
-   * missing result takes it away.
+   * The change lowers what the base requires, or breaks the surface that the server promised. This is established without any case, so no
+   * missing result changes it.
    */
   | { kind: 'protected' }
   /** The results are complete, and leave a requirement open. */
   | { kind: 'open'; rule: LenientRule }
   /**
-   * The results are incomplete. `areFailuresSound` says whether a failure that was read is the server's own; only then can failures
-   * decide the verdict although results are missing. No rule covers a `null`.
+   * The results are incomplete. `areFailuresSound` says that a failure that was read is the server's own; only then can failures decide the
+   * verdict although results are missing. No rule covers a `null`.
    */
   | { kind: 'gap'; rule: LenientRule | null; areFailuresSound: boolean };
 
@@ -43,31 +43,31 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'requirement-lowered': lowered,
   'quarantine-widened': lowered,
   'baseline-lowered': lowered,
-  // What the server shows was read from itself, and no result of a case changes that.
+  // The surface was read from the server itself, and no result of a case changes it.
   'surface-changed': lowered,
   'surface-too-large': lowered,
 
-  // The interval of the rate holds the minimum: the only result that is open statistically.
+  // The interval of the rate contains the minimum: the only result that is open statistically.
   'minimum-unsettled': { kind: 'open', rule: 'onInconclusive' },
-  // Cases ran and have results, and probation is all that keeps them from counting.
+  // Cases ran and have results; only probation keeps them from counting.
   'only-probation': { kind: 'gap', rule: 'onInconclusive', areFailuresSound: true },
-  // A requirement without a result is a result that is missing, not one that is close.
+  // A requirement without a result means a missing result, not a close one.
   'requirement-unjudged': { kind: 'open', rule: 'onNothingRun' },
-  // The comparison was asked for and says nothing.
+  // The options ask for the comparison, and it has no result.
   'base-not-compared': { kind: 'open', rule: 'onNothingRun' },
   'surface-unread': { kind: 'open', rule: 'onNothingRun' },
   'coverage-unread': { kind: 'open', rule: 'onNothingRun' },
 
-  // An iteration has no result, or was not read. The others were read, and what is missing is counted.
+  // An iteration has no result, or was not read. The others were read, and the missing ones are counted.
   'results-unknown': soundGap,
   'iterations-missing': soundGap,
   'no-iterations': soundGap,
-  // The gate itself cancelled the run, by its own clock or its own count; what had ended by then stands. As a requirement, a
-  // budget is judged, and this rule does not apply.
+  // The gate itself cancelled the run, by its own clock or its own count; the iterations that had ended stand. As a requirement, a budget
+  // is judged, and this rule does not apply.
   deadline: soundGap,
   'budget-exceeded': soundGap,
 
-  // Counts contradict each other, or iterations belong to no case: none of the results can be trusted.
+  // Counts contradict each other, or iterations belong to no case: none of the results is reliable.
   'results-inconsistent': doubtfulGap,
   // Calls after the loss fail because of it, and a hosted service reports them like failures of the server.
   'server-lost': doubtfulGap,
@@ -76,15 +76,15 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'run-not-completed': doubtfulGap,
   // Nothing ran.
   'run-not-created': doubtfulGap,
-  // The service cannot be reached, or answers nonsense or in circles.
+  // The service cannot be reached, or its answers are invalid or repeat without end.
   infrastructure: doubtfulGap,
-  // The server was not started: a required protection must not be skipped by a rule that is about results.
+  // The server was not started: a rule about results must not skip a required protection.
   'sandbox-unavailable': { kind: 'gap', rule: null, areFailuresSound: false },
-  // The run was cancelled on request, so no rule makes a verdict of it.
+  // The run was cancelled on request, so no rule turns it into a verdict.
   cancelled: { kind: 'gap', rule: null, areFailuresSound: false },
 };
 
-/** Whether failures that were read count although these reasons say that results are missing. */
+/** Checks if failures that were read count although these reasons say that results are missing. */
 export function areFailuresSound(gaps: ReadonlyArray<{ code: ReasonCode }>): boolean {
   return gaps.every(({ code }) => {
     const rule = reasonRules[code];
@@ -92,19 +92,19 @@ export function areFailuresSound(gaps: ReadonlyArray<{ code: ReasonCode }>): boo
   });
 }
 
-/** Whether a reason says that a requirement is open. */
+/** Checks if a reason says that a requirement is open. */
 export function isOpen({ code }: { code: ReasonCode }): boolean {
   return reasonRules[code].kind === 'open';
 }
 
-/** Whether a reason is established without any case. */
+/** Checks if a reason is established without any case. */
 export function isProtection({ code }: { code: ReasonCode }): boolean {
   return reasonRules[code].kind === 'protected';
 }
 
 /**
- * Lists the rules that all have to let an inconclusive verdict pass before the job may go on; null where none can. A requirement that
- * is not met stands next to the reason why the verdict is inconclusive all the same, which decides.
+ * Lists the rules that must all accept an inconclusive verdict before the job may continue; null if no rule can. A requirement that is not
+ * met may be among the reasons; the reason why the verdict is inconclusive decides in any case.
  */
 export function listLenientRules(reasons: ReadonlyArray<{ code: ReasonCode }>): LenientRule[] | null {
   const rules = reasons.flatMap(({ code }) => {

@@ -9,7 +9,7 @@ import { countScored, sum } from './count.ts';
 import type { ErrorRates } from './statistics/errors.ts';
 import { estimateFurther, type FollowedRounds, followRounds } from './follow-rounds.ts';
 
-/** The rounds by which requirements are decided; null where the number of iterations was fixed, or the policy decides otherwise. */
+/** Finds the rounds by which requirements are decided; null if the number of iterations was fixed, or if the policy decides otherwise. */
 export function findRounds(
   { rounds }: Pick<SuiteResults, 'rounds'>,
   { confidence, confidenceOver }: Pick<SuiteRequirements, 'confidence' | 'confidenceOver'>,
@@ -17,7 +17,7 @@ export function findRounds(
   return rounds === undefined || confidence === null || confidenceOver?.value === 'tasks' ? null : rounds;
 }
 
-/** Whether iterations of a round may share the state of a process, so that only rounds are independent. */
+/** Checks if iterations of a round may share the state of a process, so that only rounds are independent. */
 export function sharesRounds({ processes }: Pick<Rounds, 'processes'>): boolean {
   return processes !== 'iteration';
 }
@@ -30,9 +30,9 @@ const observations: Record<Rounds['processes'], string> = {
 };
 
 /**
- * Judges the pass rate of cases that ran in rounds: as the first round that decided it, else unknown, with the number of iterations that
- * would probably settle it. What a round has decided stands, whatever is missing after it; only a count over recorded answers needs all
- * results (`isComplete`).
+ * Judges the pass rate of cases that ran in rounds: by the first round that decided it, else unknown, with the number of iterations that
+ * would probably settle it. A decision of a round stands, whatever is missing later; only a count of recorded answers needs all results
+ * (`isComplete`).
  */
 export function assessRounds(
   cases: readonly CaseResults[],
@@ -67,7 +67,7 @@ export function assessRounds(
   if (followed.state === 'open') {
     return { state: 'unknown', finding: `${measured}; ${describeFurther(followed, errors)}`, requirement };
   }
-  // Recorded results are no evidence, and still count.
+  // Recorded results are no evidence, but still count.
   if (replayed > 0 && isReached !== (followed.state === 'passed')) {
     return { state: 'unknown', finding: `${measured}; the recorded iterations say otherwise`, requirement };
   }

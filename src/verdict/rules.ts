@@ -11,7 +11,7 @@ import { assessRate, boundRate } from './rate-rule.ts';
 import { assessRounds, findRounds } from './rounds-rule.ts';
 import type { ErrorRates } from './statistics/errors.ts';
 
-/** Judges every requirement on pass rates and cases; only the cases that count are considered. */
+/** Judges every requirement on pass rates and cases; considers only the cases that count. */
 export function assessRules(
   results: SuiteResults,
   counted: readonly CaseResults[],
@@ -21,8 +21,8 @@ export function assessRules(
 }
 
 /**
- * The same where `best` has the best results that the cases which count can still have, and `asRead` those that they have: a
- * requirement that the best meets may yet be missed.
+ * Does the same if `best` has the best results that the counted cases can still have, and `asRead` their results so far: a requirement that
+ * the best results meet may still be missed.
  */
 export function boundRules(
   results: SuiteResults,
@@ -61,11 +61,11 @@ const rateCodes = {
 
 interface RuleInput extends Pick<SuiteRequirements, 'confidence' | 'confidenceOver'> {
   errors: ErrorRates;
-  /** Null where the number of iterations was fixed, or the confidence is not about the cases. */
+  /** Null if the number of iterations was fixed, or if the confidence is not about the cases. */
   rounds: Rounds | null;
   cases: readonly CaseResults[];
   counted: readonly CaseResults[];
-  /** The same cases with what was read of them, where `counted` has the best that they can come to; null where they are equal. */
+  /** The same cases with their results so far, if `counted` has the best that they can be; null if both are equal. */
   asRead: readonly CaseResults[] | null;
 }
 
@@ -99,7 +99,7 @@ function assessSuiteRate(minimum: Sourced<number>, scope: RuleInput): Assessment
   };
 }
 
-/** Cases that share a minimum. */
+/** The cases that share a minimum. */
 interface CaseGroup {
   scope: 'tag' | 'model';
   has: (testCase: CaseResults, name: string) => boolean;
@@ -109,7 +109,7 @@ const tagGroup: CaseGroup = { scope: 'tag', has: ({ tags }, name) => tags.includ
 const modelGroup: CaseGroup = { scope: 'model', has: ({ model }, name) => model === name };
 
 /**
- * Lists the minimum of each model that the suite has cases of: its own where the policy names one; else that of the suite, where it has
+ * Lists the minimum of each model that cases of the suite use: the model's own if the policy names one; else the suite's, if the suite has
  * several models that the policy does not pool.
  */
 export function listModelRules(
@@ -184,7 +184,7 @@ interface RequiredCase {
   source: string;
 }
 
-/** Those that their own definition requires, then further ones that the policy names. */
+/** Lists the cases that their own definition requires, then the further ones that the policy names. */
 function listRequired(cases: readonly CaseResults[], { required }: SuiteRequirements): RequiredCase[] {
   const own = cases
     .filter(({ isRequired }) => isRequired)
@@ -231,7 +231,7 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: R
   return { ...base, code: 'minimum-met', state: 'met', finding };
 }
 
-/** A requirement on what is set excluded rests with it; one on what never ran leaves the verdict open. */
+/** Describes a requirement without a result. If its cases are excluded, it is not judged; if they never ran, it leaves the verdict open. */
 function describeUnjudged(
   what: string,
   source: string,
@@ -247,7 +247,7 @@ function describeUnjudged(
   };
 }
 
-/** What is in quarantine or on probation is not run again, so that a case that is flaky is set excluded for that. */
+/** Describes why cases do not count. A case in quarantine or on probation does not run again, so a flaky case is excluded because it is flaky. */
 function describeExcluded(excluded: readonly CaseResults[]): string {
   const flaky = excluded.filter((testCase) => classifyCase(testCase) === 'flaky').length;
   return flaky === excluded.length ? 'is flaky, which is only reported' : 'does not count';

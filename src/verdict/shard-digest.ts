@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Report } from '../model/report.ts';
 
-/** A case as the digest of a cut knows it. */
+/** A case, as the digest of a cut includes it. */
 export interface CutCase {
   suiteId: string;
   id: string;
-  /** Iterations that the plan asks for. */
+  /** The iterations in the plan. */
   runs: number;
   definitionHash: string;
-  /** From 1. */
+  /** The number of the shard, from 1. */
   shard: number;
 }
 
@@ -20,7 +20,7 @@ export function digestCut(cases: readonly CutCase[]): string {
   return hash('sha256', lines.toSorted().join('\n')).slice(0, 16);
 }
 
-/** The same from the reports of all shards. Every case of a shard has a definition; one without makes a digest that no gate states. */
+/** Does the same from the reports of all shards. Every case of a shard has a definition; a case without one makes a digest that no gate states. */
 export function digestReports(reports: readonly Report[]): string {
   return digestCut(
     reports.flatMap(({ shard, cases }) =>

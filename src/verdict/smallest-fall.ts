@@ -4,7 +4,7 @@ import type { Counts } from '../model/quantities.ts';
 import { exceedsDrop, fewestTasks, sumCounts } from './compare-rates.ts';
 import { measureFall, testFall, testSignFlips } from './statistics/differences.ts';
 
-/** A case as the baseline has it, and how many iterations of it run now. */
+/** The baseline's results of a case, and the number of its iterations now. */
 export interface ExpectedCase {
   baseline: Counts;
   iterations: number;
@@ -15,20 +15,20 @@ interface FallRule {
   isOverTasks: boolean;
 }
 
-/** The share of gates that find the fall. */
+/** The share of gates that must find the fall. */
 const fallPower = 0.9;
 
-/** A power of 90 % is then known to a point and a half, and most falls to one. */
+/** With this number, a power of 90 % is accurate to a point and a half, and most falls to one point. */
 const simulatedGates = 400;
 
-/** Halves the range of the fall so often, down to less than a point. */
+/** The number of times that the range of the fall is halved, down to less than a point. */
 const halvings = 7;
 
 /**
- * Computes the smallest fall of the pass rate of a suite that `maximumRateDrop` finds nine times in ten, a fraction 0..1; null where not even
- * the loss of every pass is found so often. Each case is taken to lose the same share of the passes that the baseline has of it, which is
- * harder to find than the same fall in a few cases. The power of the test has no formula: the gates of a fall are simulated from one seed, and
- * judged by the rule itself.
+ * Computes the smallest fall of a suite's pass rate that `maximumRateDrop` finds nine times in ten, a fraction 0..1; null if not even the
+ * loss of every pass is found so often. Assumes that each case loses the same share of its passes in the baseline, which is harder to find
+ * than the same fall in a few cases. The power of the test has no formula, so this simulates the gates of a fall from one seed, and judges
+ * them by the rule itself.
  */
 export function computeSmallestFall(cases: readonly ExpectedCase[], rule: FallRule): number | null {
   const before = sumCounts(cases.map(({ baseline }) => baseline));
@@ -45,9 +45,9 @@ export function computeSmallestFall(cases: readonly ExpectedCase[], rule: FallRu
   return Math.max(0, before.passed / before.total - (kept * (1 - high)) / iterations);
 }
 
-/** The share of simulated gates that fail where every case loses this share of its passes. */
+/** Computes the share of simulated gates that fail if every case loses this share of its passes. */
 function findShare(cases: readonly ExpectedCase[], lost: number, rule: FallRule): number {
-  // With the same draws for every share, more of them fail the larger it is.
+  // Uses the same draws for every share, so that a larger share makes more of the gates fail.
   const random = createRandom(20_261_125);
   let failed = 0;
   for (let gate = 0; gate < simulatedGates; gate += 1) {
@@ -72,7 +72,7 @@ function isFound(pairs: ReadonlyArray<{ baseline: Counts; current: Counts }>, ru
   if (equal.length >= fewestTasks) return testSignFlips(equal) <= 1 - rateConfidence;
   const { deviations, variance } = measureFall(pairs);
   const isClear = Math.abs(deviations - clearFall) > 0.6;
-  // Far from the limit, or with many iterations, the normal distribution decides as the exact one does.
+  // Far from the limit, or with many iterations, the normal distribution decides like the exact one.
   if (isClear || variance >= 25) return deviations > clearFall;
   return testFall(pairs) <= 1 - rateConfidence;
 }

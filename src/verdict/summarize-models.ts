@@ -13,8 +13,8 @@ import { splitConfidence } from './statistics/errors.ts';
 const rangeErrors = splitConfidence(0.95);
 
 /**
- * Sums up how the models of a gate fared over the cases that count, and what they used and cost over all cases; null where no model
- * took part. A requirement with a `confidence` has an interval of its own.
+ * Summarizes the results of a gate's models over the cases that count, and their usage and cost over all cases; null if no model took part.
+ * A requirement with a `confidence` has its own interval.
  */
 export function summarizeModels(
   suites: ReadonlyArray<{ results: SuiteResults; requirements: SuiteRequirements }>,

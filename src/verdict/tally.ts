@@ -6,46 +6,46 @@ import { hasUsage, joinJudges, joinUsage, type JudgeUsage, type ModelUsage } fro
 import { describeFailure, type FailureEvidence } from './failure.ts';
 
 /**
- * Counts a run's iterations while its pages stream by. Keeps counters, durations, the ids seen and some of the failures;
- * never an iteration that passed, so that a hundred thousand of them cost little.
+ * Counts a run's iterations while its pages arrive. Keeps counters, durations, the seen ids and some of the failures; never an iteration
+ * that passed, so that a hundred thousand of them need little memory.
  */
 export interface Tally {
   /**
-   * Counts one iteration. One that was seen before is not counted again; if the two readings disagree, nothing is
-   * known about it: it becomes unscored, or unknown where they differ in the case. `own` overrules the service where that
-   * passed the iteration; it can only take a pass away. Returns how it counts now; null where it belongs to no case.
+   * Counts one iteration. An iteration that was seen before is not counted again; if the two readings disagree, it becomes unscored, or
+   * unknown if they name different cases. `own` overrules the service if the service passed the iteration; it can only remove a pass.
+   * Returns how it counts now; null if it belongs to no case.
    */
   addIteration(iteration: Iteration, own?: OwnJudgement): CountedIteration | null;
-  /** Lists the kept iterations that the service failed, of which steps tell more; one of each case before a second of any. */
+  /** Lists the kept iterations that the service failed and that need their steps as an explanation; one of each case before a second of any. */
   listFailures(): Iteration[];
-  /** Gives what this reading of the run established, to hold a second one against. */
+  /** Returns the results of this reading of the run, to compare a second one with them. */
   describeReading(): Reading;
-  /** Adds to what is kept of a failure which of its steps failed, and why. */
+  /** Adds to a kept failure which of its steps failed, and why. */
   explainFailure(iterationId: string, steps: readonly StepResult[]): void;
   finish(end: SuiteEnd): SuiteResults;
 }
 
-/** What one reading of a run established about its iterations, by id. */
+/** The results of one reading of a run, by the ids of its iterations. */
 export interface Reading {
   scored: ReadonlyMap<string, 'passed' | 'failed'>;
   contradicted: ReadonlySet<string>;
 }
 
-/** The case that an iteration belongs to, and what it adds to its counts. */
+/** The case that an iteration belongs to, and what it adds to the case's counts. */
 export interface CountedIteration {
   caseId: string;
   outcome: IterationOutcome;
 }
 
-/** How a suite's run ended, in addition to its iterations. */
+/** The end of a suite's run, in addition to its iterations. */
 export type SuiteEnd = Pick<SuiteResults, 'run' | 'runUrl' | 'isComplete' | 'tunnelBreaks' | 'interruption'>;
 
 export interface TallyOptions {
-  /** From the service's id of a case to the gate's. */
+  /** Maps the service's id of a case to the gate's. */
   caseIds: ReadonlyMap<string, string>;
   /**
-   * An earlier reading of the same run. An iteration that passed or failed there has ended: one that has the other result in this
-   * reading is contradicted, and so is one that failed there and is gone.
+   * An earlier reading of the same run. An iteration that passed or failed there has ended: if it has the other result in this reading, it
+   * is contradicted, and so is one that failed there and is gone.
    */
   earlier?: Reading;
 }
@@ -57,7 +57,7 @@ interface CaseTally {
   tokensUsed: number;
   usage: ModelUsage | null;
   judges: JudgeUsage[];
-  /** Of the counts above, those of iterations in which a recording answered. */
+  /** The part of `counts` for iterations in which a recording answered. */
   replayed: Record<IterationOutcome, number>;
   evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
 }
@@ -67,10 +67,10 @@ interface KeptIteration extends FailureEvidence {
 }
 
 interface SeenIteration {
-  /** Undefined where it belongs to no case of the suite. */
+  /** Undefined if it belongs to no case of the suite. */
   tally: CaseTally | undefined;
   outcome: IterationOutcome;
-  /** Whether the service passed it in every reading, and we did not. */
+  /** True if the service passed it in every reading, and the gate did not. */
   isOverruled: boolean;
   isReplayed: boolean;
 }
@@ -222,12 +222,12 @@ function closeCase({
   };
 }
 
-/** Iterations that failed in the earlier reading and are gone from this one. A pass that is gone makes nothing better. */
+/** Lists the iterations that failed in the earlier reading and are gone from this one. A missing pass cannot improve the results. */
 function listVanished(earlier: Reading | undefined, seen: ReadonlyMap<string, unknown>): string[] {
   return [...(earlier?.scored ?? [])].flatMap(([id, outcome]) => (outcome === 'failed' && !seen.has(id) ? [id] : []));
 }
 
-/** Titles that name exactly one case, for services that do not say which case an iteration belongs to. */
+/** Indexes the titles that name exactly one case, for services that do not say which case an iteration belongs to. */
 function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   const byTitle = Map.groupBy(cases, ({ title }) => title);
   return new Map(
@@ -242,31 +242,31 @@ function countIteration(tally: CaseTally, outcome: IterationOutcome, iteration: 
   const { durationMs, tokensUsed, usage, judges } = iteration;
   tally.counts[outcome] += 1;
   if (isIterationReplayed(iteration)) tally.replayed[outcome] += 1;
-  // Spent, whatever came of it.
+  // Counts the spending whatever the outcome is.
   tally.tokensUsed += tokensUsed ?? 0;
   if (usage !== null && hasUsage(usage)) tally.usage = joinUsage([tally.usage, usage]);
   tally.judges = joinJudges([...tally.judges, ...judges]);
   if (outcome !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
 }
 
-/** What our own assertions overruled says already which of them did not hold. */
+/** Checks if a failure needs its steps. If the gate's own assertions overruled the service, they already explain it. */
 function isUnexplained({ steps, overruling }: KeptIteration): boolean {
   return steps === null && overruling === null;
 }
 
-/** Whether a recording gave at least one of the answers that its result rests on: of its model, or of a judge that gates. */
+/** Checks if a recording gave at least one of the answers that its result depends on: an answer of its model, or of a gating judge. */
 export function isIterationReplayed({ usage, judges }: Pick<Iteration, 'usage' | 'judges'>): boolean {
   return [usage, ...judges.map((judge) => (judge.isGating ? judge.usage : null))].some(
     (used) => used !== null && used.replayedCalls > 0,
   );
 }
 
-/** How an iteration counts. `unscored` is neither: it ended without a result, or with one unknown to us. */
+/** How an iteration counts. `unscored` is neither: it ended without a result, or with an unknown one. */
 export type IterationOutcome = 'passed' | 'failed' | 'unscored';
 
 /**
- * Decides how an iteration counts. Only a completed one passes. Running out of its own time is the case's failure;
- * `failed` without a result is what infrastructure looks like, and says nothing about the case.
+ * Decides how an iteration counts. Only a completed one passes. If it exceeds its own time, the case failed; `failed` without a result shows
+ * a fault of the infrastructure, and says nothing about the case.
  */
 export function scoreIteration({ status, result }: Pick<Iteration, 'status' | 'result'>): IterationOutcome {
   if (status === 'timed_out' || result === 'timed_out') return 'failed';

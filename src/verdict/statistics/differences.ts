@@ -1,7 +1,7 @@
 import { findGreatest } from '../../base/lists.ts';
 import type { RateInterval } from './wilson.ts';
 
-/** How much one rate exceeds another, and the range that plausibly has; fractions -1..1. */
+/** The difference of two rates and its plausible range; fractions -1..1. */
 export interface DifferenceInterval {
   difference: number;
   lower: number;
@@ -9,12 +9,11 @@ export interface DifferenceInterval {
 }
 
 /**
- * Computes the interval of `a.rate - b.rate` from the intervals of two independent rates: Newcombe's hybrid score
- * interval where both are Wilson's of the same confidence, and by the same reasoning one for clustered rates where both
- * are clustered. Source: R. G. Newcombe, "Interval estimation for the difference between independent proportions:
- * comparison of eleven methods", Statistics in Medicine 17 (1998) 873-890, method 10; for other intervals of the rates,
- * G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in
- * Medicine 27 (2008) 1693-1702.
+ * Computes the interval of `a.rate - b.rate` from the intervals of two independent rates: Newcombe's hybrid score interval if both are
+ * Wilson's of the same confidence, and by the same reasoning one for clustered rates if both are clustered. Source: R. G. Newcombe,
+ * "Interval estimation for the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17 (1998)
+ * 873-890, method 10; for other intervals of the rates, G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a
+ * general approach", Statistics in Medicine 27 (2008) 1693-1702.
  */
 export function computeDifferenceInterval(a: RateInterval, b: RateInterval): DifferenceInterval {
   const difference = a.rate - b.rate;
@@ -25,27 +24,26 @@ export function computeDifferenceInterval(a: RateInterval, b: RateInterval): Dif
   };
 }
 
-/** Two-sided probabilities of a difference at least as large, were there none. Fractions 0..1. */
+/** The two-sided probabilities of a difference at least as large, if there is no real difference. Fractions 0..1. */
 export interface PairedTest {
   /** Never too small, whatever the number of pairs. */
   exact: number;
-  /** Counts the observed outcome half; closer to its nominal level on average, and sometimes above it. */
+  /** Counts half of the probability of the observed outcome; closer to its nominal level on average, and sometimes above it. */
   midP: number;
 }
 
 /**
- * Tests whether pairs that changed did so in one direction: `fixed` failed before and pass now, `broken` passed before
- * and fail now; pairs that did not change say nothing about it. The exact conditional test, which is a sign test. Sources:
- * Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
- * Psychometrika 12 (1947) 153-157; M. W. Fagerland, S. Lydersen and P. Laake, "The McNemar test for binary
- * matched-pairs data: mid-p and asymptotic are better than exact conditional", BMC Medical Research Methodology 13
- * (2013) 91.
+ * Tests whether pairs that changed did so in one direction: `fixed` failed before and pass now, `broken` passed before and fail now;
+ * unchanged pairs say nothing about it. The exact conditional test, which is a sign test. Sources: Q. McNemar, "Note on the sampling error
+ * of the difference between correlated proportions or percentages", Psychometrika 12 (1947) 153-157; M. W. Fagerland, S. Lydersen and P.
+ * Laake, "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact conditional", BMC Medical Research
+ * Methodology 13 (2013) 91.
  */
 export function testPairs({ fixed, broken }: { fixed: number; broken: number }): PairedTest {
   const changed = fixed + broken;
   if (changed === 0) return { exact: 1, midP: 1 };
   const fewer = Math.min(fixed, broken);
-  // In logarithms, since 2^-n is no number any more beyond a thousand pairs.
+  // Computes in logarithms, since 2^-n underflows beyond a thousand pairs.
   let logProbability = -changed * Math.LN2;
   let below = 0;
   for (let count = 0; count < fewer; count += 1) {
@@ -57,18 +55,18 @@ export function testPairs({ fixed, broken }: { fixed: number; broken: number }):
   return { exact, midP: fixed === broken ? 1 - observed / 2 : 2 * below + observed };
 }
 
-/** How many iterations of one case passed, earlier and now. */
+/** The iterations of one case that passed, earlier and now. */
 interface CaseCounts {
   baseline: { passed: number; total: number };
   current: { passed: number; total: number };
 }
 
 /**
- * Tests whether fewer iterations of these cases pass now than chance explains: the probability of as few passes or fewer, given how many of
- * each case passed on both sides together, if each case passes as often as before. Exact, one-sided and stratified by case, so that easy and
- * hard cases are not mixed; with one iteration a side it is McNemar's test. Sources: D. R. Cox, "A simple example of a comparison involving
- * quantal data", Biometrika 53 (1966) 215-220; C. R. Mehta, N. R. Patel and R. Gray, "Computing an exact confidence interval for the common
- * odds ratio in several 2 × 2 contingency tables", JASA 80 (1985) 969-973 (the distribution as a convolution).
+ * Tests whether fewer iterations of these cases pass now than chance explains: the probability of as few passes or fewer, given the passes
+ * of each case on both sides together, if each case passes as often as before. Exact, one-sided and stratified by case, so that easy and
+ * hard cases are not mixed; with one iteration per side it is McNemar's test. Sources: D. R. Cox, "A simple example of a comparison
+ * involving quantal data", Biometrika 53 (1966) 215-220; C. R. Mehta, N. R. Patel and R. Gray, "Computing an exact confidence interval for
+ * the common odds ratio in several 2 × 2 contingency tables", JASA 80 (1985) 969-973 (the distribution as a convolution).
  */
 export function testFall(cases: readonly CaseCounts[]): number {
   let sum: Distribution = { from: 0, probabilities: [1] };
@@ -81,15 +79,15 @@ export function testFall(cases: readonly CaseCounts[]): number {
   return Math.min(1, add(probabilities.slice(0, Math.max(0, observed - from + 1))));
 }
 
-/** Distinguishes all differences of rates where both sides have at most ten iterations: the least common multiple of 1 to 10. */
+/** Distinguishes all differences of rates if both sides have at most ten iterations: the least common multiple of 1 to 10. */
 const finestShare = 2520;
 
 /**
  * Tests whether cases pass less often now, for tasks like these cases: the probability of so low a sum of their differences, or a lower one,
- * if each difference were as likely to have the other sign, as it is where both sides have as many iterations and nothing changed. Exact for
- * any number of cases; differences are rounded to 1/2520, which changes none of up to ten iterations a side. With one iteration a side it is McNemar's test. Sources:
- * R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Pagano and D. Tritchler, "On obtaining permutation distributions in
- * polynomial time", JASA 78 (1983) 435-440 (the distribution as a convolution).
+ * if each difference were as likely to have the other sign. That holds if both sides have the same number of iterations and nothing changed.
+ * Exact for any number of cases; differences are rounded to 1/2520, which changes none of up to ten iterations per side. With one iteration
+ * per side it is McNemar's test. Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Pagano and D. Tritchler, "On
+ * obtaining permutation distributions in polynomial time", JASA 78 (1983) 435-440 (the distribution as a convolution).
  */
 export function testSignFlips(cases: readonly CaseCounts[]): number {
   const shares = cases
@@ -103,7 +101,7 @@ export function testSignFlips(cases: readonly CaseCounts[]): number {
   return Math.min(1, add(sum.probabilities.slice(0, Math.max(0, observed - sum.from + 1))));
 }
 
-/** Adds a number or takes it away, with the same probability. */
+/** Adds or subtracts a number, with the same probability. */
 function flipSign({ from, probabilities }: Distribution, size: number): Distribution {
   const joined = Array.from({ length: probabilities.length + 2 * size }, (_, index) => {
     return ((probabilities[index] ?? 0) + (probabilities[index - 2 * size] ?? 0)) / 2;
@@ -116,9 +114,10 @@ function findDivisor(one: number, other: number): number {
 }
 
 /**
- * Measures the same fall by the normal distribution: by how many standard deviations, half a pass less for continuity, fewer iterations pass
- * now than expected, and the variance. Close to `testFall` where the variance is large. Source: N. Mantel and W. Haenszel, "Statistical
- * aspects of the analysis of data from retrospective studies of disease", Journal of the National Cancer Institute 22 (1959) 719-748.
+ * Measures the same fall with the normal distribution: the number of standard deviations by which fewer iterations pass now than expected
+ * (half a pass less for continuity), and the variance. Close to `testFall` if the variance is large. Source: N. Mantel and W. Haenszel,
+ * "Statistical aspects of the analysis of data from retrospective studies of disease", Journal of the National Cancer Institute 22 (1959)
+ * 719-748.
  */
 export function measureFall(cases: readonly CaseCounts[]): { deviations: number; variance: number } {
   let [missing, variance] = [0, 0];
@@ -132,18 +131,18 @@ export function measureFall(cases: readonly CaseCounts[]): { deviations: number;
   return { deviations: variance === 0 ? -Infinity : (missing - 0.5) / Math.sqrt(variance), variance };
 }
 
-/** Of a count: the probability of `from`, and of each one above it. */
+/** The distribution of a count: the probability of `from`, and of each count above it. */
 interface Distribution {
   from: number;
   probabilities: readonly number[];
 }
 
-/** The hypergeometric distribution of the passes of now. */
+/** Computes the hypergeometric distribution of the current passes. */
 function distributePasses({ baseline, current }: CaseCounts): Distribution {
   const passed = baseline.passed + current.passed;
   const fewest = Math.max(0, passed - baseline.total);
   const most = Math.min(passed, current.total);
-  // In logarithms, since the ways of a thousand iterations are no number any more.
+  // Computes in logarithms, since the binomials of a thousand iterations overflow.
   const logs = [0];
   for (let count = fewest; count < most; count += 1) {
     const ratio = ((passed - count) * (current.total - count)) / ((count + 1) * (baseline.total - passed + count + 1));
@@ -165,7 +164,7 @@ function convolve(one: Distribution, other: Distribution): Distribution {
   return { from: one.from + other.from, probabilities: joined };
 }
 
-/** Far below any probability that is compared; without the ends, the work grows with the spread of the sum and not with its range. */
+/** Far below any probability that is compared. Without these ends, the work grows with the spread of the sum and not with its range. */
 const negligible = 1e-20;
 
 function trim({ from, probabilities }: Distribution): Distribution {

@@ -3,7 +3,7 @@ import { computeLogUpperBeta } from './incomplete-beta.ts';
 import type { RateInterval } from './wilson.ts';
 
 /**
- * Computes the chance of at least `least` passes among `total` at this pass rate (0..1). Neither number need be whole, so that they can be
+ * Computes the chance of at least `least` passes among `total` at this pass rate (0..1). The numbers need not be whole, so that they can be
  * effective numbers of observations. Source: the binomial tail as an incomplete beta function, NIST Digital Library of Mathematical
  * Functions, 8.17.5.
  */
@@ -15,12 +15,12 @@ export function computeTail(least: number, total: number, rate: number): number 
   return -Math.expm1(Math.min(0, computeLogUpperBeta(a, b, rate) - computeLogUpperBeta(a, b, 0)));
 }
 
-/** Whether the interval below stays at or above `minimum`, without the interval itself. */
+/** Checks if the interval of `computeExactInterval` stays at or above `minimum`, without computing it. */
 export function isSurelyAtLeast(minimum: number, { passed, total }: Observed, error: number): boolean {
   return computeTail(passed, total, minimum) <= error;
 }
 
-/** Whether the interval below ends under `minimum`. */
+/** Checks if the interval of `computeExactInterval` ends below `minimum`. */
 export function isSurelyBelow(minimum: number, { passed, total }: Observed, error: number): boolean {
   return computeTail(total - passed, total, 1 - minimum) < error;
 }
@@ -32,10 +32,10 @@ interface Observed {
 }
 
 /**
- * Computes the interval of Clopper and Pearson: the rate lies below it with a chance of at most `passing`, and above it with one of at most
- * `failing`, whatever it is. Near 100 % no shorter interval of the usual ones keeps that. The numbers need not be whole. Sources: C. J. Clopper and
- * E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26 (1934) 404-413; for
- * effective numbers E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998) 193-201.
+ * Computes the interval of Clopper and Pearson: whatever the rate is, it lies below the interval with a chance of at most `passing`, and
+ * above it with a chance of at most `failing`. Near 100 %, no shorter one of the usual intervals keeps that. The numbers need not be whole.
+ * Sources: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika
+ * 26 (1934) 404-413; for effective numbers E. L. Korn and B. I. Graubard, Survey Methodology 24 (1998) 193-201.
  */
 export function computeExactInterval({ passed, total }: Observed, { passing, failing }: ErrorRates): RateInterval {
   const rate = passed / total;

@@ -1,14 +1,14 @@
 import type { ErrorRates } from './errors.ts';
 import { computeTail } from './exact.ts';
 
-/** How often the yardstick has to find the distance. */
+/** The probability with which the fixed design has to find the distance. */
 const power = 0.9;
 const mostIterations = 5000;
 
 /**
- * Counts the iterations that a fixed design takes to decide what a sequential one has decided: the smallest exact one-sided binomial
- * test with these errors that finds a rate this far above the `minimum` (0..1), or below it where it `failed`, nine times in ten.
- * In steps of `step`; null where it takes more than 5,000.
+ * Counts the iterations that a fixed design needs for the decision of a sequential one: the smallest exact one-sided binomial test with
+ * these errors that finds a rate this far above the `minimum` (0..1), or below it if the decision is `failed`, nine times in ten. In steps
+ * of `step`; null if it needs more than 5,000.
  */
 export function countFixedDesign(
   decision: 'passed' | 'failed',
@@ -19,7 +19,7 @@ export function countFixedDesign(
     step = 5,
   }: { minimum: number; errors: ErrorRates; distance?: number; step?: number },
 ): number | null {
-  // A minimum that is missed is the same question about failures.
+  // A missed minimum is the same question about failures.
   const none = decision === 'passed' ? minimum : 1 - minimum;
   const some = Math.min(1, none + distance);
   const error = errors[decision === 'passed' ? 'passing' : 'failing'];
@@ -30,7 +30,7 @@ export function countFixedDesign(
   return null;
 }
 
-/** The least number of passes whose chance at this rate is at most `error`; one more than the total where there is none. */
+/** Finds the least number of passes that has a chance of at most `error` at this rate; one more than the total if there is none. */
 function findCritical(total: number, rate: number, error: number): number {
   let low = 0;
   let high = total + 1;

@@ -1,6 +1,6 @@
 import { computeWilsonInterval } from './wilson.ts';
 
-/** How often two raters gave the same items each pair of ratings. */
+/** The number of items with each pair of ratings by two raters. */
 export interface RatingTable {
   bothPassed: number;
   /** The first rater passed it, the second failed it. */
@@ -9,7 +9,7 @@ export interface RatingTable {
   bothFailed: number;
 }
 
-/** Agreement beyond chance: 1 is complete, 0 is that of chance, and below 0 it is less. */
+/** The agreement beyond chance: 1 is complete, 0 is that of chance, and below 0 it is less. */
 export interface Agreement {
   /** The share of items with equal ratings, 0 to 1. */
   accuracy: number;
@@ -19,11 +19,11 @@ export interface Agreement {
 }
 
 /**
- * Computes Cohen's kappa of two raters and a two-sided interval; null where both gave every item the same rating, since chance alone
- * explains that. Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960)
- * 37-46, which takes the agreement of chance as given for the sampling error, too. So the interval is the Wilson interval of the observed
- * agreement, moved to the scale of kappa. Unlike the large-sample error of J. L. Fleiss, J. Cohen and B. S. Everitt, Psychological
- * Bulletin 72 (1969) 323-327, it has a length where the raters never differ, and keeps its confidence with 20 items.
+ * Computes Cohen's kappa of two raters and a two-sided interval; null if both gave every item the same rating, since chance alone explains
+ * that. Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960) 37-46, which
+ * takes the agreement of chance as given for the sampling error, too. So the interval is the Wilson interval of the observed agreement,
+ * moved to the scale of kappa. Unlike the large-sample error of J. L. Fleiss, J. Cohen and B. S. Everitt, Psychological Bulletin 72 (1969)
+ * 323-327, it has a length if the raters never differ, and keeps its confidence with 20 items.
  */
 export function computeKappa(table: RatingTable, confidence: number): Agreement | null {
   const { bothPassed, firstPassed, secondPassed, bothFailed } = table;

@@ -43,7 +43,7 @@ export function computeNormalQuantile(probability: number): number {
   return Math.sign(offset) * size;
 }
 
-/** How many standard errors a two-sided interval of this confidence (a fraction 0..1) reaches to either side. */
+/** Computes how many standard errors a two-sided interval of this confidence (a fraction 0..1) reaches to either side. */
 export function computeCriticalValue(confidence: number): number {
   return computeNormalQuantile(0.5 + confidence / 2);
 }
