@@ -1,7 +1,7 @@
 import type { Redactor } from '../base/redaction.ts';
 import type { Annotation } from './annotations.ts';
 
-/** Renders annotations as the runner's commands, a line each. Redacted first: escaping would hide a secret. */
+/** Renders annotations as the runner's commands, a line each. Redacts before escaping, because escaping would hide a secret from the redactor. */
 export function renderAnnotationCommands(annotations: readonly Annotation[], redactor: Redactor): string {
   return annotations
     .map(({ level, title, message, file, startLine }) => {
@@ -21,9 +21,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/**
- * Renders one line that the runner obeys: `::error file=a.yaml,line=3::message`. Absent properties are left out.
- */
+/** Renders one command for the runner: `::error file=a.yaml,line=3::message`. Leaves out absent properties. */
 export function renderRunnerCommand(
   name: 'error' | 'warning' | 'notice' | 'group' | 'endgroup',
   properties: Readonly<Record<string, string | number | undefined>>,

@@ -8,7 +8,7 @@ import { describeFlaky } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, describePart, describeVerdict, nameReasons } from './wording.ts';
 
-/** One annotation, as the runner's `error` command takes it. Its sink escapes it for that command. */
+/** An annotation with the fields of the runner's `error` command. The code that writes it escapes it for that command. */
 export interface Annotation {
   level: 'error' | 'warning' | 'notice';
   title: string;
@@ -19,20 +19,20 @@ export interface Annotation {
   startLine?: number;
 }
 
-/** GitHub keeps ten annotations of a level per step and drops the rest unsaid; one of them is the verdict. */
+/** GitHub keeps ten annotations of a level per step and silently drops the rest; one of them is the verdict. */
 const maxCaseAnnotations = 9;
 const maxSurfaceAnnotations = 5;
-/** The runner cuts at 4,096 characters; this leaves room for the redactor to lengthen a text. */
+/** The runner cuts at 4,096 characters; this leaves space for the redactor to lengthen a text. */
 const maxMessageLength = 4000;
 const maxTitleLength = 200;
 const maxReasons = 10;
-/** Of what the server wrote last; the reason itself has to fit as well. */
+/** Limits the last output of the server; the reason itself has to fit as well. */
 const maxOutputLength = 2500;
 
 /**
- * Plans at most ten annotations, or one more than `maxCases`: the verdict, then the worst cases at their place in the evals
- * file; errors where the verdict of a whole gate stops the job, and else warnings. An inconclusive gate names its cause and blames no case;
- * one that passed needs none.
+ * Plans at most ten annotations, or one more than `maxCases`: the verdict, then the worst cases at their location in the evals file. They
+ * are errors if the verdict of a whole gate stops the job, and else warnings. An inconclusive gate names its cause and blames no case; a
+ * gate that passed needs none.
  */
 export function planAnnotations(
   report: Report,
@@ -43,7 +43,7 @@ export function planAnnotations(
   const surface = annotateSurface(report, fileExists);
   const maxCases = (options.maxCases ?? maxCaseAnnotations) - surface.length;
   if (outcome === 'passed') return surface;
-  // A shard does not decide about the gate; where it is merged, its failures are errors.
+  // A shard does not decide about the gate; if shards are merged, the failures become errors.
   const level: Annotation['level'] = report.stopsJob && report.shard === null ? 'error' : 'warning';
   const verdict: Annotation = {
     level,
@@ -67,7 +67,7 @@ export function planAnnotations(
   ];
 }
 
-/** What the policy does not simply allow, worst first, at the line of the item in the surface file. */
+/** Annotates the surface changes that the policy does not simply allow, the worst first, at their line in the surface file. */
 function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: string) => boolean): Annotation[] {
   if (surface === undefined || policy.surface === undefined) return [];
   const { surface: effects } = policy;
@@ -91,7 +91,7 @@ function locateChange(
   return { file: location.file, startLine: location.line };
 }
 
-/** Cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */
+/** Lists the failed cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */
 export function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
   return report.cases
@@ -128,7 +128,7 @@ function listReasons(report: Report): string[] {
   ];
 }
 
-/** A path that could leave the workspace names no file of the pull request. */
+/** Checks if a path stays in the workspace. Any other path names no file of the pull request. */
 export function isInWorkspace(path: string): boolean {
   return path !== '' && !/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\p{Cc}/u.test(path);
 }

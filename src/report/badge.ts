@@ -3,18 +3,18 @@ import type { Report } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 
-/** White text on them has a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3). */
+/** White text on these colors has a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3). */
 const colors: Record<VerdictOutcome, string> = { passed: '#17723a', failed: '#b3261e', inconclusive: '#8a5300' };
 const labelColor = '#3d4450';
 const label = 'evals';
 const height = 20;
 const padding = 7;
-/** Of a character of the 11 pixel font, on average; `textLength` makes whatever font there is fit. */
+/** The average width of a character of the 11 pixel font; `textLength` makes any font fit. */
 const characterWidth = 6.4;
 
-/** Renders `badge.svg`: the verdict, and the pass rate where there is one. It loads nothing, its font included. */
+/** Renders `badge.svg`: the verdict, and the pass rate if there is one. It loads nothing, not even a font. */
 export function renderBadge({ verdict: { outcome }, totals }: Report): string {
-  // A rate over part of the iterations looks like a result and is none.
+  // The rate of a part of the iterations would look like a result.
   const rate = outcome === 'inconclusive' || totals.passRate === null ? '' : ` ${formatPassRate(totals.passRate)}`;
   const message = `${outcome}${rate}`;
   const left = measure(label);

@@ -9,7 +9,7 @@ const maxTitleLength = 120;
 const maxNamed = 5;
 const maxProblemLength = 500;
 
-/** How the texts of others are shown: those of an evals file or a branch as a name, those of a server as a part of a sentence. */
+/** Escapes foreign texts: those of an evals file or a branch as a name, those of a server as a part of a sentence. */
 interface Escapes {
   name: (text: string) => string;
   prose: (text: string) => string;
@@ -18,8 +18,8 @@ interface Escapes {
 const markdown: Escapes = { name: renderCodeSpan, prose: renderProse };
 
 /**
- * Says in one sentence how the change compares with the base that ran in the same job: `Worse than the base (1a2b3c4, the merge base with
- * main): 2 of 20 cases (…).`
+ * Describes in one sentence how the change compares with the base that ran in the same job: `Worse than the base (1a2b3c4, the merge base
+ * with main): 2 of 20 cases (…).`
  */
 export function describeBase(
   { label, problem, cases, isWorse }: BaseComparison,
@@ -42,7 +42,7 @@ export function describeBase(
   return `Worse than ${base}: ${worse.length} ${of} (${named.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}).`;
 }
 
-/** Says over how much the comparison is made, and how to repeat its order; null where nothing is compared. */
+/** Describes the size of the comparison, and how to repeat its order; null if nothing is compared. */
 export function describePairs({
   problem,
   cases,
@@ -65,19 +65,19 @@ export function describePairs({
   return `${parts.join('; ')}. A case counts as worse with ${formatMinimumPassRate(confidence)} confidence.`;
 }
 
-/** Lists the cases whose sides differ: those of the two columns. */
+/** Lists the cases with different results on the two sides. */
 export function listDifferent({ cases }: BaseComparison): BaseCaseComparison[] {
   return cases.filter(({ broken, fixed }) => broken + fixed > 0);
 }
 
-/** What a row says of a case. */
+/** Names the result of a case for its row. */
 export function describeChange({ isWorse, broken, fixed }: BaseCaseComparison): string {
   if (isWorse) return 'worse';
   if (broken > 0 && fixed > 0) return 'differs both ways';
   return broken > 0 ? 'not settled' : 'better';
 }
 
-/** Lists the part of the job summary that is about the base of the same job, as blocks of Markdown. */
+/** Lists the part of the job summary about the base of the same job, as blocks of Markdown. */
 export function listBaseBlocks(comparison: BaseComparison, { maxRows }: { maxRows: number }): string[] {
   const pairs = describePairs(comparison);
   const different = listDifferent(comparison);

@@ -34,9 +34,9 @@ export interface ReportInput {
   generator: { name: string; version: string };
   server: ServerReport | null;
   otherServers?: readonly ServerReport[];
-  /** What was required. */
+  /** The policy that the gate was judged by. */
   policy: GatePolicy;
-  /** In the order they ran. */
+  /** In the order in which they ran. */
   suites: readonly JudgedSuite[];
   verdict: Verdict;
   revision?: Revision | null;
@@ -44,40 +44,40 @@ export interface ReportInput {
   comparison?: Comparison | null;
   baseComparison?: BaseComparison | null;
   trend?: Trend | null;
-  /** Undefined where it is not compared. */
+  /** Undefined if it is not compared. */
   surface?: SurfaceReport | undefined;
-  /** Undefined where it is not measured. */
+  /** Undefined if it is not measured. */
   coverage?: CoverageReport | undefined;
-  /** Null where no model took part. */
+  /** Null if no model took part. */
   models?: ModelsReport | null;
-  /** What a reader should know in addition to the verdict. */
+  /** Notes for a reader in addition to the verdict. */
   notes?: readonly string[];
-  /** By default every verdict does that is not `passed`. */
+  /** True if the verdict stops the job; by default every verdict other than `passed`. */
   stopsJob?: boolean;
 }
 
 export interface JudgedSuite {
   results: SuiteResults;
-  /** The runs that the results are joined of; by default one. */
+  /** The runs that the results were joined from; by default one. */
   parts?: readonly SuiteResults[];
   verdict: Verdict;
   minimumPassRate: Sourced<number>;
   assessments?: readonly RequirementReport[];
-  /** Entries of the cases that do not count. */
+  /** The quarantine entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
-  /** Cases that do not count yet. */
+  /** The cases that do not count yet. */
   probation?: readonly ProbationCase[];
-  /** Of the cases that count, as they count; by default all of them, as they are. */
+  /** The counts of the cases that count; by default those of all cases. */
   counted?: { cases: number; passed: number; failed: number };
-  /** How flaky cases count. */
+  /** The effect of flaky cases. */
   flaky?: Sourced<FlakyEffect>;
   repeats?: SuiteRepeats | null;
   rounds?: RoundsReport | undefined;
-  /** The outcome of every case, in the order of the results. */
+  /** The analysis of every case, in the order of the results. */
   analyses?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
 }
 
-/** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
+/** Builds the report from results and verdicts, deeply frozen; in each suite, the worst cases come first. */
 export function buildReport(input: ReportInput): Report {
   const { prices } = input.policy;
   const suites = input.suites.map((judged) => buildSuite(judged, prices));
@@ -121,14 +121,14 @@ export function buildReport(input: ReportInput): Report {
   });
 }
 
-/** The list of cases has it. */
+/** Removes the failures, which the list of cases has. */
 function omitEvidence({ cases, ...results }: SuiteResults): ReportedResults {
   return structuredClone({ ...results, cases: cases.map(({ failures: _failures, ...testCase }) => testCase) });
 }
 
 const defaultFlaky: Sourced<FlakyEffect> = { value: 'fail', source: 'default' };
 
-/** Cases that do not count are listed, and add nothing to the rate. */
+/** Counts the totals. Cases that do not count are listed, and add nothing to the rate. */
 function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
   const { passed, failed } = counted ?? {
     passed: cases.reduce((total, testCase) => total + testCase.passed, 0),
@@ -242,7 +242,7 @@ function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictO
   return passed > 0 && passed === planned && unscored === 0 ? 'passed' : 'inconclusive';
 }
 
-/** Lower is worse. */
+/** Ranks a case; a lower rank is worse. */
 function rankCase({ outcome, disposition, required }: CaseReport): number {
   if (disposition === 'passed') return outcome === 'passed' ? 5 : 4;
   return { failed: required ? 0 : 1, tolerated: 1, unscored: 2, excluded: 3 }[disposition];

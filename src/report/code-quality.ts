@@ -7,7 +7,7 @@ import { stripControls } from './escape/plain.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, describeVerdict } from './wording.ts';
 
-/** One entry of the file; of the fields that GitLab reads, the gate knows no column. */
+/** One entry of the file. GitLab also reads a column, which the gate does not know. */
 interface QualityIssue {
   description: string;
   check_name: string;
@@ -20,8 +20,9 @@ const maxDescriptionLength = 500;
 
 /**
  * Renders GitLab's Code Quality report: each failed case of a failed suite at its line of the evals file, and each change of the tool surface
- * that the policy does not allow at its line of the surface file. If nothing else explains a verdict that is not `passed`, the verdict is an entry of
- * its own at the first line of an evals file. A fingerprint does not depend on lines or counts, so that GitLab recognizes what the target branch has, too.
+ * that the policy does not allow at its line of the surface file. If nothing else explains a verdict other than `passed`, the verdict is a
+ * separate entry at the first line of an evals file. A fingerprint does not depend on lines or counts, so that GitLab recognizes the entries
+ * that the target branch has, too.
  *
  * @param options.relocate makes a path relative to the top of the repository
  */
@@ -65,7 +66,7 @@ export function renderCodeQuality(
   return `${escapeJson(JSON.stringify(issues, null, 2))}\n`;
 }
 
-/** GitLab requires a path; a suite of a service has no file. */
+/** The path for a suite of a service, which has no file: GitLab requires a path. */
 const fallbackPath = 'report.json';
 
 function listSurfaceIssues(

@@ -25,15 +25,15 @@ import { truncateReason, truncateText } from './truncate.ts';
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
   maxBytes?: number;
-  /** Which job it is: comments of several may stand below each other. */
+  /** The name of the job: a pull request may have comments of several jobs. */
   job?: string | null;
   /** The run in which the gate ran. */
   run?: { label: string; url: string } | null;
-  /** Leads to a line of the commit that was tested; null if unknown. */
+  /** Returns the URL of a line of the commit that was tested; null if unknown. */
   linkLine?: (place: { file: string; line: number }) => string | null;
 }
 
-/** How much of the cases to show. Tried from the fullDetail to the shortest until the text fits. */
+/** How much of the cases to show. Levels are tried from the longest to the shortest until the text fits. */
 interface DetailLevel {
   maxCases: number;
   maxSuites: number;
@@ -48,7 +48,7 @@ const detailLevels: readonly DetailLevel[] = [
 ];
 
 const defaultMaxBytes = 60_000;
-/** What is seen without touching the page: a telephone shows about so much. */
+/** The number of cases that are not folded, about as many as a phone shows without scrolling. */
 const maxOpenCases = 5;
 const maxTitleLength = 100;
 const maxReasonLength = 300;
@@ -57,9 +57,9 @@ const maxMatrixRows = 10;
 const maxSurfaceRows = 10;
 
 /**
- * Renders the comment on a pull request in Markdown, to be read in ten seconds on a telephone: the verdict and its reason,
- * each suite's rate, the worst cases with their first reason, what was not read, where to read on. Too large a text is
- * rendered anew with less. Foreign text stands in code spans only.
+ * Renders the comment on a pull request in Markdown, to be read in ten seconds on a phone: the verdict and its reason, each suite's rate,
+ * the worst cases with their first reason, the missing results, and links. Renders a text that is too large again with less detail. Foreign
+ * text occurs only in code spans.
  */
 export function renderComment(report: Report, options: CommentOptions = {}): string {
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
@@ -99,7 +99,7 @@ function listReasons(report: Report, { maxReasons }: DetailLevel): string[] {
   const { headline, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
     ...headline,
-    // Of a verdict that passed, the others say of each suite what its own line says.
+    // If the verdict passed, the other reasons repeat the line of each suite.
     ...(report.verdict.outcome === 'passed' ? [] : others),
   ];
 }
@@ -133,7 +133,7 @@ function listSuite(
   options: CommentOptions,
 ): string[] {
   const { outcome } = suite.verdict;
-  // In a suite that passed, the minimum tolerates what failed: nothing for the first ten seconds.
+  // In a suite that passed, the minimum tolerates the failures: they do not belong to the first ten seconds.
   const maxOpen = outcome === 'passed' ? 0 : maxOpenCases;
   const open = shown.slice(0, maxOpen);
   const folded = shown.slice(maxOpen);
@@ -145,7 +145,7 @@ function listSuite(
     ...(folded.length === 0
       ? []
       : [
-          // The gate's own text alone: inside an HTML block Markdown's code spans would not protect foreign text.
+          // Only the gate's own text: inside an HTML block, Markdown's code spans would not protect foreign text.
           `<details>\n<summary>${formatCount(folded.length, open.length === 0 ? 'case' : 'more case')} did not pass</summary>`,
           list(folded),
           '</details>',
@@ -164,7 +164,7 @@ function renderCase(testCase: CaseReport, { linkLine }: CommentOptions): string 
   ].join('<br>\n  ');
 }
 
-/** What the verdict does not know. Counts alone: a rate over a part looks like a result. */
+/** Lists what the verdict lacks, as counts only: a rate of a part would look like a result. */
 function listUnread({ cases, verdict }: Report): string[] {
   const planned = cases.reduce((sum, testCase) => sum + Math.max(testCase.planned, testCase.total), 0);
   const read = cases.reduce((sum, { total }) => sum + total, 0);
@@ -186,7 +186,7 @@ function listNotes({ notes }: Report): string[] {
   const hidden = notes.length - maxNotes;
   const lines = notes.slice(0, maxNotes).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
   if (hidden > 0) lines.push(`> and ${formatCount(hidden, 'more note')}`);
-  // Paragraphs: a note without words and a `<br>` would be a line of HTML, and begin a block of it.
+  // Uses paragraphs: a note without words and a `<br>` would be a line of HTML, and begin an HTML block.
   return lines.length === 0 ? [] : [lines.join('\n>\n')];
 }
 

@@ -8,7 +8,7 @@ import { truncateText } from './truncate.ts';
 
 const maxTitleLength = 120;
 
-/** How each change is called in a sentence that counts, and in a row. */
+/** The words for each change in a sentence with counts, and in a row. */
 const changeWords: Record<CaseChange, { counted: string; row: string }> = {
   regressed: { counted: 'regressed', row: '❌ regressed' },
   unsteady: { counted: 'unsteady', row: '⚠️ unsteady' },
@@ -29,8 +29,8 @@ export function describeChanges({ counts }: Comparison): string {
 }
 
 /**
- * Says how the pass rates compare, over the cases that can be compared: the whole populations differ as soon as a case is
- * new, gone or changed. Null where none can be.
+ * Describes the change of the pass rates, over the cases that can be compared: the whole populations differ as soon as a case is new, gone
+ * or changed. Null if no case can be compared.
  */
 export function describeRates({ comparable, counts, notRun, mixed }: Comparison): string | null {
   const { baseline, current } = comparable;
@@ -44,13 +44,13 @@ export function describeRates({ comparable, counts, notRun, mixed }: Comparison)
   return `Over the ${formatCount(cases, 'case')} that can be compared, ${rate(baseline)} passed then and ${rate(current)} now.${left}${describeMixed(mixed)}`;
 }
 
-/** Says of how many cases recorded answers of models are compared with live ones. */
+/** Notes how many cases compare recorded answers of models with live ones. */
 function describeMixed(mixed: number): string {
   if (mixed === 0) return '';
   return ` ${formatCount(mixed, 'case')} had recorded answers of a model on one side and live ones on the other: a difference in ${mixed === 1 ? 'it' : 'them'} may come from the model.`;
 }
 
-/** Says of every suite whose pass rate is another one by how much, and whether that is shown; `name` renders its id. */
+/** Describes the change of every suite's pass rate, and whether the data shows a difference; `name` renders its id. */
 export function describeRateChanges({ rates }: Comparison, name: (suiteId: string) => string): string[] {
   return rates
     .filter(({ worse, better }) => worse + better > 0)
@@ -64,7 +64,7 @@ export function describeRateChanges({ rates }: Comparison, name: (suiteId: strin
     });
 }
 
-/** Says of every suite with a limit on its rate how small a fall it finds; `name` renders its id. */
+/** Describes the smallest fall that each suite with a limit on its rate can detect; `name` renders its id. */
 export function describeSmallestFalls(comparison: Comparison, name: (suiteId: string) => string): string[] {
   const { rates, maximumRateDrop } = comparison;
   return rates.flatMap(({ suiteId, smallestFall }) => {
@@ -73,7 +73,7 @@ export function describeSmallestFalls(comparison: Comparison, name: (suiteId: st
   });
 }
 
-/** Says what the sign-flip test is over where the policy asks for tasks, or why there is none. */
+/** Describes the sign-flip test over tasks if the policy asks for tasks, or why there is none. */
 function describeTasks(tasks: RateChange['tasks']): string {
   if (tasks === undefined) return '';
   if (tasks.pValue !== null) return ` Over tasks: p = ${formatProbability(tasks.pValue)} for such a fall.`;
@@ -90,7 +90,7 @@ function formatProbability(value: number): string {
   return value < 0.001 ? 'below 0.001' : value.toFixed(3);
 }
 
-/** Says which gate the baseline was: its source is as the user wrote it, and foreign where a branch has a strange name. */
+/** Describes the gate of the baseline: its source is as the user wrote it, and foreign text if a branch has a strange name. */
 export function describeBaseline({ baseline }: Comparison): { source: string; rest: string } {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(baseline.startedAt)
     ? ` of ${baseline.startedAt.slice(0, 16).replace('T', ' ')} UTC`
@@ -99,7 +99,7 @@ export function describeBaseline({ baseline }: Comparison): { source: string; re
   return { source: truncateText(baseline.source, maxTitleLength), rest: `${time}${commit}` };
 }
 
-/** Lists the part of the job summary that is about the baseline, as blocks of Markdown. */
+/** Lists the part of the job summary about the baseline, as blocks of Markdown. */
 export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxRows: number }): string[] {
   const { source, rest } = describeBaseline(comparison);
   const rates = describeRates(comparison);
@@ -115,7 +115,7 @@ export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxR
   ];
 }
 
-/** `0 of 1, and 0 of 7 further`. */
+/** Formats the current counts: `0 of 1, and 0 of 7 further`. */
 export function formatCurrent({ current, confirming }: Pick<CaseComparison, 'current' | 'confirming'>): string {
   const further = confirming === undefined ? '' : `, and ${formatCounts(confirming)} further`;
   return `${formatCounts(current)}${further}`;
@@ -126,7 +126,7 @@ function renderRow({ title, change, baseline, ...now }: CaseComparison): string 
   return `| ${changeWords[change].row} | ${name} | ${formatCounts(baseline)} | ${formatCurrent(now)} |`;
 }
 
-/** `2 of 3`; a dash where that side has no such case. */
+/** Formats counts: `2 of 3`; a dash if that side has no such case. */
 export function formatCounts(counts: Counts | null): string {
   return counts === null ? '–' : `${counts.passed} of ${counts.total}`;
 }

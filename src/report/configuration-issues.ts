@@ -10,7 +10,7 @@ const maxIssues = 100;
 const maxMessageLength = 1000;
 const maxLocationLength = 200;
 
-/** Renders what is wrong with the configuration for GitHub's job summary, one line each, in the order of the log. */
+/** Renders the problems of the configuration for GitHub's job summary, one line each, in the order of the log. */
 export function renderIssueSummary(issues: readonly ConfigurationIssue[]): string {
   const hidden = issues.length - maxIssues;
   const blocks = [
@@ -35,7 +35,7 @@ const maxAnnotations = 10;
 const maxAnnotationLength = 4000;
 const maxPlaceLength = 200;
 
-/** Plans at most ten annotations for what is wrong with the configuration, each at its place where it has one. */
+/** Plans at most ten annotations for the problems of the configuration, each at its location if it has one. */
 export function planIssueAnnotations(
   issues: readonly ConfigurationIssue[],
   options: { fileExists?: (path: string) => boolean } = {},

@@ -10,14 +10,14 @@ const maxNameLength = 80;
 
 const minimumMarks: Record<MinimumState, string> = { met: '✅', 'not-met': '❌', unknown: '⚠️', unjudged: '' };
 
-/** What the policy requires of a kind, from 0 to 1. */
+/** A minimum that the policy requires of a kind, from 0 to 1. */
 export interface JudgedMinimum {
   kind: CoverageKind;
   value: number;
   state: MinimumState;
 }
 
-/** Judges every minimum of the policy whose kind the server has. */
+/** Judges every minimum of the policy for a kind that the server has. */
 export function judgeMinima(
   coverage: CoverageReport,
   { policy: { minimumCoverage = [] }, results }: Pick<Report, 'policy' | 'results'>,
@@ -38,7 +38,7 @@ export function describeCoverage(coverage: CoverageReport): string {
   return `Coverage: ${counts.map(({ kind, covered, total }) => `${covered} of ${total} ${coverageNames[kind]}`).join(', ')}`;
 }
 
-/** Says what the counts leave out, in sentences; empty where they are all. */
+/** Lists what the counts leave out, in sentences; empty if they are complete. */
 export function listCoverageNotes({ isPartial, unreadTraces, unread }: CoverageReport): string[] {
   return [
     ...(unread === null ? [] : [endSentence(unread)]),

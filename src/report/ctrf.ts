@@ -7,7 +7,7 @@ import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
 
-/** Of the Common Test Report Format (github.com/ctrf-io/ctrf), whose schema this version names. */
+/** The version of the schema of the Common Test Report Format (github.com/ctrf-io/ctrf). */
 const specVersion = '0.0.0';
 
 const maxMessageLength = 1000;
@@ -20,7 +20,7 @@ interface CtrfTest {
   name: string;
   status: CtrfStatus;
   rawStatus: string;
-  /** Whole milliseconds. */
+  /** In whole milliseconds. */
   duration: number;
   suite: string[];
   tags?: string[];
@@ -33,8 +33,8 @@ interface CtrfTest {
 }
 
 /**
- * Renders `ctrf.json`, one test per case. It agrees with the verdict: failures that a passing suite's minimum tolerates pass
- * with a message, and a suite's verdict that none of its cases explains is a test of its own.
+ * Renders `ctrf.json`, one test per case. It agrees with the verdict: failures that a passing suite's minimum tolerates pass with a message,
+ * and a suite's verdict that none of its cases explains becomes a separate test.
  */
 export function renderCtrf(report: Report): string {
   const tests = listTests(report);
@@ -75,15 +75,16 @@ export function renderCtrf(report: Report): string {
 }
 
 function listTests(report: Report): CtrfTest[] {
-  // A gate without suites is inconclusive, and an empty file would read as green.
+  // Adds a test for a gate without suites: it is inconclusive, and an empty file would look passed.
   const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, stoppedEarly: null };
   return (report.suites.length === 0 ? [gate] : report.suites).flatMap((suite) => {
     const tests = report.cases
       .filter(({ suiteId }) => suiteId === suite.id)
       .map((testCase) => buildTest(testCase, suite));
     const { outcome } = suite.verdict;
-    const isTold = outcome === 'passed' || (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
-    return isTold ? tests : [buildVerdictTest(suite), ...tests];
+    const isExplained =
+      outcome === 'passed' || (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
+    return isExplained ? tests : [buildVerdictTest(suite), ...tests];
   });
 }
 
@@ -140,7 +141,7 @@ function chooseStatus({ disposition, total, failures }: CaseReport, { stoppedEar
   if (disposition === 'passed' || disposition === 'tolerated') return 'passed';
   if (disposition === 'excluded') return 'skipped';
   if (disposition === 'failed') return 'failed';
-  // A case that never began says nothing that the suite's own test does not say.
+  // A case that never began adds nothing to the suite's own test.
   return stoppedEarly !== null || (total === 0 && failures.length === 0) ? 'skipped' : 'other';
 }
 

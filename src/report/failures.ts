@@ -4,33 +4,33 @@ import { lastLinesHeading } from '../model/process-end.ts';
 import { truncateReason, truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
-/** Iterations of one case that failed alike: listed once. */
+/** The iterations of one case that failed in the same way, listed once. */
 export interface FailureGroup {
   /** `Iteration 2, step 3 (assert)`, or `Iterations 1, 2, 4`. */
   heading: string;
-  /** What went wrong, then what was expected and what was called; lines of foreign text, not escaped. */
+  /** The failure, then the expected and the actual calls; lines of foreign text, not escaped. */
   lines: string[];
 }
 
 const maxReasons = 5;
 const maxReasonLength = 1000;
 const maxTitleLength = 120;
-/** Of the lines below a reason: what a server wrote last has at most so many. */
+/** Limits the lines below a reason: the last output of a server has at most so many characters. */
 const maxOutputLength = 4200;
 const maxToolCallLength = 300;
 const maxToolCalls = 5;
 
-/** Where a text has already what a process of the server wrote last, by these lines. */
+/** The output of server processes that a text shows already, each with its location. */
 export type PrintedOutput = Map<string, string>;
 
-/** Identifies what a process wrote last. */
+/** Identifies the last output of a process. */
 export function keyOutput(lines: readonly string[]): string {
   return lines.join('\n');
 }
 
 /**
- * Groups the kept failures of a case by the step that failed and the reasons given, in order of appearance. What a process wrote last is
- * in the first group only that `printed` does not know; it is added there, and others name its place.
+ * Groups the kept failures of a case by the failed step and the reasons, in order of appearance. Shows the last output of a process only in
+ * the first group, unless `printed` has it; adds it there, and other groups name its location.
  */
 export function groupFailures(
   { failures, title }: Pick<CaseReport, 'failures' | 'title'>,
@@ -46,7 +46,7 @@ export function groupFailures(
   });
 }
 
-/** Failed iterations of the case of which no evidence was kept. */
+/** Counts the failed iterations of the case without kept evidence. */
 export function countOmittedFailures({ failed, failures }: CaseReport): number {
   return Math.max(0, failed - failures.length);
 }
@@ -63,7 +63,7 @@ function listReasons(
 ): string[] {
   return reasons.slice(0, maxReasons).flatMap((reason) => {
     const first = readFirstLine(reason);
-    // What a process wrote last stands below the reason, its end last.
+    // The last output of a process is below the reason, and its end matters most.
     const others = reason
       .slice(first.length)
       .split(/\r\n|\r|\n/)
@@ -88,14 +88,14 @@ function printOnce(
   return lines;
 }
 
-/** Expected calls are those of a prompt; a case of tool-call steps has none, and only its calls are listed. */
+/** Lists the expected calls of a prompt and the actual ones; a case of tool-call steps has no expected calls. */
 function listToolCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): string[] {
   const list = (label: string, calls: IterationFailure['actualToolCalls']) => [
     ...calls.slice(0, maxToolCalls).map((call) => `${label}${truncateText(describeToolCall(call), maxToolCallLength)}`),
     ...(calls.length > maxToolCalls ? [`${label}and ${calls.length - maxToolCalls} more`] : []),
   ];
   const called = list('called    ', actualToolCalls);
-  // Nothing is known of the calls that an iteration without a result did not come to.
+  // An iteration without a result may have stopped before some calls.
   if (expectedToolCalls.length === 0 || result === 'unscored') return called;
   return [...list('expected  ', expectedToolCalls), ...(called.length === 0 ? ['called    nothing'] : called)];
 }

@@ -1,7 +1,7 @@
 import type { IterationMark } from '../model/evidence.ts';
 import type { CaseReport } from '../model/case-report.ts';
 
-/** Beyond these, a row of marks says less than the counts. */
+/** More marks in a row say less than the counts. */
 const maxMarks = 20;
 
 const marks: Record<IterationMark['outcome'], string> = { passed: '✓', failed: '✗', unscored: '·' };
@@ -9,7 +9,7 @@ const marks: Record<IterationMark['outcome'], string> = { passed: '✓', failed:
 /** Draws the outcome of each iteration of a case, in their order: `✓✗✓`. */
 export type MarkIterations = (testCase: CaseReport) => string | null;
 
-/** Null for a case with one iteration, with more than a row can hold, and where not all of them are known. */
+/** Creates the drawing. Null for a case with one iteration, with more than a row can hold, or with unknown iterations. */
 export function createIterationMarks(iterations: readonly IterationMark[]): MarkIterations {
   const byCase = Map.groupBy(iterations, ({ suiteId, caseId }) => `${suiteId}/${caseId}`);
   return ({ suiteId, id, planned }) => {

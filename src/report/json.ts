@@ -2,9 +2,9 @@ import { ProtocolError } from '../base/errors.ts';
 import { type Report, reportSchema, reportSchemaVersion } from '../model/report.ts';
 import { escapeJson } from './escape/json.ts';
 
-/** Renders `report.json`: the whole report, indented, lists of numbers on one line, ending in a line feed. */
+/** Renders `report.json`: the whole report, indented, with lists of numbers on one line and a line feed at the end. */
 export function renderReportJson(report: Report): string {
-  // A line feed inside of a string is escaped, so that no text looks like such a list.
+  // JSON escapes a line feed inside a string, so that no text looks like such a list.
   const text = JSON.stringify(report, null, 2).replaceAll(
     /\[\n\s*([-+\d.eE,\s]+?)\n\s*\]/g,
     (_, numbers: string) => `[${numbers.replaceAll(/,\n\s*/g, ', ')}]`,
@@ -13,8 +13,9 @@ export function renderReportJson(report: Report): string {
 }
 
 /**
- * Reads a report back.
- * @throws {ProtocolError} with the path of the first mismatch, when `value` is not a report of this version.
+ * Parses a report.
+ *
+ * @throws {ProtocolError} with the path of the first mismatch, if `value` is not a report of this version.
  */
 export function parseReport(value: unknown): Report {
   const parsed = reportSchema.safeParse(value);

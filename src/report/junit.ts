@@ -23,11 +23,11 @@ interface Element {
 }
 
 /**
- * Renders JUnit XML, one testcase per case. It agrees with the verdict: failures that a passing suite's minimum
- * tolerates are written as output, and a suite that is inconclusive holds an error even where every case passed.
+ * Renders JUnit XML, one testcase per case. It agrees with the verdict: failures that a passing suite's minimum tolerates are written as
+ * output, and an inconclusive suite holds an error even if every case passed.
  */
 export function renderJunit(report: Report): string {
-  // A gate without suites is inconclusive, and an empty file would read as green.
+  // Adds a suite for a gate without suites: it is inconclusive, and an empty file would look passed.
   const gate = {
     id: '',
     name: report.generator.name,
@@ -52,8 +52,11 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
     .filter(({ suiteId }) => suiteId === suite.id)
     .map((testCase) => buildCase(testCase, suite));
   const { outcome } = suite.verdict;
-  const isTold = outcome === 'passed' || (outcome === 'failed' && cases.some((testCase) => holds(testCase, 'failure')));
-  const children = isTold ? cases : [buildVerdictCase(suite, outcome === 'failed' ? 'failure' : 'error'), ...cases];
+  const isExplained =
+    outcome === 'passed' || (outcome === 'failed' && cases.some((testCase) => holds(testCase, 'failure')));
+  const children = isExplained
+    ? cases
+    : [buildVerdictCase(suite, outcome === 'failed' ? 'failure' : 'error'), ...cases];
   const count = (name: string) => children.filter((child) => holds(child, name)).length;
   return {
     name: 'testsuite',
@@ -76,7 +79,7 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
   };
 }
 
-/** The requirements other than the suite's own minimum, and what its models used; viewers list properties, and count none of them. */
+/** Lists the requirements other than the suite's own minimum, and the usage of its models; viewers list properties, and do not count them. */
 function listProperties({ requirements, usage, cost }: JudgedSuite, { models }: Report): Element[] {
   const children = (requirements.length < 2 ? [] : requirements).map((requirement): Element => {
     const value = truncateText(
@@ -99,7 +102,7 @@ function buildProperty(name: string, value: string): Element {
   return { name: 'property', attributes: { name, value } };
 }
 
-/** A testcase of its own for what no case explains of the suite's verdict, so that no viewer shows it as passed. */
+/** Builds a separate testcase for a verdict that no case explains, so that no viewer shows the suite as passed. */
 function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Element {
   const [first, ...others] = suite.verdict.reasons.flatMap(({ message, output = [] }) => [message, ...output]);
   const { outcome } = suite.verdict;
@@ -139,7 +142,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
   const { disposition } = testCase;
   if (disposition === 'passed' && testCase.flaky === null) return [];
   if (disposition === 'passed') {
-    // As Maven Surefire writes it: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
+    // Uses the form of Maven Surefire: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
     return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(testCase) }];
   }
   if (disposition === 'excluded') {
@@ -150,7 +153,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
     return [{ name: 'skipped', attributes: { message: `${counts}; the run was stopped early` } }];
   }
   if (disposition === 'unscored') {
-    // A case that never began says nothing that the suite's own error does not say.
+    // A case that never began adds nothing to the suite's own error.
     const name = testCase.total === 0 && testCase.failures.length === 0 ? 'skipped' : 'error';
     return [
       {
@@ -183,7 +186,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
   ];
 }
 
-/** Why a case does not count, after its counts; a flaky case says it in these already. */
+/** Explains why a case does not count, for the text after its counts; the counts of a flaky case explain it already. */
 function describeExclusion(testCase: CaseReport): string {
   if (testCase.quarantine !== null) {
     const { expires, owner, reason } = testCase.quarantine;

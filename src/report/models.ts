@@ -10,11 +10,11 @@ import { truncateText } from './truncate.ts';
 const maxNameLength = 60;
 const maxTitleLength = 120;
 const maxGapLength = 300;
-/** More columns are not read side by side. */
+/** More columns are hard to compare. */
 const maxColumns = 8;
 const maxGaps = 3;
 
-/** Says how many answers came from where: `12 live, 8 recorded`. */
+/** Counts the answers by source: `12 live, 8 recorded`. */
 export function describeCalls({ modelCalls, replayedCalls }: ModelUsage): string {
   const parts = [
     ...(modelCalls > 0 ? [`${modelCalls} live`] : []),
@@ -23,7 +23,7 @@ export function describeCalls({ modelCalls, replayedCalls }: ModelUsage): string
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
-/** Says what live calls used: `12000 in (3000 cached), 900 out`. */
+/** Describes the usage of live calls: `12000 in (3000 cached), 900 out`. */
 export function describeTokens({ inputTokens, cachedInputTokens, outputTokens, unmeasuredCalls }: ModelUsage): string {
   const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : '';
   const unmeasured = unmeasuredCalls > 0 ? `, ${formatCount(unmeasuredCalls, 'call')} not measured` : '';
@@ -35,16 +35,16 @@ export function describeCost(cost: number | null, { currency }: Pick<ModelsRepor
   return cost === null ? 'not known' : formatMoney(cost, currency);
 }
 
-/** Says what a judge used and cost: `calls 3 live; tokens 1200 in, 90 out; cost 0.01 USD`. */
+/** Describes the usage and the cost of a judge: `calls 3 live; tokens 1200 in, 90 out; cost 0.01 USD`. */
 export function describeJudge({ usage, cost }: JudgeSpending, models: Pick<ModelsReport, 'currency'>): string {
   return `calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}; cost ${describeCost(cost, models)}`;
 }
 
-/** Says what the models of a gate used and cost, a sentence each; `models` is what the report has of them. */
+/** Describes the usage and the cost of a gate's models, a sentence each; `models` is the report's part about them. */
 export function listSpending(models: ModelsReport): string[] {
   const { judges, costGaps } = models;
   const sum = (key: keyof ModelUsage) => [models, ...judges].reduce((total, part) => total + part.usage[key], 0);
-  // Added up here: the page has this file, and the schemas next to `addUsage` would come with it.
+  // Adds up here: the page includes this file, and an import of `addUsage` would add the schemas next to it.
   const usage: ModelUsage = {
     modelCalls: sum('modelCalls'),
     replayedCalls: sum('replayedCalls'),
@@ -69,28 +69,31 @@ export function listSpending(models: ModelsReport): string[] {
   ];
 }
 
-/** Says how many iterations of a model passed: `14 of 20 (70%)`. A rate over part of them looks like a result and is none. */
+/**
+ * Counts the iterations of a model that passed: `14 of 20 (70%)`. Without a rate if the verdict is inconclusive: the rate of a part would
+ * look like a result.
+ */
 export function describeModelRate({ passed, total }: ModelSummary, { verdict }: Pick<Report, 'verdict'>): string {
   const rate =
     verdict.outcome === 'inconclusive' || total === 0 ? '' : ` (${formatPassRate(computePassRate(passed, total))})`;
   return `${passed} of ${total}${rate}`;
 }
 
-/** The 95% range of the rate of live iterations, `48.1% to 85.5%`; null where there is none, and while nothing was established. */
+/** Formats the 95% range of the rate of live iterations, `48.1% to 85.5%`; null without a range, and if nothing was established. */
 export function describeModelRange({ range }: ModelSummary, { verdict }: Pick<Report, 'verdict'>): string | null {
   if (range === null || verdict.outcome === 'inconclusive') return null;
   return `${formatPassRate(range.lower)} to ${formatUpperRate(range.upper)}`;
 }
 
-/** A case of the file, and how it fared with each model. */
+/** A case of the file, and its results with each model. */
 export interface MatrixRow {
   suiteId: string;
   title: string;
-  /** In the order of the report's models; null where it does not run with one of them. */
+  /** The cells in the order of the report's models; null if the case does not run with the model. */
   cells: Array<CaseReport | null>;
 }
 
-/** Lists the cases that run with models, worst first; none where no case runs with several. */
+/** Lists the cases that run with models, worst first; empty if no case runs with several. */
 export function listMatrixRows({ models, cases }: Pick<Report, 'models' | 'cases'>): MatrixRow[] {
   const columns = new Map((models?.models ?? []).map(({ model }, index) => [model, index]));
   const rows = new Map<string, MatrixRow>();
@@ -108,13 +111,13 @@ export function listMatrixRows({ models, cases }: Pick<Report, 'models' | 'cases
   return all.some(({ cells }) => cells.filter((cell) => cell !== null).length > 1) ? all : [];
 }
 
-/** A case with several models has one title for each. */
+/** Removes the model from a title: a case with several models has one title for each. */
 function removeModel({ title, model }: CaseReport): string {
   const suffix = ` (${model})`;
   return title.endsWith(suffix) ? title.slice(0, -suffix.length) : title;
 }
 
-/** Lists the part of a job summary or a comment that is about models, as blocks of Markdown; none where no model took part. */
+/** Lists the part of a job summary or a comment about models, as blocks of Markdown; empty if no model took part. */
 export function listModelBlocks(report: Report, { maxRows }: { maxRows: number }): string[] {
   const { models } = report;
   if (models === null) return [];
@@ -172,7 +175,7 @@ function renderTable(report: Report, models: ModelsReport, matrix: readonly Matr
   ].join('\n');
 }
 
-/** `4 of 5`, a dash where the case does not run with the model. */
+/** Formats a cell: `4 of 5`, or a dash if the case does not run with the model. */
 export function formatCell(cell: CaseReport | null): string {
   return cell === null ? '–' : `${cell.passed} of ${Math.max(cell.planned, cell.total)}`;
 }

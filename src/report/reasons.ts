@@ -5,19 +5,19 @@ import { keyOutput, type PrintedOutput } from './failures.ts';
 import { truncateReason, truncateText } from './truncate.ts';
 import { nameReasons } from './wording.ts';
 
-/** Why the verdict is what it is, as blocks of Markdown. */
+/** The reasons of the verdict, as blocks of Markdown. */
 export interface ReasonBlocks {
-  /** The decisive one; empty where none was given. */
+  /** The decisive reason; empty if there is none. */
   headline: string[];
-  /** What the server wrote last, where a reason is about its process. */
+  /** The last output of the server, if a reason is about its process. */
   output: string[];
-  /** A list of the others, and how many more there are; empty where that is all. */
+  /** A list of the other reasons, and the number of hidden ones; empty if there are none. */
   others: string[];
 }
 
 /**
- * Renders at most `maxReasons` of the verdict's reasons, each with the suite that it is about where there are several. What the server
- * wrote last is added to `printed`.
+ * Renders at most `maxReasons` of the verdict's reasons, each with its suite if there are several suites. Adds the server's last output to
+ * `printed`.
  */
 export function renderReasons(
   report: Report,

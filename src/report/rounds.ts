@@ -12,18 +12,18 @@ const effectWords: Record<FlakyEffect, string> = {
   report: 'does not count',
 };
 
-/** Says how far a case is from being trusted: `on probation, passed in 2 of 5 gates`; null for every other case. */
+/** Describes how far a case is from being stable: `on probation, passed in 2 of 5 gates`; null for every other case. */
 export function describeProbation({ probation }: Pick<CaseReport, 'probation'>): string | null {
   if (probation === null) return null;
   return `on probation, passed in ${probation.passedGates} of ${formatCount(probation.neededGates, 'gate')}`;
 }
 
-/** Says how a flaky case counts: `flaky, counts as failed`; null for every other case. */
+/** Describes how a flaky case counts: `flaky, counts as failed`; null for every other case. */
 export function describeFlaky({ flaky }: Pick<CaseReport, 'flaky'>): string | null {
   return flaky === null ? null : `flaky, ${effectWords[flaky.effect]}`;
 }
 
-/** Says the outcome of a case when it was run again: `; run again: 0 of 2, 2 of 2`. Empty where it was not. */
+/** Describes the results of a case in its retries: `; run again: 0 of 2, 2 of 2`. Empty without retries. */
 export function describeRounds({ retries }: Pick<CaseReport, 'retries'>): string {
   if (retries.length === 0) return '';
   return `; run again: ${retries.map(({ passed, total }) => `${passed} of ${total}`).join(', ')}`;
@@ -57,8 +57,8 @@ function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[])
 }
 
 /**
- * Says in one sentence how the requirements of a suite were decided round by round: `Decided after 4 of at most 30 rounds: …`; null
- * where its number of iterations was fixed.
+ * Describes in one sentence how the requirements of a suite were decided round by round: `Decided after 4 of at most 30 rounds: …`; null if
+ * its number of iterations was fixed.
  */
 export function describeRoundsDecision({ rounds }: SuiteReport, currency: string): string | null {
   if (rounds === undefined) return null;
@@ -92,7 +92,7 @@ function describeSaving({ fixed }: RoundsReport, currency: string): string {
   return `; a fixed number with the same power takes ${iterations}${difference}`;
 }
 
-/** Says of a suite that it was stopped early, or what was run again and with which outcome; one sentence each, or none. */
+/** Notes that a suite was stopped early, or which cases ran again and with which result; one sentence each, or none. */
 export function listRoundNotes(
   suite: SuiteReport,
   { cases, models }: { cases: readonly CaseReport[]; models: Report['models'] },
@@ -110,8 +110,8 @@ function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {
 }
 
 /**
- * Says pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` makes of the two
- * names what the sink needs, since one of them looks like a mention of a user.
+ * Describes pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` escapes the two names
+ * for the output, since one of them looks like a mention of a user.
  */
 export function describeRepeats(
   { k, passAtK, passHatK, cases }: SuiteRepeats,
@@ -122,7 +122,7 @@ export function describeRepeats(
   return `${atK}, ${hatK} (${formatCount(cases, 'case')} with several iterations)`;
 }
 
-/** Picks the rates of a case for the `k` of its suite; undefined where it has too few iterations, or does not tell of this `k`. */
+/** Picks the rates of a case for the `k` of its suite; undefined if it has too few iterations, or no rates for this `k`. */
 export function findRates({ repeats }: Pick<CaseReport, 'repeats'>, k: number | undefined): RepeatRates | undefined {
   return repeats.find((rates) => rates.k === k);
 }

@@ -33,24 +33,24 @@ import {
 import { truncateText } from './truncate.ts';
 
 export interface SummaryOptions {
-  /** In UTF-8. GitHub drops a summary above 1 MiB whole; the default stays well below it. */
+  /** In bytes of UTF-8. GitHub drops a summary above 1 MiB as a whole; the default stays well below it. */
   maxBytes?: number;
-  /** Where to read on, such as the report's artifact. */
+  /** Links to more details, such as the report's artifact. */
   links?: ReadonlyArray<{ label: string; url: string }>;
-  /** Where a line of a file is shown; null where it is not. */
+  /** Returns the URL of a line of a file; null if there is none. */
   linkLine?: (place: { file: string; line: number }) => string | null;
   /** The outcomes of single iterations. */
   iterations?: readonly IterationMark[];
 }
 
-/** How much to show, and with what. */
+/** The detail level, and the functions that render links and marks. */
 interface Page extends DetailLevel {
   linkLine: NonNullable<SummaryOptions['linkLine']>;
   markIterations: MarkIterations;
   printed: PrintedOutput;
 }
 
-/** How much of the cases to show. Tried from the fullDetail to the shortest until the text fits. */
+/** How much of the cases to show. Levels are tried from the longest to the shortest until the text fits. */
 interface DetailLevel {
   hasPassedCases: boolean;
   maxRows: number;
@@ -74,13 +74,13 @@ const maxMatrixRows = 50;
 const maxRequirements = 50;
 const maxMissing = 8;
 const maxOpenRequirements = 10;
-/** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
+/** Folds further failing cases, so that a phone shows the worst ones and the end of the page. */
 const maxOpenDetails = 5;
 
 /**
- * Renders GitHub's job summary in Markdown: the verdict and its reason, each suite's rate against its minimum, the
- * cases worst first, what broke. Too large a text is rendered anew with less: all cases, those that did not pass, the
- * worst of them, counts. Foreign text stands in code spans and fences only.
+ * Renders GitHub's job summary in Markdown: the verdict and its reason, each suite's rate against its minimum, the cases worst first, the
+ * failures. Renders a text that is too large again with less detail: all cases, those that did not pass, the worst of them, counts. Foreign
+ * text occurs only in code spans and fences.
  */
 export function renderSummary(report: Report, options: SummaryOptions = {}): string {
   const { maxBytes = 900 * 1024, links = [], linkLine = () => null, iterations = [] } = options;
@@ -146,7 +146,7 @@ function listNotes({ notes }: Report, { maxReasons }: DetailLevel): string[] {
   const shown = notes.slice(0, maxReasons).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
   return shown.length === 0
     ? []
-    : // Paragraphs: a note without words and a `<br>` would be a line of HTML, and begin a block of it.
+    : // Uses paragraphs: a note without words and a `<br>` would be a line of HTML, and begin an HTML block.
       [[...shown, ...(hidden > 0 ? [`> and ${formatCount(hidden, 'more note')}`] : [])].join('\n>\n')];
 }
 
@@ -178,7 +178,7 @@ function listConcurrency({ concurrency }: SuiteReport): string[] {
 
 const requirementMarks: Record<RequirementReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
 
-/** The suite's own minimum stands in the headline already; further requirements have a table of their own. */
+/** Lists the requirements in a table. Omits a suite's only requirement, its own minimum, which the headline shows. */
 function listRequirements({ requirements }: SuiteReport, { maxRows }: DetailLevel): string[] {
   if (requirements.length < 2) return [];
   const shown = requirements.slice(0, Math.min(maxRows, maxRequirements));
@@ -202,7 +202,7 @@ function listRequirements({ requirements }: SuiteReport, { maxRows }: DetailLeve
   ];
 }
 
-/** Of the cases that passed sometimes: of the others, every rate is 100% or 0%. */
+/** Lists the repeat rates of the cases that passed sometimes: for the others, every rate is 100% or 0%. */
 function listRepeats({ repeats }: SuiteReport, cases: readonly CaseReport[], { maxRows }: DetailLevel): string[] {
   if (repeats === null) return [];
   const ks = repeats.k === 2 ? [2] : [2, repeats.k];
@@ -222,7 +222,7 @@ function linkRun({ run }: SuiteReport): string[] {
   return run?.url?.startsWith('https://') === true ? [renderLink('Open the run', run.url)] : [];
 }
 
-/** In a suite that passed, the minimum tolerates what failed: worth a look, not the first thing to see. */
+/** Folds the failures of a suite that passed: its minimum tolerates them, so they are not the first thing to see. */
 function maxOpenFor({ verdict }: SuiteReport): number {
   return verdict.outcome === 'passed' ? 0 : maxOpenDetails;
 }
@@ -256,10 +256,10 @@ function listPassed(cases: readonly CaseReport[], page: Page): string[] {
 
 function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: number }): string[] {
   const list = (testCase: CaseReport) => listCaseDetails(testCase, limits);
-  const told = cases.filter(({ failures }) => failures.length > 0).slice(0, limits.maxDetails);
-  const folded = told.slice(limits.maxOpen);
+  const detailed = cases.filter(({ failures }) => failures.length > 0).slice(0, limits.maxDetails);
+  const folded = detailed.slice(limits.maxOpen);
   return [
-    ...told.slice(0, limits.maxOpen).flatMap(list),
+    ...detailed.slice(0, limits.maxOpen).flatMap(list),
     ...(folded.length === 0
       ? []
       : fold(
@@ -286,14 +286,14 @@ function listCaseDetails(testCase: CaseReport, { linkLine, printed }: Page): str
     ].join(' · '),
     ...groupFailures(testCase, printed).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,
-      // Code spans wrap where a fenced block would have to be scrolled sideways on a phone.
+      // Uses code spans, which wrap; a fenced block would need sideways scrolling on a phone.
       lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n'),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
   ];
 }
 
-/** `summary` is the gate's own text alone: inside an HTML block Markdown's code spans would not protect foreign text. */
+/** Folds blocks. `summary` must be the gate's own text: inside an HTML block, Markdown's code spans would not protect foreign text. */
 function fold(summary: string, blocks: readonly string[]): string[] {
   return [`<details>\n<summary>${summary}</summary>`, ...blocks, '</details>'];
 }

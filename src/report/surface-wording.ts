@@ -1,8 +1,8 @@
 import type { SurfaceReport, SurfaceSeverity } from '../model/surface-report.ts';
 
-// Types alone are imported: the page of the report uses these functions, too.
+// Imports only types, because the report's page uses these functions, too.
 
-/** Worst first. */
+/** The marks by severity, the worst first. */
 export const surfaceMarks: Record<SurfaceSeverity, string> = {
   breaking: '✗',
   review: '!',
@@ -10,7 +10,7 @@ export const surfaceMarks: Record<SurfaceSeverity, string> = {
   cosmetic: '·',
 };
 
-/** Counts the changes by severity: `1 breaking, 2 review`; `no changes` where there are none. */
+/** Counts the changes by severity: `1 breaking, 2 review`; `no changes` if there are none. */
 export function describeSurface({ configurations, unread }: SurfaceReport): string {
   if (unread !== null) return 'not known';
   const changes = configurations.flatMap((each) => each.changes);
@@ -21,14 +21,14 @@ export function describeSurface({ configurations, unread }: SurfaceReport): stri
   return parts.length === 0 ? 'no changes' : parts.join(', ');
 }
 
-/** Says how many bytes the tools take, and how many more or fewer than before. */
+/** Formats the size of the tools in bytes, and the difference from before. */
 export function describeSize({ bytes, bytesBefore }: { bytes: number; bytesBefore: number | null }): string {
   const size = `${bytes} bytes`;
   if (bytesBefore === null || bytes === bytesBefore) return size;
   return `${size} (${bytes > bytesBefore ? '+' : '−'}${Math.abs(bytes - bytesBefore)})`;
 }
 
-/** What a model reads of each tool, in bytes, by the name of the tool; with several configurations, their names come first. */
+/** Lists how much of each tool a model reads, in bytes, by the name of the tool; with several configurations, their names come first. */
 export function listToolBytes({ configurations }: SurfaceReport): Record<string, number> {
   return Object.fromEntries(
     configurations.flatMap(({ name, tools }) =>

@@ -12,7 +12,7 @@ const emoji: Record<SurfaceSeverity, string> = { breaking: '❌', review: '⚠�
 const maxTextLength = 300;
 const maxFindings = 20;
 
-/** Renders the changes for a terminal: what changed, where, and why that matters; then findings and sizes. */
+/** Renders the changes for a terminal: each change, its location and why it matters; then findings and sizes. */
 export function renderSurfaceText(report: SurfaceReport, { color }: { color: boolean }): string {
   const paint = (format: Parameters<typeof styleText>[0], text: string) =>
     color ? styleText(format, text, { validateStream: false }) : text;
@@ -43,7 +43,7 @@ function describePlace({ location }: SurfaceChange, clean: (text: string) => str
   return location === null ? '' : ` ${clean(`${location.file}:${location.line}`)}`;
 }
 
-/** Texts before and after, where the message does not say them. */
+/** Lists the texts before and after a change, if the message does not contain them. */
 function listTexts({ before, after, message }: SurfaceChange, clean: (text: string) => string): string[] {
   const isSaid = [before, after].every((text) => text === null || message.includes(text));
   if (isSaid) return [];
@@ -58,7 +58,7 @@ function describeLargest(
   return largest === undefined || tools.length < 2 ? '' : `; ${clean(largest.name)} takes most, ${largest.bytes}`;
 }
 
-/** Renders the changes as blocks of Markdown, for the job summary: a table of changes, findings folded, sizes. */
+/** Renders the changes as blocks of Markdown, for the job summary: a table of changes, folded findings, sizes. */
 export function listSurfaceBlocks(
   report: SurfaceReport,
   { maxRows, linkLine }: { maxRows: number; linkLine: (place: { file: string; line: number }) => string | null },
@@ -98,7 +98,7 @@ export function listSurfaceBlocks(
   return [head, report.unread === null ? `Compared with ${against}.` : renderProse(report.unread), ...blocks];
 }
 
-/** Renders what a comment says of the surface: the counts, and the worst changes. */
+/** Renders the lines of a comment about the surface: the counts, and the worst changes. */
 export function listSurfaceLines(report: SurfaceReport, { maxRows }: { maxRows: number }): string[] {
   const changes = report.configurations.flatMap((each) => each.changes);
   const worst = changes.filter(({ severity }) => severity === 'breaking' || severity === 'review').slice(0, maxRows);

@@ -51,7 +51,7 @@ const titles: Record<VerdictOutcome, string> = { passed: 'Passed', failed: 'Fail
 const maxReasons = 10;
 const maxReasonLength = 1000;
 const maxTitleLength = 120;
-/** More than a screen or two of cases is unreadable; the others are counted, and in the files. */
+/** More than a screen or two of cases is unreadable; the others are only counted here, and are in the files. */
 const maxDetailedCases = 25;
 const maxPassedCases = 20;
 const maxRequirements = 20;
@@ -61,8 +61,8 @@ const requirementOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inco
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
 /**
- * Renders what a person reads at the end, for a terminal: the verdict and its reason, the failing cases in detail,
- * the passing ones in brief, the totals. Foreign text is escaped for terminals and for the runner's log.
+ * Renders the result for a person at a terminal: the verdict and its reason, the failing cases in detail, the passing cases in brief, the
+ * totals. Escapes foreign text for terminals and for the runner's log.
  */
 export function renderTerminal(report: Report, options: { color: boolean; columns?: number }): string {
   const columns = Math.max(40, options.columns ?? 120);
@@ -143,7 +143,7 @@ function listConcurrency({ concurrency }: SuiteReport, { columns, paint }: Page)
   return wrapText(text, { columns, indent: '  ' }).map((line) => paint('dim', line));
 }
 
-/** The suite's own minimum stands in the headline already. */
+/** Lists the requirements other than the suite's own minimum, which the headline shows. */
 function listRequirements({ requirements }: SuiteReport, { columns, paint }: Page): string[] {
   const further = requirements.slice(1);
   const hidden = further.length - maxRequirements;
@@ -267,14 +267,14 @@ function listTrend(report: Report, { paint }: Page): string[] {
   ];
 }
 
-/** Escaped once more after wrapping, which may have put the middle of a text at the start of a line. */
+/** Wraps a text. Escapes it again after wrapping, which may have moved the middle of a text to the start of a line. */
 function wrapText(text: string, options: { columns: number; indent: string }): string[] {
   return wrapLine(escapeTerminalText(text), options).map(escapeTerminalText);
 }
 
 /**
- * Breaks a line at spaces so that each part, indentation included, is at most `columns` wide where words allow it.
- * Parts after the first are indented by two more.
+ * Breaks a line at spaces so that each part, including its indentation, is at most `columns` wide if the words allow it. Parts after the
+ * first are indented by two more.
  */
 export function wrapLine(line: string, options: { columns: number; indent: string }): string[] {
   const lines: string[] = [];

@@ -10,8 +10,8 @@ const maxBranchLength = 60;
 const maxRows = 10;
 
 /**
- * Draws the pass rates of gates, oldest first. Only a gate in which everything passed gets the full block, so that a
- * single failure among a thousand shows; one that established nothing is a dot.
+ * Draws the pass rates of gates, the oldest first. Only a gate in which everything passed gets the full block, so that a single failure
+ * among a thousand is visible; an inconclusive gate is a dot.
  */
 export function renderSparkline(runs: readonly TrendRun[]): string {
   return runs
@@ -22,7 +22,7 @@ export function renderSparkline(runs: readonly TrendRun[]): string {
     .join('');
 }
 
-/** The trend with this gate at its end; null without a history, and where it holds nothing of this branch yet. */
+/** Lists the trend with this gate at its end; null without a history, and if it has no gate of this branch yet. */
 export function listTrendRuns({
   trend,
   startedAt,
@@ -36,19 +36,19 @@ export function listTrendRuns({
     commit: revision?.commit ?? null,
     outcome: verdict.outcome,
     cases: cases.length,
-    // As the history keeps them, also where a case did not count, or counts by a later round.
+    // Counts as the history does, including cases that did not count, or that count by a later round.
     total: cases.reduce((sum, { total }) => sum + total, 0),
     passed: cases.reduce((sum, { passed }) => sum + passed, 0),
   };
   return [...trend.runs, own].slice(-maxTrendRuns);
 }
 
-/** Names the branch whose gates these are, as plain foreign text. */
+/** Names the branch of these gates, as plain foreign text. */
 export function nameTrend({ branch }: Trend): string {
   return truncateText(branch ?? 'no branch', maxBranchLength);
 }
 
-/** Lists the part of the job summary that is about earlier gates, as blocks of Markdown. */
+/** Lists the part of the job summary about earlier gates, as blocks of Markdown. */
 export function listTrendBlocks(report: Report, { hasTable }: { hasTable: boolean }): string[] {
   const runs = listTrendRuns(report);
   if (runs === null || report.trend === null) return [];

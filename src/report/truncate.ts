@@ -1,9 +1,9 @@
 import { cutMark } from '../base/text.ts';
 
-/** Of a reason that is cut, how much of its end is kept at most. */
+/** The most characters that are kept of the end of a reason that is cut. */
 const maxRemedyLength = 100;
 
-/** Cuts a text as `truncateText` does, in its middle: a reason ends with what to do about it. */
+/** Cuts a text like `truncateText`, but in its middle: a reason ends with its remedy. */
 export function truncateReason(text: string, maxLength: number): string {
   const end = text.slice(-Math.min(maxRemedyLength, Math.floor(maxLength / 3)));
   const remedy = end.slice(end.search(/ (?! )/) + 1);
@@ -11,10 +11,7 @@ export function truncateReason(text: string, maxLength: number): string {
   return `${truncateText(text.slice(0, -remedy.length), maxLength - remedy.length - 1)} ${remedy}`;
 }
 
-/**
- * Cuts a text to at most `maxLength` UTF-16 units, the note on what was left out included, and never inside a
- * code point.
- */
+/** Cuts a text to at most `maxLength` UTF-16 units, including the note on what was left out, and never inside a code point. */
 export function truncateText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const noteOf = (omitted: number) => `${cutMark} (${omitted} more characters)`;

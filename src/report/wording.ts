@@ -8,30 +8,30 @@ import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../mode
 import { describeFlaky, describeRounds, describeProbation } from './rounds.ts';
 import type { CaseReport } from '../model/case-report.ts';
 
-/** How many of a case's iterations passed: `2 of 3`. */
+/** Counts the iterations of a case that passed: `2 of 3`. */
 export function formatPassed({ passed, total, planned }: CaseReport): string {
   return `${passed} of ${Math.max(planned, total)}`;
 }
 
-/** Says how a case fared: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`. */
+/** Describes the results of a case: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`. */
 export function describeCaseCounts(testCase: CaseReport): string {
   const missing = testCase.planned - testCase.total;
   return `${formatPassed(testCase)} passed${missing > 0 ? `, ${missing} without a result` : ''}${describeRounds(testCase)}`;
 }
 
-/** Says how a suite fared: `7 passed, 2 failed (77.7%), minimum 90%`. */
+/** Describes the results of a suite: `7 passed, 2 failed (77.7%), minimum 90%`. */
 export function describeSuiteRate({ verdict, totals, minimumPassRate, stoppedEarly }: SuiteReport): string {
   return `${describeRate(totals, verdict, stoppedEarly !== null)}, minimum ${formatMinimumPassRate(minimumPassRate)}`;
 }
 
-/** Says what was run and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
+/** Describes what ran and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
 export function describeTotals({ totals, verdict, durationMs, shard, suites }: Report): string {
   const isBiased = suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   const part = shard === null ? '' : `Shard ${shard.index} of ${shard.total}: `;
   return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict, isBiased)}, in ${formatDuration(durationMs)}`;
 }
 
-/** A rate over part of the iterations looks like a result and is none, so an inconclusive verdict goes without. */
+/** Describes a rate. An inconclusive verdict gets none, because the rate of a part of the iterations would look like a result. */
 function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict, isBiased: boolean): string {
   const counts = `${passed} passed, ${failed} failed`;
   return outcome === 'inconclusive'
@@ -39,7 +39,7 @@ function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict
     : `${counts} (${formatPassRate(passRate)}${isBiased ? ' of what ran, biased' : ''})`;
 }
 
-/** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
+/** Describes how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
 export function describeServer(report: ServerReport): string {
   const { label, name, version, transport, isolation, sandbox } = report;
   const itself = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
@@ -52,7 +52,7 @@ export function listServers({ server, otherServers }: Pick<Report, 'server' | 'o
   return server === null ? [] : [server, ...otherServers];
 }
 
-/** `sandbox isolated (made with unshare)`, or `no sandbox (…)`. */
+/** Describes the sandbox: `sandbox isolated (made with unshare)`, or `no sandbox (…)`. */
 function describeSandbox({ level, network, why }: SandboxReport): string {
   if (level === 'none') return `no sandbox (${why})`;
   return `sandbox ${level}${network === 'loopback' ? ' without network' : ''} (${why})`;
@@ -63,7 +63,7 @@ function describeProtocol({ protocolVersion, protocolVersions }: ServerReport): 
   return protocolVersion === null ? '' : `, MCP ${protocolVersion} at its start`;
 }
 
-/** Says how many iterations of a suite ran at the same time, and why: `Ran one iteration at a time: …`. */
+/** Describes how many iterations of a suite ran at the same time, and why: `Ran one iteration at a time: …`. */
 export function describeConcurrency({
   setting,
   source,
@@ -89,26 +89,26 @@ export function describeConcurrency({
     : `Ran ${how} at a time: ${reasons[rule]}.`;
 }
 
-/** Says a tool call as one would write it: `add({"a":1,"b":2})`. */
+/** Formats a tool call like a function call: `add({"a":1,"b":2})`. */
 export function describeToolCall({ toolName, arguments: args }: ToolCall): string {
   return `${toolName}(${JSON.stringify(args)})`;
 }
 
-/** Says what a requirement is about: `the suite`, `tag smoke`, `case Adds two numbers`, `budget tokens`. */
+/** Names the subject of a requirement: `the suite`, `tag smoke`, `case Adds two numbers`, `budget tokens`. */
 export function nameRequirement({ kind, scope, subject }: RequirementReport): string {
   if (kind === 'quarantine') return `quarantine of ${subject ?? 'a case'}`;
   return subject === null ? 'the suite' : `${scope} ${subject}`;
 }
 
 export interface NamedReason {
-  /** The suite's name where the gate has several, so that the reason stands on its own; else null. */
+  /** The suite's name if the gate has several, so that the reason makes sense alone; else null. */
   suiteName: string | null;
   message: string;
-  /** The last lines that the server wrote, where the reason is about its process. */
+  /** The last lines that the server wrote, if the reason is about its process. */
   output: readonly string[];
 }
 
-/** The verdict's reasons, each with the name of its suite where more than one ran. */
+/** Names the verdict's reasons: each gets the name of its suite if more than one ran. */
 export function nameReasons(report: Report, reasons: readonly VerdictReason[]): NamedReason[] {
   const names = new Map(report.suites.map(({ id, name }) => [id, name]));
   return reasons.map(({ suiteId, message, output = [] }) => ({
@@ -118,26 +118,26 @@ export function nameReasons(report: Report, reasons: readonly VerdictReason[]): 
   }));
 }
 
-/** The outcome in the middle of a sentence about the gate. */
+/** The words for an outcome in the middle of a sentence about the gate. */
 const outcomeWords: Record<VerdictOutcome, string> = {
   passed: 'passed',
   failed: 'failed',
   inconclusive: 'is inconclusive',
 };
 
-/** Names what a verdict is about, and says it: `Eval gate failed`, `Shard 2 of 4 failed`. */
+/** Describes a verdict and its subject: `Eval gate failed`, `Shard 2 of 4 failed`. */
 export function describeVerdict({ shard, verdict: { outcome } }: Pick<Report, 'shard' | 'verdict'>): string {
   const what = shard === null ? 'Eval gate' : `Shard ${shard.index} of ${shard.total}`;
   return `${what} ${outcomeWords[outcome]}`;
 }
 
-/** Says of a shard that its verdict is not that of the gate; null for a whole gate. */
+/** Explains that a shard's verdict is not the gate's; null for a whole gate. */
 export function describePart({ shard }: Pick<Report, 'shard'>): string | null {
   if (shard === null) return null;
   return `This shard has part of the cases. The verdict of the gate is that of all ${formatCount(shard.total, 'shard')}, judged where they are merged.`;
 }
 
-/** Says how to go on from an inconclusive verdict, by what it is about. */
+/** Advises what to do after an inconclusive verdict, depending on its reasons. */
 export function adviseInconclusive({ reasons }: Verdict): string {
   const codes = reasons.map(({ code }) => code);
   const areAll = (code: ReasonCode) => codes.length > 0 && codes.every((each) => each === code);
@@ -151,27 +151,27 @@ export function adviseInconclusive({ reasons }: Verdict): string {
   return 'The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again.';
 }
 
-/** The outcome at a glance, where emoji are shown. */
+/** The emoji of the outcomes, for outputs that show emoji. */
 export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };
 
-/** Marks a case: a failure that does not count is worth a look, and is not shown as a failure. */
+/** Marks a case. A failure that does not count is visible, and not marked as a failure. */
 export function markCase(testCase: CaseReport): string {
   return outcomeMarks[chooseMark(testCase)];
 }
 
-/** The mark of a case, as the outcome that it looks like. */
+/** Chooses the mark of a case, as the outcome that it looks like. */
 export function chooseMark({ outcome, disposition }: CaseReport): VerdictOutcome {
   return disposition === 'failed' || disposition === 'tolerated' || outcome === 'passed' ? outcome : 'inconclusive';
 }
 
-/** Says what is special about a case, after its title: ` (required)`, or nothing. */
+/** Describes the properties of a case, for the text after its title: ` (required)`, or nothing. */
 export function describeFlags(testCase: CaseReport): string {
   const required = testCase.required && testCase.quarantine === null ? ['required'] : [];
   const words = [...required, ...describeExemption(testCase)];
   return words.length === 0 ? '' : ` (${words.join('; ')})`;
 }
 
-/** Why a case may count in another way than its outcome; empty for most cases. */
+/** Explains why a case may count differently from its outcome; empty for most cases. */
 export function describeExemption(testCase: CaseReport): string[] {
   if (testCase.quarantine !== null) return ['in quarantine'];
   return [describeProbation(testCase), describeFlaky(testCase)].filter((word) => word !== null);

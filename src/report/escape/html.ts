@@ -1,6 +1,6 @@
 const references: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Returns text for an element's content or a quoted attribute; what HTML replaces or drops is replaced here. */
+/** Returns text for an element's content or a quoted attribute. Replaces what HTML would replace or drop. */
 export function escapeHtml(text: string): string {
   return text
     .toWellFormed()
@@ -9,8 +9,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * Returns JSON text that means the same and that no element can end or begin in: of a script's content, HTML reads `</script`
- * and `<!--` (§4.12.1.3), and older engines take U+2028 and U+2029 for line ends. None of them occurs in JSON outside strings.
+ * Returns JSON text with the same meaning that cannot begin or end an element: in a script's content, HTML reads `</script` and `<!--`
+ * (§4.12.1.3), and older engines take U+2028 and U+2029 for line ends. JSON has none of them outside strings.
  */
 export function escapeScriptJson(json: string): string {
   return json.replaceAll(

@@ -1,6 +1,6 @@
 /**
- * Returns JSON text that means the same and is inert where it is printed: what a terminal would obey and the runner's
- * `##[` are written as escapes. Neither occurs in JSON outside strings.
+ * Returns JSON text with the same meaning that is safe to print: escapes what a terminal would obey, and the runner's `##[`. JSON has
+ * neither outside strings.
  */
 export function escapeJson(json: string): string {
   return json

@@ -2,21 +2,21 @@ import { flattenText } from './plain.ts';
 import { truncateText } from '../truncate.ts';
 
 /**
- * Words that mean nothing to Markdown or to GitHub: letters and digits with plain punctuation inside and around.
- * Autolinks start with `www.` or hold `:`, `/` or `@`; references are `#1`, `GH-1` or a commit's hash.
+ * Words without a meaning to Markdown or GitHub: letters and digits with plain punctuation inside and around. Autolinks start with `www.` or
+ * hold `:`, `/` or `@`; references are `#1`, `GH-1` or a commit's hash.
  */
 const plainWord =
   /^(?!.*(?:www\.|gh-\d)|[0-9a-f]{7,}$)[("'“]*(?:[\p{L}\p{M}\p{N}%]+(?:[-.,'’][\p{L}\p{M}\p{N}%]+)*|[—–·…])[)"'”,;:!?…]*\.?$/iu;
 const listMarker = /^\d+[.)]$/;
 const codeEdges = /^([("'“]*)(.*?)([)"'”,.;:!?]*)$/s;
 
-/** A part of a sentence that is code already, with what may stand around it; otherwise a word. */
+/** A part of a sentence that is code already, with the punctuation around it; else a word. */
 const sentencePart = /(?<!\S)[("'“]*`[^`]*[^`\s][^`]*`[)"'”,.;:!?…]*(?!\S)|\S+/gu;
 const codePart = /^([("'“]*)`([^`]+)`([)"'”,.;:!?…]*)$/u;
 
 /**
- * Renders a sentence that holds foreign text: plain words stay as they are, all others become code spans, in which
- * Markdown, HTML, mentions and links are inert. What is between backticks stays one code span. For use within a line.
+ * Renders a sentence that holds foreign text: plain words stay unchanged, all others become code spans, in which Markdown, HTML, mentions
+ * and links have no effect. Text between backticks stays one code span. For use within a line.
  */
 export function renderProse(text: string): string {
   const isPlain = (part: string) => plainWord.test(part) && !listMarker.test(part);
@@ -25,14 +25,14 @@ export function renderProse(text: string): string {
   for (const part of flattenText(text).match(sentencePart) ?? []) {
     const last = groups.at(-1);
     const previous = last?.at(-1) ?? '';
-    // After a colon comes another thing.
+    // After a colon, a new group begins.
     if (last === undefined || isAlone(part) || isAlone(previous) || previous.endsWith(':')) groups.push([part]);
     else last.push(part);
   }
   return groups.map((parts) => (parts.every(isPlain) ? parts.join(' ') : renderQuoted(parts))).join(' ');
 }
 
-/** Leaves quotes, brackets and full stops around a code span outside of it. */
+/** Keeps quotes, brackets and full stops outside of the code span. */
 function renderQuoted(words: readonly string[]): string {
   const text = words.join(' ');
   const [, before = '', inside = '', after = ''] = codePart.exec(text) ?? codeEdges.exec(text) ?? [];
@@ -59,7 +59,7 @@ function measureLongestRun(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }
 
-/** Renders a link of our own; only its label where the address is not `https:`. */
+/** Renders a link with a label of the gate; only the label if the address is not `https:`. */
 export function renderLink(label: string, url: string): string {
   const href = URL.parse(url)?.href ?? '';
   const text = renderProse(label);
@@ -68,7 +68,7 @@ export function renderLink(label: string, url: string): string {
 
 const maxLocationLength = 120;
 
-/** Renders the location of a case as Markdown, as a link where its line is shown. */
+/** Renders the location of a case as Markdown, as a link if its line has a URL. */
 export function renderLocation(
   location: { file: string; line: number },
   linkLine: ((location: { file: string; line: number }) => string | null) | undefined,

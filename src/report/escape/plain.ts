@@ -2,9 +2,9 @@ const escape = '\u001B';
 const bell = '\u0007';
 
 /**
- * Sequences by which text commands a terminal (ECMA-48): strings such as OSC 8 links up to their terminator, control
- * sequences such as colours, and the short escapes. No part can match across another sequence's start, so the search
- * takes linear time, which `stripVTControlCharacters` of node:util does not on a run of unfinished ones.
+ * Sequences by which text commands a terminal (ECMA-48): strings such as OSC 8 links up to their terminator, control sequences such as
+ * colours, and the short escapes. No part can match across another sequence's start, so the search takes linear time;
+ * `stripVTControlCharacters` of node:util does not on a run of unfinished sequences.
  */
 const terminalSequences = new RegExp(
   [
@@ -16,8 +16,8 @@ const terminalSequences = new RegExp(
 );
 
 /**
- * Returns the text without what no sink wants: terminal sequences, control characters, lone surrogates, and the
- * controls that reorder text (CVE-2021-42574, "Trojan Source"). Keeps tabs, and line ends as `\n`.
+ * Removes what no output may contain: terminal sequences, control characters, lone surrogates, and the controls that reorder text
+ * (CVE-2021-42574, "Trojan Source"). Keeps tabs, and line ends as `\n`.
  */
 export function stripControls(text: string): string {
   return text
@@ -27,12 +27,12 @@ export function stripControls(text: string): string {
     .replaceAll(/(?![\n\t])\p{Cc}|\p{Bidi_Control}/gu, '');
 }
 
-/** The same on a single line: every run of line ends and tabs becomes one space. */
+/** Does the same on a single line: every run of line ends and tabs becomes one space. */
 export function flattenText(text: string): string {
   return stripControls(text).replaceAll(/[\n\t\u2028\u2029]+/g, ' ');
 }
 
-/** Splits text at its code between backticks, which our messages use for names and values: `text` without those, in order. */
+/** Splits text at code between backticks, which the gate's messages use for names and values. Returns the parts in order, without the backticks. */
 export function splitCode(text: string): Array<{ text: string; isCode: boolean }> {
   // A group in the separator is part of the result, at each odd index.
   return text

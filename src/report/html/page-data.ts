@@ -6,19 +6,19 @@ import { stripControls } from '../escape/plain.ts';
 import { escapeScriptJson } from '../escape/html.ts';
 import { truncateText } from '../truncate.ts';
 
-/** The report without what only a judgement reads. */
+/** The report without the fields that only a judgement reads. */
 export type PageReport = Omit<Report, 'policy' | 'results'>;
 
-/** What the page draws, as its script reads it. */
+/** The data that the page's script draws. */
 export interface PageData {
-  /** Texts cut, and cleared of what is no text; as many cases and failures as fit. */
+  /** The report with shortened and cleaned texts, and as many cases and failures as fit. */
   report: PageReport;
-  /** What the policy requires of the coverage, and whether that is met; empty where nothing is required. */
+  /** The policy's requirements on the coverage, and whether they are met; empty if there are none. */
   minimumCoverage: JudgedMinimum[];
-  /** Of each case in the report, in its order; empty where nothing is known of single iterations. */
+  /** The marks of each case, in the report's order; empty if single iterations are not known. */
   marks: PageMark[][];
   traces: IterationTrace[];
-  /** What did not fit. */
+  /** The numbers of items that did not fit. */
   leftOut: { cases: number; failures: number; traces: number };
 }
 
@@ -30,7 +30,7 @@ export type PageMark = [
   isReplayed: boolean | null,
 ];
 
-/** How much of the report the page holds. Tried from the fullDetail to the shortest until the text fits. */
+/** How much of the report the page holds. Levels are tried from the longest to the shortest until the text fits. */
 interface DetailLevel {
   maxTextLength: number;
   maxTraces: number;
@@ -65,7 +65,7 @@ const detailLevels: readonly DetailLevel[] = [
   },
 ];
 
-/** Renders what the page draws as JSON for a script element, of at most `maxBytes` in UTF-8 where that can be. */
+/** Renders the page's data as JSON for a script element, in at most `maxBytes` bytes of UTF-8 if that is possible. */
 export function renderPageData(report: Report, evidence: Evidence | null, maxBytes: number): string {
   let json = '';
   for (const detail of detailLevels) {
@@ -137,7 +137,7 @@ function countFailures(cases: Report['cases']): number {
   return cases.reduce((sum, { failures }) => sum + failures.length, 0);
 }
 
-/** Returns a copy of plain data in which every text is changed, names of members included. */
+/** Returns a copy of plain data with every text changed, including names of properties. */
 function mapTexts<T>(value: T, change: (text: string) => string): T;
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);

@@ -18,9 +18,9 @@ import { pageScript, pageStyle } from './page-assets.ts';
 import { renderPageData } from './page-data.ts';
 
 export interface PageOptions {
-  /** What single iterations did, where it is at hand. */
+  /** The results of single iterations, if they are available. */
   evidence?: Evidence | null;
-  /** In UTF-8; a page is opened from a mail or an artifact, by people in a hurry. */
+  /** In bytes of UTF-8. People open a page from a mail or an artifact, in a hurry. */
   maxBytes?: number;
 }
 
@@ -31,8 +31,8 @@ const maxPlainCases = 100;
 const marks = { passed: '✓', failed: '✗', inconclusive: '?' };
 
 /**
- * Renders `report.html`: one page that needs nothing but itself. What it says of the verdict stands in the markup; the rest is
- * drawn by its script from JSON in the page. Its policy lets nothing else run, load or leave: both are named by their hash.
+ * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page. Its
+ * content security policy lets nothing else run, load or leave: it names the script and the style by their hashes.
  */
 export function renderHtml(report: Report, { evidence = null, maxBytes = defaultMaxBytes }: PageOptions = {}): string {
   const head = renderHead(report);
@@ -71,7 +71,7 @@ function renderHead(report: Report): string {
 </head>`;
 }
 
-/** As the policy names an inline element (CSP Level 3 §2.3.1). */
+/** Hashes an inline element in the form of the content security policy (CSP Level 3 §2.3.1). */
 function hash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
@@ -114,7 +114,7 @@ function renderRevision({ revision, startedAt }: Report): string {
   return [...parts.map((part) => `<bdi>${renderText(part)}</bdi>`), escapeHtml(when)].filter(Boolean).join(' · ');
 }
 
-/** For a browser that runs no scripts: what did not pass, and why. */
+/** Renders what did not pass, and why, for a browser that runs no scripts. */
 function renderWithoutScript({ cases }: Report): string {
   const shown = cases.filter(({ outcome }) => outcome !== 'passed');
   const items = shown.slice(0, maxPlainCases).map(renderPlainCase);
@@ -141,7 +141,7 @@ function renderText(text: string): string {
   return escapeHtml(truncateText(flattenText(text), maxLength));
 }
 
-/** The same for sentences: what stands between backticks is code. */
+/** Renders a sentence like `renderText`: text between backticks is code. */
 function renderProse(text: string): string {
   const render = (part: string, isCode: boolean) => (isCode ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part));
   return splitCode(truncateText(flattenText(text), maxLength))
