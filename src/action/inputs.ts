@@ -4,21 +4,21 @@ import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findCommandFlags, isInputOf, listCommandFlags, reportInputs, type Surface } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options/list.ts';
 
-/** What the workflow gives an action. */
+/** The inputs that the workflow gives an action. */
 export interface ActionInputs {
   /** The options by name, as they were written. */
   texts: Record<string, string>;
-  /** What is wrong before any of them is read. */
+  /** The problems that are found before any option is read. */
   issues: ConfigurationIssue[];
 }
 
-/** Which of the three actions this is, by the name of the file that the runner starts. */
+/** Reads which of the three actions this is from the name of the file that the runner starts. */
 export function readActionName(script = process.argv[1] ?? ''): Surface {
   const name = basename(script).replace(/\.[jt]s$/, '');
   return name === 'merge' || name === 'publish' ? name : 'run';
 }
 
-/** Reads every input of an action. The runner passes undeclared ones, too, so that flags of the command can be reported. */
+/** Reads every input of an action. The runner also passes undeclared inputs, so that inputs that were moved can be reported. */
 export function readInputs(action: Surface): ActionInputs {
   const declared = listOptions().filter(({ name }) => isInputOf(action, name));
   const texts = Object.fromEntries(declared.map(({ name }) => [name, readInput(name)]));
@@ -33,7 +33,7 @@ export function readInputs(action: Surface): ActionInputs {
   return { texts, issues: [{ input, code: `missing-${input}`, message: `names no reports; give ${what}` }] };
 }
 
-/** Calls options what the inputs of the action are called. */
+/** Replaces the names of options in an error by the names of the action's inputs. */
 export function nameInputs(error: ConfigurationError): ConfigurationError {
   const named: Readonly<Record<string, string>> = reportInputs;
   const issues = error.issues.map((issue) =>

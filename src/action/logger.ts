@@ -6,7 +6,7 @@ import { shortestSecretLength } from '../base/secret-forms.ts';
 import { escapeLogLine, splitLogLines } from '../report/escape/log.ts';
 import { stripControls } from '../report/escape/plain.ts';
 
-/** What the stages of the action print through. */
+/** The log and the redactor of a job. */
 export interface JobOutput {
   redactor: Redactor;
   logger: Logger;
@@ -18,21 +18,21 @@ export function createJobOutput(): JobOutput {
   return { redactor, logger: createJobLogger(redactor) };
 }
 
-/** Writes to the job's log: redacted and escaped, so that the runner takes no foreign line for a command. */
+/** Creates a logger that redacts and escapes each line, so that the runner takes no foreign line for a command. */
 export function createJobLogger(redactor: Redactor): Logger {
-  // Once more after controls are gone: they may have stood between the characters of a secret.
+  // Redacts again after the control characters are gone: they may have separated the characters of a secret.
   const clean = (text: string) => redactor.redact(stripControls(redactor.redact(text)));
   const print = (text: string) => {
     for (const line of splitLogLines(clean(text))) info(escapeLogLine(line));
   };
   return {
     debug: (message) => {
-      // As plain lines: core's own debug command would need escaping of another kind.
+      // Prints plain lines: core's own debug command would need another kind of escaping.
       if (isDebug()) print(message);
     },
     info: print,
     warning: (message) => annotateWarning(clean(message)),
-    // Not an annotation: their number is limited, and the report's own need the room.
+    // Writes no annotation: GitHub limits their number, and the report needs them.
     error: (message) => print(`Error: ${message}`),
     group: (title, lines) => {
       startGroup(clean(title));
@@ -42,7 +42,7 @@ export function createJobLogger(redactor: Redactor): Logger {
   };
 }
 
-/** Every secret is masked by the runner too, before anything could print it. */
+/** Creates a redactor that also masks every secret in the runner, before anything could print it. */
 function createMaskingRedactor(): Redactor {
   const redactor = createRedactor();
   const masked = new Set<string>();
@@ -58,7 +58,7 @@ function createMaskingRedactor(): Redactor {
   };
 }
 
-/** Says what was thrown and what to do about it; of a bug, where it is. */
+/** Describes what was thrown and what to do about it; for a bug, with its stack. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof GateError)) {
     return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;

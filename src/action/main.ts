@@ -46,7 +46,7 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
       },
       renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
       saveRemoteResources: (resources) =>
-        // Ids are the service's own words, too.
+        // Redacts the ids, too: they are foreign text of the service.
         saveState(remoteResourcesState, resources === null ? '' : JSON.stringify(redactDeep(resources, redactor))),
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
       onReport: (report) => info(redactor.redact(renderTerminal(report, { color: true }))),
@@ -63,7 +63,7 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
       const annotations = await publishIssues(error.issues, texts, { cwd, logger, redactor, summaryPath });
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
-    // Of a report that is published, the verdict is there already.
+    // A report that is only published has a verdict already.
     if (action !== 'publish') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
     return error instanceof GateError ? error.exitCode : 3;
   }
@@ -76,7 +76,7 @@ interface FallbackSources {
   environment: NodeJS.ProcessEnv;
 }
 
-/** What a job shows of a gate that was ended from outside, in addition to the files that every gate writes. */
+/** Renders what the job shows of a gate that was ended from outside, in addition to the files that every gate writes. */
 function renderJobFallback(report: Report, { plan, files, redactor, environment }: FallbackSources): FallbackReport {
   const annotations = plan.annotations ? planAnnotations(report, { fileExists: () => false }) : [];
   // No value has a line break: each matches the pattern of its output.

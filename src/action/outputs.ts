@@ -8,16 +8,16 @@ import type { Report } from '../model/report.ts';
 interface OutputDefinition {
   name: string;
   description: string;
-  /** What the value must look like. Outputs end up in `run:` scripts of workflows, so none carries free text. */
+  /** The pattern that a value must match. Outputs are used in `run:` scripts of workflows, so none carries free text. */
   pattern: RegExp;
   read: (report: Report, files: WrittenFiles) => string | null;
 }
 
 const count = /^\d{1,15}$/;
-/** Without quotes, `$`, backticks, semicolons and the like, none of which a report directory needs. */
+/** Excludes quotes, `$`, backticks, semicolons and the like, which no report directory needs. */
 const path = /^[\p{L}\p{M}\p{N} _./@+:~,=\\-]{1,1024}$/u;
 
-/** Nothing but what `ServiceProfile.composeRunUrl` makes of ids; plain http leads to this machine. */
+/** Matches only what `ServiceProfile.composeRunUrl` builds from ids; plain http leads to this machine. */
 const runUrl = /^https?:\/\/[\w.:[\]-]{1,255}\/[\w./~%-]{1,600}\?project=[\w.~%-]{1,200}$/;
 
 /** Every output of the action, in the order in which the documentation lists them. */
@@ -108,7 +108,7 @@ export const outputTable: readonly OutputDefinition[] = [
   },
 ];
 
-/** Reads the value of every output from a report. A value that its pattern refuses comes out empty. */
+/** Reads the value of every output from a report. A value that does not match its pattern becomes empty. */
 export function listOutputs(report: Report, files: WrittenFiles): Array<{ name: string; value: string }> {
   return outputTable.map(({ name, pattern, read }) => {
     const value = read(report, files) ?? '';
@@ -116,7 +116,7 @@ export function listOutputs(report: Report, files: WrittenFiles): Array<{ name: 
   });
 }
 
-/** The values of every output where there is no report, because the configuration is wrong or the gate could not go on. */
+/** Lists the values of every output if there is no report, because the configuration is wrong or the gate could not go on. */
 export function listUnjudgedOutputs(): Array<{ name: string; value: string }> {
   const known: Readonly<Record<string, string>> = { verdict: 'inconclusive', passed: '0', failed: '0', total: '0' };
   return outputTable.map(({ name }) => ({ name, value: known[name] ?? '' }));
@@ -133,9 +133,9 @@ export function writeOutput({ name, value }: { name: string; value: string }, lo
 }
 
 /**
- * Refuses a file of the runner that something has replaced by a named pipe: opening one waits for a reader for ever.
+ * Refuses a file of the runner that something has replaced by a named pipe: opening a pipe waits for a reader for ever.
  *
- * @throws where the file that the variable names is there, and is no regular file
+ * @throws if the file that the variable names is a named pipe
  */
 function checkCommandFile(variable: 'GITHUB_OUTPUT' | 'GITHUB_STATE'): void {
   const path = process.env[variable] ?? '';
@@ -144,8 +144,8 @@ function checkCommandFile(variable: 'GITHUB_OUTPUT' | 'GITHUB_STATE'): void {
 }
 
 /**
- * Writes down what the post step needs to clear up after a main step that was killed. Where that is not possible it is
- * warned about, once: a main step that ends by itself clears up by itself, and its verdict stands.
+ * Saves what the post step needs to clear up after a main step that was killed. Warns once if it cannot: a main step that ends by itself
+ * clears up by itself, and its verdict stands.
  */
 export function createStateWriter(logger: Logger): (name: string, value: string) => void {
   let isWritable = true;

@@ -12,22 +12,25 @@ import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 
-/** Under which name the main step saves what a hosted service holds of this job. */
+/** The name under which the main step saves what a hosted service holds of this job. */
 export const remoteResourcesState = 'leftovers';
 
-/** Under which name the main step saves the id of its process. */
+/** The name under which the main step saves the id of its process. */
 export const gateProcessState = 'gateProcess';
 
-/** How long a gate whose supervisor was killed may take to stop what it started. The id may be forged or another process's by now. */
+/**
+ * The longest time that a gate may take to stop what it started after its supervisor was killed. The id may be forged, or belong to another
+ * process by now.
+ */
 const gateTimeoutMs = 10_000;
 const gateCheckMs = 50;
 
-/** How long a process that is still running may take to exit; the runner gives a cancelled job's post step little time. */
+/** The longest time that a process that is still running may take to exit. The runner gives the post step of a cancelled job little time. */
 const graceMs = 1500;
 
 /**
- * Clears what the main step may have left because it was killed before it could do so itself: processes of the server, its run
- * and its tunnel in a hosted service. Does nothing after a main step that ended by itself, and may run any number of times.
+ * Clears what the main step may have left because it was killed before it could clear up: processes of the server, its run and its tunnel in
+ * a hosted service. Does nothing after a main step that ended by itself, and may run any number of times.
  */
 export async function runPost(output: JobOutput): Promise<number> {
   const resources = parseRemoteResources(getState(remoteResourcesState));
@@ -39,7 +42,7 @@ export async function runPost(output: JobOutput): Promise<number> {
   return 0;
 }
 
-/** A gate stops by itself when its supervisor was killed. The job's next steps find nothing of it. */
+/** Waits for a gate that stops by itself because its supervisor was killed, so that the job's next steps find nothing of it. */
 async function waitForGate(pid: number): Promise<void> {
   if (!Number.isSafeInteger(pid) || pid <= 1) return;
   const deadlineMs = systemClock.monotonicMs() + gateTimeoutMs;
@@ -59,7 +62,7 @@ async function clearService(resources: RemoteResources, { redactor, logger }: Jo
     const { env: environment } = process;
     const { texts: inputs } = readInputs('run');
     for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
-    // Never from the state, which the server under test can write to: the key goes to the service that the workflow names.
+    // Never takes the key's service from the state, which the server under test can write to: the key goes to the service that the workflow names.
     const options = parseGateOptions(inputs);
     const profile = serviceProfiles[options.service];
     const hosted = options.service === 'embedded' ? null : planHosted(options, environment, []);

@@ -6,7 +6,7 @@ import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 
 /**
- * Runs the step that the runner started, and ends the process. A function, because the lazy parts of the bundle share this module's
+ * Runs the step that the runner started, and ends the process. It is a function, because the lazy parts of the bundle share this module's
  * file: they would wait for ever for a module that waits for them.
  */
 export async function runStage(): Promise<never> {

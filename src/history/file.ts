@@ -2,12 +2,12 @@ import { readErrorCode } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
 import { replaceOutput, writeOutput } from '../base/output-files.ts';
 
-/** A quarter of a year of nights. */
+/** A quarter of a year of nightly gates. */
 const maxRecords = 100;
 /** Small enough for any cache or artifact; a record of a thousand cases has about 0.1 MB. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Reads a history file; empty where there is none yet. */
+/** Reads a history file; empty if there is none yet. */
 export async function readHistoryText(path: string): Promise<string> {
   try {
     return await readTextFile(path);
@@ -18,9 +18,9 @@ export async function readHistoryText(path: string): Promise<string> {
 }
 
 /**
- * Adds a line to a history file in one write, and lets go of the oldest lines once there are more than `limits` allow. What
- * a job left unfinished that was killed while it wrote stays a line of its own, which readers skip. `root` is what no link may lead out
- * of, as `findOutputRoot` gives it.
+ * Adds a line to a history file in one write, and drops the oldest lines if there are more than `limits` allow. The incomplete line of a job
+ * that was killed while it wrote stays a separate line, which readers skip. `root` is the directory that no link may lead out of, as
+ * `findOutputRoot` returns it.
  */
 export async function appendHistoryLine(
   path: string,

@@ -2,7 +2,7 @@ import type { Baseline } from '../model/comparison.ts';
 import { type HistoryRecord, maxTrendRuns } from '../model/history.ts';
 import type { Trend } from '../model/report.ts';
 
-/** Picks the last gates of a branch, for a look at where the server is going. */
+/** Picks the last gates of a branch, to show the trend of the server. */
 export function buildTrend(records: readonly HistoryRecord[], branch: string | null): Trend {
   const runs = records
     .filter((record) => record.branch === branch)
@@ -20,8 +20,8 @@ export function buildTrend(records: readonly HistoryRecord[], branch: string | n
 }
 
 /**
- * Finds the newest gate that established something on a branch (`branch:main`) or at a commit (`commit:` and at least
- * seven digits of its hash); undefined where there is none.
+ * Finds the newest conclusive gate of a branch (`branch:main`) or a commit (`commit:` and at least seven digits of its hash); undefined if
+ * there is none.
  */
 export function findInHistory(records: readonly HistoryRecord[], source: string): Baseline | undefined {
   const [, kind, name = ''] = historySource.exec(source) ?? [];
@@ -40,5 +40,5 @@ export function findInHistory(records: readonly HistoryRecord[], source: string)
   };
 }
 
-/** How a baseline names a gate of the history; everything else is a path. */
+/** The form in which a baseline names a gate of the history; everything else is a path. */
 export const historySource = /^(branch|commit):(.+)$/;

@@ -4,7 +4,7 @@ import type { Report } from '../model/report.ts';
 import { escapeJson } from '../report/escape/json.ts';
 import { listToolBytes } from '../report/surface-wording.ts';
 
-/** Raised when a field changes its meaning; lines of another version are kept as they are. */
+/** Increased when a field changes its meaning; lines of another version are kept unchanged. */
 const historyVersion = 1;
 
 const recordSchema = z
@@ -40,7 +40,7 @@ const recordSchema = z
     }),
   }));
 
-/** Renders what the history keeps of a gate: one line of JSON without its line feed. */
+/** Renders the history's record of a gate: one line of JSON without its line feed. */
 export function renderHistoryLine({ startedAt, revision, verdict, surface, cases }: Report): string {
   const record: z.input<typeof recordSchema> = {
     v: historyVersion,
