@@ -7,7 +7,14 @@ import { renderHtml } from '../../../src/report/html/page.ts';
 import { hostileText, hostileTexts } from '../../support/text/hostile-text.ts';
 import { listComments, listElements, readPage } from '../../support/text/html-tree.ts';
 import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/factories/page-factory.ts';
-import { createHostileReport, createRedReport, createReport } from '../../support/factories/report-factory.ts';
+import {
+  createFlakyReport,
+  createHostileReport,
+  createPolicyReport,
+  createRedReport,
+  createReport,
+  createStoppedReport,
+} from '../../support/factories/report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
 import { countDraws } from '../../support/property-runs.ts';
 
@@ -67,6 +74,25 @@ describe('renderHtml', () => {
     const page = renderHtml({ ...red, notes: reasons, cases: testCase ? [{ ...testCase, failures }, ...others] : [] });
     const shown = 'The input <code>policy</code> names &lt;b&gt;<code>a</code>&lt;/b&gt; and a lone ` backtick.';
     expect(page.split(shown)).toHaveLength(3);
+  });
+
+  it('lists the notes of the gate below the verdict', () => {
+    expect(renderHtml(createPolicyReport())).toContain(
+      '</section>\n<ul class="notes">\n<li>The policy that counts is the one of main; this change alters policy.yaml.</li>\n</ul>\n',
+    );
+    expect(renderHtml(createRedReport())).not.toContain('class="notes"');
+  });
+
+  it.each(['fail', 'pass', 'report'] as const)('says how often a flaky case ran again, with flaky: %s', (flaky) => {
+    const page = renderHtml(createFlakyReport(flaky));
+    expect(page).toContain(`<section class="verdict ${flaky === 'fail' ? 'failed' : 'passed'}"`);
+    expect(page).toContain('<b><bdi>Adds two numbers</bdi></b>, 1 of 2 passed; run again: 0 of 2, 2 of 2: <bdi>');
+  });
+
+  it('says what a gate that stopped early left without a result', () => {
+    const page = renderHtml(createStoppedReport());
+    expect(page).toContain('2 passed, 2 failed (50% of what ran, biased)');
+    expect(page).toContain('<li><b><bdi>Divides</bdi></b>, 1 of 3 passed, 2 without a result</li>');
   });
 
   it('lets nothing run or load but its own script and style, which its policy names', () => {
