@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { CallOptions, ServiceCall, ServiceClient } from './client.ts';
-import { walkPages } from './iterations.ts';
 import { listPathFields, type Operation } from './operations/operation.ts';
 import { type Page, parseAs } from './parse.ts';
 import { fillPath, type PathFields } from './paths.ts';
 import type { ServiceProfile } from './profile.ts';
+import { walkPages } from './walk-pages.ts';
 
 /** What a caller gives to an operation: the ids of its path, its query and its body, in one object. */
 export type OperationFields<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = Record<
@@ -15,12 +15,29 @@ export type OperationFields<Path extends string, Query extends z.ZodObject, Body
   InputOf<Body>;
 
 /** The empty object of zod takes no property at all, not even those of the other parts. */
-type InputOf<Schema extends z.ZodObject> = keyof Schema['shape'] extends never ? unknown : z.input<Schema>;
+type InputOf<Schema extends z.ZodObject> = keyof Schema['shape'] extends never
+  ? unknown
+  : ReadonlyDeep<z.input<Schema>>;
+
+type ReadonlyDeep<Value> =
+  Value extends ReadonlyArray<infer Item>
+    ? ReadonlyArray<ReadonlyDeep<Item>>
+    : Value extends object
+      ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
+      : Value;
 
 /** What every operation accepts in addition to its fields. */
 export interface OperationOptions extends CallOptions {
   /** At most 256 characters. A request that is sent again with it gets the answer of the first one, so that it may be repeated. */
   idempotencyKey?: string;
+}
+
+/** How the gate makes a call, where that depends on when it does so and not on the operation alone. */
+interface CallManner<Answer> extends Partial<
+  Pick<ServiceCall<unknown>, 'priority' | 'isSetup' | 'isRepeatable' | 'secrets'>
+> {
+  /** Throws a `ProtocolError` for an answer that is of the agreed kind and yet not the one that was asked for. */
+  check?: (answer: Answer) => void;
 }
 
 /**
@@ -39,9 +56,14 @@ export async function callOperation<
   client: ServiceClient,
   operation: Operation<Path, Query, Body, Answer>,
   fields: OperationFields<Path, Query, Body>,
-  options: OperationOptions = {},
+  { check = () => {}, ...options }: OperationOptions & CallManner<z.output<Answer>> = {},
 ): Promise<z.output<Answer>> {
-  const parse = parseAs(operation.answer, `that of ${operation.name}`);
+  const read = parseAs(operation.answer, `that of ${operation.name}`);
+  const parse = (sent: unknown) => {
+    const answer = read(sent);
+    check(answer);
+    return answer;
+  };
   return client.call({ ...planCall(operation, fields, client.profile), parse, ...options });
 }
 

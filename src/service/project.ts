@@ -1,9 +1,9 @@
 import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { callOperation } from './call-operation.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed, suggestNamed } from './named.ts';
-import { parseAs } from './parse.ts';
-import { fillPath, mePath, projectsPath } from './paths.ts';
-import { meSchema, projectPageSchema, type WireMe, type WireProject } from './wire.ts';
+import { accountOperations } from './operations/account.ts';
+import type { WireProject } from './wire.ts';
 
 /**
  * Finds the project to work in: the one with this id, else the one of exactly this name; where none is named, the only
@@ -15,9 +15,10 @@ export async function requireProject(
   client: ServiceClient,
   { project, ...options }: { project: string | null } & CallOptions,
 ): Promise<WireProject> {
-  const projects = await listProjects(client, options).catch((error: unknown) => {
+  const listed = await callOperation(client, accountOperations.listProjects, {}, options).catch((error: unknown) => {
     throw explainFirstRefusal(error);
   });
+  const projects = listed.items;
   if (projects.length === 0) {
     throw refuseProject('no-project', 'The API key sees no project; create one, or use the key of another account.');
   }
@@ -54,23 +55,4 @@ function explainFirstRefusal(error: unknown): unknown {
     });
   }
   return error;
-}
-
-const parseMe = parseAs(meSchema, 'an account');
-const parseProjects = parseAs(projectPageSchema, 'a list of projects');
-
-/** Gets the account that the key belongs to: the cheapest way to find out that it works. */
-export async function getMe(client: ServiceClient, params: CallOptions = {}): Promise<WireMe> {
-  return client.call({ method: 'GET', path: fillPath(mePath, {}), parse: parseMe, ...params });
-}
-
-/** Lists the projects that the key can see. The API does not page them. */
-export async function listProjects(client: ServiceClient, params: CallOptions = {}): Promise<WireProject[]> {
-  const page = await client.call({
-    method: 'GET',
-    path: fillPath(projectsPath, {}),
-    parse: parseProjects,
-    ...params,
-  });
-  return page.items;
 }

@@ -1,8 +1,8 @@
 import { Secret } from '../base/redaction.ts';
+import { callOperation } from './call-operation.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { parseAs } from './parse.ts';
-import { fillPath, tunnelClosePath, tunnelsPath } from './paths.ts';
-import { tunnelClosedSchema, tunnelGrantSchema, type WireTunnelGrant } from './wire.ts';
+import { tunnelOperations } from './operations/tunnels.ts';
+import type { WireTunnelGrant } from './wire.ts';
 
 /** A tunnel that the service granted: a server record whose public URL leads to the holder of the token. */
 export interface TunnelGrant {
@@ -25,9 +25,6 @@ export interface TunnelGrant {
   secrets: readonly Secret[];
 }
 
-const parseWireGrant = parseAs(tunnelGrantSchema, 'the grant of a tunnel');
-const parseClosed = parseAs(tunnelClosedSchema, 'the receipt of a closed tunnel');
-
 /**
  * Creates a tunnel under a server name, or another grant for the one that exists: this cuts off
  * the holder of the earlier grant. Call it while this job has no connection, so that a repeated request cuts off no other job.
@@ -36,22 +33,10 @@ const parseClosed = parseAs(tunnelClosedSchema, 'the receipt of a closed tunnel'
  */
 export async function createTunnel(
   client: ServiceClient,
-  params: { projectId: string; name: string } & CallOptions,
+  { projectId, name, ...options }: { projectId: string; name: string } & CallOptions,
 ): Promise<TunnelGrant> {
-  const { name } = params;
-  const path = fillPath(tunnelsPath, params);
-  const parse = (answer: unknown) => toGrant(parseWireGrant(answer), name);
-  const kind = { isSlow: true, isSetup: true, isRepeatable: true };
-  return client.call({ method: 'POST', path, body: { name }, ...kind, parse, ...params });
-}
-
-/** Closes a tunnel; its server record stays, with a URL that leads nowhere. Closing it twice does no harm. */
-export async function closeTunnel(
-  client: ServiceClient,
-  params: { projectId: string; serverId: string } & CallOptions,
-): Promise<void> {
-  const path = fillPath(tunnelClosePath, params);
-  await client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse: parseClosed, ...params });
+  const manner = { isSetup: true, isRepeatable: true, ...options };
+  return toGrant(await callOperation(client, tunnelOperations.createTunnel, { projectId, name }, manner), name);
 }
 
 function toGrant(grant: WireTunnelGrant, name: string): TunnelGrant {

@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/http/body.ts';
-import { getMe } from '../../src/service/project.ts';
 import { getTrace } from '../../src/service/iterations.ts';
 import { json, raw, startHttpServer } from '../support/network/http-server.ts';
 import type { Answer } from '../support/network/http-server.ts';
-import { catchError, openTestClient } from '../support/service/service-client.ts';
+import { catchError, getMe, openTestClient } from '../support/service/service-client.ts';
 
 const iteration = { projectId: 'p', runId: 'r', iterationId: 'i' };
 

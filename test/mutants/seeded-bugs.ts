@@ -104,14 +104,14 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'the last page is skipped',
-    file: 'service/iterations.ts',
+    file: 'service/walk-pages.ts',
     from: 'if (fresh.length > 0) yield fresh;',
     to: 'if (fresh.length > 0 && page.nextCursor) yield fresh;',
     tests: ['service/walk-pages.test.ts'],
   },
   {
     what: 'a cursor that leads back is followed for ever',
-    file: 'service/iterations.ts',
+    file: 'service/walk-pages.ts',
     from: 'if (seenCursors.has(cursor)) throw',
     to: 'if (seenCursors.has(`${cursor} `)) throw',
     tests: ['service/walk-pages.test.ts'],

@@ -3,11 +3,10 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeError } from '../../src/base/errors.ts';
 import { readProxySettings } from '../../src/http/proxy.ts';
-import { getMe } from '../../src/service/project.ts';
 import { startForwardProxy } from '../support/network/forward-proxy.ts';
 import { findClosedPort, json, raw, startHttpServer } from '../support/network/http-server.ts';
 import { hasOpenssl, startHttpsServer } from '../support/network/https-server.ts';
-import { catchError, openTestClient, testApiKey } from '../support/service/service-client.ts';
+import { catchError, getMe, openTestClient, testApiKey } from '../support/service/service-client.ts';
 import { startSilentServer } from '../support/servers/silent-server.ts';
 
 const me = json(200, { id: 'u_1' });

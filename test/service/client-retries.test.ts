@@ -1,11 +1,12 @@
+import type { ServiceClient } from '../../src/service/client.ts';
 import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
-import { getMe } from '../../src/service/project.ts';
 import { createRun, getRun } from '../../src/service/runs.ts';
-import { createServer } from '../../src/service/servers.ts';
+import { callOperation } from '../../src/service/call-operation.ts';
+import { serverOperations } from '../../src/service/operations/servers.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';
 import type { Answer } from '../support/network/http-server.ts';
-import { catchError, openTestClient } from '../support/service/service-client.ts';
+import { catchError, getMe, openTestClient } from '../support/service/service-client.ts';
 import { startSilentServer } from '../support/servers/silent-server.ts';
 import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
@@ -18,6 +19,9 @@ const cutShort: Answer = (response) => {
 };
 const created = json(202, { runId: 'r_1', suiteId: 's_1', status: 'running' });
 const newServer = { name: 'demo', enabled: true, transportType: 'http', url: 'http://127.0.0.1:1/mcp' } as const;
+
+const createServer = async (client: ServiceClient) =>
+  await callOperation(client, serverOperations.createProjectServer, { projectId: 'p_1', ...newServer });
 
 describe('repeating a GET', () => {
   it.each<[string, Answer]>([
@@ -168,14 +172,14 @@ describe('repeating a POST', () => {
       json(201, { id: 'sv_1', name: 'demo', transportType: 'http' }),
     ]);
     await using client = openTestClient(server);
-    expect(await createServer(client, { projectId: 'p_1', server: newServer })).toMatchObject({ id: 'sv_1' });
+    expect(await createServer(client)).toMatchObject({ id: 'sv_1' });
     expect(server.requests.length).toBe(2);
   });
 
   it('happens without a key when no connection stood, so nothing was sent', async () => {
     const port = await findClosedPort();
     await using client = openTestClient({ origin: `http://127.0.0.1:${port}` });
-    const error = await catchError(createServer(client, { projectId: 'p_1', server: newServer }));
+    const error = await catchError(createServer(client));
     expect(error).toMatchObject({ code: 'NETWORK', hint: expect.stringContaining('tried 10 times') as string });
     expect(error.message).toBe(
       `No answer from 127.0.0.1:${port} to POST /api/v1/projects/p_1/servers: connect ECONNREFUSED 127.0.0.1:${port}.`,

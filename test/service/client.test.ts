@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { getMe } from '../../src/service/project.ts';
 import { listIterations } from '../../src/service/iterations.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { createRun } from '../../src/service/runs.ts';
-import { createSuite } from '../../src/service/suites.ts';
+import { callOperation } from '../../src/service/call-operation.ts';
+import { suiteOperations } from '../../src/service/operations/suites.ts';
 import { describeError } from '../../src/base/errors.ts';
 import { generator } from '../../src/base/version.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';
 import type { Answer } from '../support/network/http-server.ts';
 import { hasOpenssl, startHttpsServer } from '../support/network/https-server.ts';
-import { catchError, openTestClient, testApiKey } from '../support/service/service-client.ts';
+import { catchError, getMe, openTestClient, testApiKey } from '../support/service/service-client.ts';
 
 const me = json(200, { id: 'u_1' });
 
@@ -57,7 +57,8 @@ describe('a request', () => {
     await using server = await startHttpServer(json(201, { suiteId: 's', caseUpsert: { committed: [] } }));
     await using client = openTestClient(server);
     const suite = { name: 'S', serverIds: ['sv'], model: 'none/none', tests: [] };
-    await createSuite(client, { projectId: 'p', suite, idempotencyKey: 'k-1' });
+    const once = { idempotencyKey: 'k-1' };
+    await callOperation(client, suiteOperations.createEvalSuite, { projectId: 'p', ...suite }, once);
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(suite);
     expect(server.requests[0]?.headers['idempotency-key']).toBe('k-1');
   });

@@ -102,7 +102,7 @@ describe('the first request of a gate', () => {
       json(200, { ok: true }),
       'base-url',
       'not-the-service',
-      "The base URL does not lead to the eval service. The service's answer is not a list of projects: items: Invalid input: expected array, received undefined.",
+      "The base URL does not lead to the eval service. The service's answer is not that of listProjects: items: Invalid input: expected array, received undefined.",
     ],
     [
       'an address that leads elsewhere',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeTunnel, createTunnel } from '../../src/service/tunnels.ts';
+import { createTunnel } from '../../src/service/tunnels.ts';
 import { json, startHttpServer } from '../support/network/http-server.ts';
 import { catchError, openTestClient } from '../support/service/service-client.ts';
 
@@ -101,25 +101,5 @@ describe('createTunnel', () => {
     await using client = openTestClient(server);
     expect((await createTunnel(client, params)).serverId).toBe('sv');
     expect(server.requests.length).toBe(2);
-  });
-});
-
-describe('closeTunnel', () => {
-  it('closes by server id, again where the first attempt is in doubt', async () => {
-    await using server = await startHttpServer([
-      json(500, { code: 'INTERNAL_ERROR', message: 'no' }),
-      json(200, { serverId: 'sv', status: 'closed' }),
-    ]);
-    await using client = openTestClient(server);
-    await closeTunnel(client, { projectId: 'p', serverId: 'sv' });
-    expect(server.requests.map(({ method, url, body }) => [method, url, body])).toEqual(
-      Array.from({ length: 2 }, () => ['POST', '/api/v1/projects/p/tunnels/sv/close', '']),
-    );
-  });
-
-  it('fails where there is no such server', async () => {
-    await using server = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'no' }));
-    await using client = openTestClient(server);
-    expect(await catchError(closeTunnel(client, { projectId: 'p', serverId: 'sv' }))).toMatchObject({ status: 404 });
   });
 });

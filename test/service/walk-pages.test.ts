@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { walkPages } from '../../src/service/iterations.ts';
+import { walkPages } from '../../src/service/walk-pages.ts';
 import type { Page } from '../../src/service/parse.ts';
 
 type Pages = Record<string, Page<string>>;

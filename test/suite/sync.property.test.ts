@@ -7,10 +7,10 @@ import type { Step } from '../../src/model/step.ts';
 import { toPublicMatchOptions } from '../../src/model/case.ts';
 import { serverUnderTest } from '../../src/model/step-server.ts';
 import type { Suite, SuiteCase } from '../../src/model/suite.ts';
-import { createCase, deleteCase, listCases, updateCase } from '../../src/service/cases.ts';
+import { callOperation } from '../../src/service/call-operation.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { createRun } from '../../src/service/runs.ts';
-import { createSuite as createStoredSuite, deleteSuite } from '../../src/service/suites.ts';
+import { operations } from '../../src/service/operations/table.ts';
 import { compileCase, compileSuite } from '../../src/suite/compile.ts';
 import { contract } from '../../src/suite/dialect.ts';
 import { planSync, type SyncPlan } from '../../src/suite/sync.ts';
@@ -103,16 +103,20 @@ describe('a stored suite', () => {
   const store = async (suite: Suite) => {
     const { projectId } = service;
     const tests = compileSuite(suite, options);
-    const created = await createStoredSuite(client, {
-      projectId,
-      suite: { name: suite.name, serverIds: [serverId], model: 'none/none', tests },
-    });
+    const fields = { projectId, name: suite.name, serverIds: [serverId], model: 'none/none', tests };
+    const created = await callOperation(client, operations.suites.createEvalSuite, fields);
     return { projectId, suiteId: created.suiteId };
   };
 
+  const listCases = async (place: { projectId: string; suiteId: string }) =>
+    (await callOperation(client, operations.cases.listEvalCases, place)).items;
+
   const apply = async (plan: SyncPlan, place: { projectId: string; suiteId: string }) => {
-    for (const { caseId, changes } of plan.update) await updateCase(client, { ...place, caseId, changes });
-    for (const { caseId } of plan.delete) await deleteCase(client, { ...place, caseId });
+    const { updateEvalCase, deleteEvalCase } = operations.cases;
+    for (const { caseId, changes } of plan.update) {
+      await callOperation(client, updateEvalCase, { ...changes, ...place, caseId });
+    }
+    for (const { caseId } of plan.delete) await callOperation(client, deleteEvalCase, { ...place, caseId });
   };
 
   it('is equal to the file after a sync, and needs no other', async () => {
@@ -120,7 +124,7 @@ describe('a stored suite', () => {
     await fc.assert(
       fc.asyncProperty(versions, async ({ before, after }) => {
         const place = await store(before);
-        const stored = await listCases(client, place);
+        const stored = await listCases(place);
         expect(planSync(before, stored, options)).toEqual({
           create: [],
           update: [],
@@ -133,16 +137,17 @@ describe('a stored suite', () => {
         expect(plan.delete.length + plan.update.length + plan.unchanged).toBe(stored.length);
         await apply(plan, place);
         for (const item of plan.create) {
-          await createCase(client, { ...place, newCase: toCaseFields(compileCase(item, after, options)) });
+          const fields = { ...toCaseFields(compileCase(item, after, options)), ...place };
+          await callOperation(client, operations.cases.createEvalCase, fields);
         }
-        const synced = await listCases(client, place);
+        const synced = await listCases(place);
         expect(synced.map(print).toSorted()).toEqual(
           compileSuite(after, options).map(toCaseFields).map(print).toSorted(),
         );
         expect(planSync(after, synced, options)).toMatchObject({ create: [], update: [], delete: [] });
         for (const key of ['create', 'update', 'delete'] as const) seen[key] += plan[key].length;
         seen.unchanged += plan.unchanged;
-        await deleteSuite(client, place);
+        await callOperation(client, operations.suites.deleteEvalSuite, place);
       }),
       { numRuns: countDraws(150) },
     );
@@ -158,7 +163,7 @@ describe('a stored suite', () => {
     };
     const place = await store(createSuite([item('kept', 'echo', 1), item('changed', 'fail', 1), item('gone', 'a', 1)]));
     const after = createSuite([item('new', 'echo', 1), item('changed', 'echo', 2), item('kept', 'echo', 1)]);
-    await apply(planSync(after, await listCases(client, place), options), place);
+    await apply(planSync(after, await listCases(place), options), place);
     const run = await createRun(client, {
       projectId: place.projectId,
       run: {
@@ -169,7 +174,7 @@ describe('a stored suite', () => {
       },
     });
     expect(await waitForEnd(service, run.runId)).toMatchObject({ status: 'completed', result: 'passed' });
-    const synced = await listCases(client, place);
+    const synced = await listCases(place);
     expect(planSync(after, synced, options)).toEqual({ create: [], update: [], delete: [], unchanged: 3 });
     expect(synced.map(({ title }) => title)).toEqual(['kept', 'changed', 'new']);
   });

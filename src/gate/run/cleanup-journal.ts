@@ -9,8 +9,9 @@ import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { findRunByMarker } from '../../service/launch.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { stopRun } from '../../service/runs.ts';
-import { deleteServer, listServers, type NewServer, updateServer } from '../../service/servers.ts';
-import { closeTunnel } from '../../service/tunnels.ts';
+import { callOperation } from '../../service/call-operation.ts';
+import { type ServerChanges, serverOperations } from '../../service/operations/servers.ts';
+import { tunnelOperations } from '../../service/operations/tunnels.ts';
 import { createTeardown } from './run-lifetime.ts';
 
 const remoteRunSchema = z.object({
@@ -143,24 +144,31 @@ async function findPatiently(
 export async function clearServer(
   client: ServiceClient,
   { serverId: knownId, name, hasTunnel, isOwn, previous }: RemoteServer,
-  options: { projectId: string; signal: AbortSignal },
+  { projectId, signal }: { projectId: string; signal: AbortSignal },
 ): Promise<void> {
   if (knownId === null && !isOwn) return;
-  const findServer = async () => (await listServers(client, options)).find((server) => server.name === name)?.id;
-  const serverId = knownId ?? (await findPatiently(client, options.signal, findServer));
+  const findServer = async () => {
+    const { items } = await callOperation(client, serverOperations.listProjectServers, { projectId }, { signal });
+    return items.find((server) => server.name === name)?.id;
+  };
+  const serverId = knownId ?? (await findPatiently(client, signal, findServer));
   if (serverId === undefined) return;
+  const place = { projectId, serverId };
+  const urgent = { priority: 'high', signal } as const;
   try {
-    if (hasTunnel) await closeTunnel(client, { ...options, serverId });
-    if (isOwn) await deleteServer(client, { ...options, serverId });
-    else if (previous !== null)
-      await updateServer(client, { ...options, serverId, changes: toServerChanges(previous) });
+    if (hasTunnel) await callOperation(client, tunnelOperations.closeTunnel, place, urgent);
+    if (isOwn) await callOperation(client, serverOperations.deleteProjectServer, place, urgent);
+    else if (previous !== null) {
+      const changes = { ...toServerChanges(previous), ...place };
+      await callOperation(client, serverOperations.updateProjectServer, changes, urgent);
+    }
   } catch (error) {
     // Another process has cleared it already.
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
   }
 }
 
-function toServerChanges({ url, transportType }: NonNullable<RemoteServer['previous']>): Partial<NewServer> {
+function toServerChanges({ url, transportType }: NonNullable<RemoteServer['previous']>): ServerChanges {
   return { url, ...(transportType === 'http' || transportType === 'stdio' ? { transportType } : {}) };
 }
 

@@ -2,7 +2,8 @@ import { race } from '../../base/time.ts';
 import { ConfigurationError, ServiceError } from '../../base/errors.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { RunningServer } from '../../server/running-server.ts';
-import { createServer } from '../../service/servers.ts';
+import { callOperation } from '../../service/call-operation.ts';
+import { serverOperations } from '../../service/operations/servers.ts';
 import { createTunnel } from '../../service/tunnels.ts';
 import type { HostedService, PlannedService } from '../plan/plan-service.ts';
 import type { EvalBackend } from './backend.ts';
@@ -118,7 +119,7 @@ async function createRecord(
   /** Continues when the job is cancelled, because a record that is created later must be deleted in any case. */
   const create = async () => {
     try {
-      const { id } = await createServer(client, { projectId, server });
+      const { id } = await callOperation(client, serverOperations.createProjectServer, { projectId, ...server });
       note({ ...first, serverId: id });
       return id;
     } catch (error) {

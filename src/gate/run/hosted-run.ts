@@ -1,9 +1,10 @@
+import { caseOperations } from '../../service/operations/cases.ts';
+import { callOperation } from '../../service/call-operation.ts';
 import { randomBytes } from 'node:crypto';
 import { startTimeLimit } from '../../base/time.ts';
 import { describeError, ServerStartError, ServiceError } from '../../base/errors.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { listCases } from '../../service/cases.ts';
 import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
 import { getTrace, listIterations, listSteps } from '../../service/iterations.ts';
 import { cancelRun, getRun } from '../../service/runs.ts';
@@ -28,7 +29,9 @@ async function findWritten(
   { client, projectId, signal }: HostedProject & { signal: AbortSignal },
 ): Promise<ReadonlyMap<string, string>> {
   if (written.length === 0) return new Map();
-  const stored = Map.groupBy(await listCases(client, { projectId, suiteId, signal }), ({ title }) => title);
+  const place = { projectId, suiteId };
+  const { items } = await callOperation(client, caseOperations.listEvalCases, place, { signal });
+  const stored = Map.groupBy(items, ({ title }) => title);
   const committed = written.flatMap(({ title }) => {
     const found = stored.get(title)?.shift();
     return found === undefined ? [] : [{ id: found.id, name: title }];

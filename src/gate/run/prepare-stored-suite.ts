@@ -1,12 +1,14 @@
+import { caseOperations } from '../../service/operations/cases.ts';
+import { suiteOperations } from '../../service/operations/suites.ts';
+import { callOperation } from '../../service/call-operation.ts';
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
 import { defaultMinimum } from '../../model/policy.ts';
 import type { Sourced } from '../../model/source.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
 import { serverUnderTest } from '../../model/step-server.ts';
-import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
-import { findSuite, getSuite } from '../../service/suites.ts';
+import { findSuite } from '../../service/suites.ts';
 import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
 import { explainAmbiguity, matchesName, type NamedCase } from '../../suite/select.ts';
 import { hashStoredDefinition } from '../../suite/definition-hash.ts';
@@ -36,8 +38,9 @@ export async function prepareStoredSuite(
 ): Promise<PreparedSuite> {
   const { client, projectId } = service;
   const suiteId = await findStoredSuite(planned, { service, signal });
-  const detail = await getSuite(client, { projectId, suiteId, signal });
-  const stored = await listCases(client, { projectId, suiteId, signal });
+  const place = { projectId, suiteId };
+  const detail = await callOperation(client, suiteOperations.getEvalSuite, place, { signal });
+  const { items: stored } = await callOperation(client, caseOperations.listEvalCases, place, { signal });
   const wanted = selectStored(stored, planned.cases);
   const cases = stored.filter((item) => wanted.includes(item));
   const issues: ConfigurationIssue[] = [];

@@ -1,11 +1,13 @@
+import { caseOperations } from '../../service/operations/cases.ts';
+import { callOperation } from '../../service/call-operation.ts';
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError, ProtocolError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { formatCount } from '../../base/text.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { Suite } from '../../model/suite.ts';
-import { deleteCase, listCases, updateCase } from '../../service/cases.ts';
-import { createSuite, findOldestSuite } from '../../service/suites.ts';
+import { suiteOperations } from '../../service/operations/suites.ts';
+import { findOldestSuite } from '../../service/suites.ts';
 import { compileSuite } from '../../suite/compile.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
@@ -71,18 +73,16 @@ async function createFileSuite(
   dialect: Dialect,
   { service: { client, projectId }, servers, signal }: Omit<FileSync, 'logger'>,
 ): Promise<{ suiteId: string; caseIds: ReadonlyMap<string, string> }> {
-  const created = await createSuite(client, {
+  const fields = {
     projectId,
-    suite: {
-      name: hostedName,
-      serverIds: servers.map(({ id }) => id),
-      ...(servers.length > 1 && { serverNames: servers.map(({ alias }) => alias) }),
-      model: suite.model ?? modelOfToolOnlySuites,
-      tests: compileSuite(suite, { dialect }),
-    },
-    idempotencyKey: randomUUID(),
-    signal,
-  });
+    name: hostedName,
+    serverIds: servers.map(({ id }) => id),
+    ...(servers.length > 1 && { serverNames: servers.map(({ alias }) => alias) }),
+    model: suite.model ?? modelOfToolOnlySuites,
+    tests: compileSuite(suite, { dialect }),
+  };
+  const once = { idempotencyKey: randomUUID(), isSetup: true, signal };
+  const created = await callOperation(client, suiteOperations.createEvalSuite, fields, once);
   return { suiteId: created.suiteId, caseIds: matchWritten(suite.cases, created.caseUpsert) };
 }
 
@@ -142,7 +142,8 @@ export async function planStoredSync(
   suiteId: string,
   { service: { client, projectId }, whole, signal }: StoredSuites & { whole: Suite },
 ): Promise<SyncPlan> {
-  const stored = await listCases(client, { projectId, suiteId, signal });
+  const place = { projectId, suiteId };
+  const { items: stored } = await callOperation(client, caseOperations.listEvalCases, place, { signal });
   const sync = planSync(whole, stored, { dialect: client.profile.dialect });
   // A case that is not selected is not added to the suite before it runs.
   const selected = new Set(suite.cases.map(({ id }) => id));
@@ -163,12 +164,15 @@ async function applySync(
 ): Promise<void> {
   // Deletes first: a case may get the content of a deleted case, and the service refuses duplicates.
   for (const { caseId } of sync.delete) {
-    await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
-      // Another job of the matrix has deleted it already.
-      if (!(error instanceof ServiceError && error.status === 404)) throw error;
-    });
+    await callOperation(client, caseOperations.deleteEvalCase, { projectId, suiteId, caseId }, { signal }).catch(
+      (error: unknown) => {
+        // Another job of the matrix has deleted it already.
+        if (!(error instanceof ServiceError && error.status === 404)) throw error;
+      },
+    );
   }
   for (const { caseId, changes } of sync.update) {
-    await updateCase(client, { projectId, suiteId, caseId, changes, signal });
+    const fields = { ...changes, projectId, suiteId, caseId };
+    await callOperation(client, caseOperations.updateEvalCase, fields, { signal });
   }
 }

@@ -1,9 +1,10 @@
+import { caseOperations } from '../../service/operations/cases.ts';
+import { callOperation } from '../../service/call-operation.ts';
 import type { Logger } from '../../base/logger.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { Baseline, BaselineCase } from '../../model/comparison.ts';
 import type { CaseOutline, SuiteResults } from '../../model/results.ts';
 import type { Run } from '../../model/run.ts';
-import { listCases } from '../../service/cases.ts';
 import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
 import type { WireCase } from '../../service/wire.ts';
@@ -81,7 +82,8 @@ async function findRun(
 async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: BaselineSource): Promise<BaselineCase[]> {
   const { client, projectId } = service;
   const { suiteId } = run;
-  const stored = await listCases(client, { projectId, suiteId, signal: lifetime.cancelRun });
+  const options = { signal: lifetime.cancelRun };
+  const { items: stored } = await callOperation(client, caseOperations.listEvalCases, { projectId, suiteId }, options);
   const { id, cases, caseIds } =
     suite.kind === 'file' ? outlineFile(suite, stored, client.profile.dialect) : outlineStored(suiteId, stored);
   const outline = { id, name: id, file: null, cases, leftOut: [] };

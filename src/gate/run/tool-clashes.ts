@@ -1,3 +1,5 @@
+import { caseOperations } from '../../service/operations/cases.ts';
+import { callOperation } from '../../service/call-operation.ts';
 import { ConfigurationError } from '../../base/errors.ts';
 import { isRecord } from '../../base/json.ts';
 import { type Clock, startTimeLimit } from '../../base/time.ts';
@@ -5,7 +7,6 @@ import { findToolClash } from '../../engine/tool-list.ts';
 import { openSession } from '../../mcp/session.ts';
 import { listAllSteps } from '../../model/suite.ts';
 import { readServerName } from '../../model/step-server.ts';
-import { listCases } from '../../service/cases.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { HostedProject } from './hosted-project.ts';
@@ -75,7 +76,8 @@ async function listNamedCases(
   }
   const suiteId = await findStoredSuite(planned, { service, signal });
   const { client, projectId } = service;
-  const stored = await listCases(client, { projectId, suiteId, signal });
+  const place = { projectId, suiteId };
+  const { items: stored } = await callOperation(client, caseOperations.listEvalCases, place, { signal });
   return selectStored(stored, planned.cases).map(({ id, title, steps }) => ({
     title: title ?? id,
     steps: steps ?? [],

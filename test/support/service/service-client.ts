@@ -1,7 +1,9 @@
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
+import { callOperation } from '../../../src/service/call-operation.ts';
 import { openServiceClient } from '../../../src/service/client.ts';
-import type { ServiceClient, ServiceClientOptions } from '../../../src/service/client.ts';
+import type { CallOptions, ServiceClient, ServiceClientOptions } from '../../../src/service/client.ts';
+import { accountOperations } from '../../../src/service/operations/account.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { VirtualClock } from '../clocks/virtual-clock.ts';
 
@@ -25,7 +27,12 @@ export function openTestClient(
   return { ...client, clock: options.clock instanceof VirtualClock ? options.clock : clock };
 }
 
-/** Returns the error of a rejected promise; fails the test if the promise was not rejected. */
+/** Makes the smallest call of all. */
+export async function getMe(client: ServiceClient, options: CallOptions = {}) {
+  return await callOperation(client, accountOperations.getMe, {}, options);
+}
+
+/** What a promise was rejected with; fails the test when it was not. */
 export async function catchError(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ProtocolError, ServiceError } from '../../../../src/base/errors.ts';
-import { createCases, deleteCase, updateCase } from '../../../../src/service/cases.ts';
 import { callOperation } from '../../../../src/service/call-operation.ts';
 import type { ServiceClient } from '../../../../src/service/client.ts';
 import { operations } from '../../../../src/service/operations/table.ts';
-import { createSuite } from '../../../../src/service/suites.ts';
 import { describeNewCase } from '../../../../src/suite/sync.ts';
 import { writeLedger } from './ledger.ts';
 import { placeholderTitle, type SuiteSyncPlan, wantedSettings } from './plan.ts';
@@ -49,7 +47,8 @@ export async function applySuiteSync(
     await callOperation(client, operations.suiteSettings.updateEvalSuite, fields, options);
   }
   for (const { caseId, changes } of plan.update) {
-    await updateCase(client, { projectId, suiteId, caseId, changes, ...options });
+    const fields = { ...changes, projectId, suiteId, caseId };
+    await callOperation(client, operations.cases.updateEvalCase, fields, options);
   }
   const gone = [...plan.replace, ...plan.delete].map(({ caseId }) => caseId);
   for (const caseId of gone) await deleteIfThere(client, { projectId, suiteId, caseId, ...options });
@@ -65,24 +64,22 @@ async function createEmptySuite(
   { suite, servers, ledger }: SuiteSyncPlan,
   { projectId, ...options }: ApplyTarget,
 ): Promise<{ suiteId: string; caseId: string }> {
-  const { suiteId, caseUpsert } = await createSuite(client, {
+  const fields = {
     projectId,
-    suite: {
-      name: suite.name,
-      description: writeLedger('', ledger),
-      serverIds: servers.map(({ id }) => id),
-      model: suite.model ?? noModel,
-      tests: [
-        {
-          title: placeholderTitle,
-          steps: [{ id: 'called', kind: 'assert', assertion: { type: 'noToolErrors' } }],
-          runs: 1,
-        },
-      ],
-    },
-    idempotencyKey: randomUUID(),
-    ...options,
-  });
+    name: suite.name,
+    description: writeLedger('', ledger),
+    serverIds: servers.map(({ id }) => id),
+    model: suite.model ?? noModel,
+    tests: [
+      {
+        title: placeholderTitle,
+        steps: [{ id: 'called', kind: 'assert' as const, assertion: { type: 'noToolErrors' } }],
+        runs: 1,
+      },
+    ],
+  };
+  const once = { idempotencyKey: randomUUID(), isSetup: true, ...options };
+  const { suiteId, caseUpsert } = await callOperation(client, operations.suites.createEvalSuite, fields, once);
   const caseId = caseUpsert.committed?.[0]?.id;
   if (caseId == null) throw new ProtocolError('The service created a suite and named none of its cases.');
   return { suiteId, caseId };
@@ -99,15 +96,15 @@ async function createAll(
     .filter((testCase) => wanted.has(testCase))
     .map((testCase) => describeNewCase(testCase, suite, { serverName: servers[0].name, dialect }));
   for (let start = 0; start < cases.length; start += limits.testsPerRequest) {
-    const { failed } = await createCases(client, {
+    const fields = {
       projectId,
       suiteId,
       cases: cases.slice(start, start + limits.testsPerRequest),
       // A duplicate of a case that another client created does not block the creation.
       duplicatePolicy: 'warn',
-      idempotencyKey: randomUUID(),
-      ...options,
-    });
+    };
+    const once = { idempotencyKey: randomUUID(), ...options };
+    const { failed } = await callOperation(client, operations.cases.createEvalCases, fields, once);
     if (failed.length === 0) continue;
     const reasons = failed.map(({ title, message }) => `${title ?? 'unnamed'}: ${message}`);
     throw new ProtocolError(
@@ -118,9 +115,9 @@ async function createAll(
 
 async function deleteIfThere(
   client: ServiceClient,
-  params: { projectId: string; suiteId: string; caseId: string; signal?: AbortSignal },
+  { signal, ...at }: { projectId: string; suiteId: string; caseId: string; signal?: AbortSignal },
 ): Promise<void> {
-  await deleteCase(client, params).catch((error: unknown) => {
+  await callOperation(client, operations.cases.deleteEvalCase, at, { signal }).catch((error: unknown) => {
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
   });
 }

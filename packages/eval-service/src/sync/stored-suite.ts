@@ -1,7 +1,6 @@
 import { isRecord } from '../../../../src/base/json.ts';
 import type { StoredCase } from '../../../../src/model/case.ts';
 import { serverUnderTest } from '../../../../src/model/step-server.ts';
-import { listCases } from '../../../../src/service/cases.ts';
 import { callOperation } from '../../../../src/service/call-operation.ts';
 import type { CallOptions, ServiceClient } from '../../../../src/service/client.ts';
 import { operations } from '../../../../src/service/operations/table.ts';
@@ -51,8 +50,9 @@ export async function readStoredSuite(
     ...options
   }: { projectId: string; suiteId: string; servers: readonly WireServer[] } & CallOptions,
 ): Promise<StoredSuite> {
-  const detail = await callOperation(client, operations.suites.getEvalSuite, { projectId, suiteId }, options);
-  const cases = await listCases(client, { projectId, suiteId, ...options });
+  const at = { projectId, suiteId };
+  const detail = await callOperation(client, operations.suites.getEvalSuite, at, options);
+  const { items: cases } = await callOperation(client, operations.cases.listEvalCases, at, options);
   const { settings, executionConfig, environment } = detail;
   const { model } = executionConfig ?? {};
   const selected = new Set(environment?.servers ?? []);

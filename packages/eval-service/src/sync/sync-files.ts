@@ -5,10 +5,11 @@ import { appendAll } from '../../../../src/base/lists.ts';
 import { mapServerSteps } from '../../../../src/model/step.ts';
 import { readServerName } from '../../../../src/model/step-server.ts';
 import type { Suite } from '../../../../src/model/suite.ts';
+import { callOperation } from '../../../../src/service/call-operation.ts';
 import type { ServiceClient } from '../../../../src/service/client.ts';
 import { findNamed, formatNamed, suggestNamed } from '../../../../src/service/named.ts';
+import { operations } from '../../../../src/service/operations/table.ts';
 import type { ServiceProfile } from '../../../../src/service/profile.ts';
-import { listServers } from '../../../../src/service/servers.ts';
 import { findOldestSuite, findSuite } from '../../../../src/service/suites.ts';
 import type { WireServer } from '../../../../src/service/wire.ts';
 import { loadSuites } from '../../../../src/suite/load.ts';
@@ -64,7 +65,7 @@ export async function planSync(
 ): Promise<SuiteSyncPlan[]> {
   const { client, ...at } = place;
   const { dialect } = client.profile;
-  const known = await listServers(client, at);
+  const known = await listServers(place);
   const main = chooseServer(known, server);
   const plans: SuiteSyncPlan[] = [];
   const issues: ConfigurationIssue[] = [];
@@ -92,7 +93,7 @@ export async function applySync(plans: readonly SuiteSyncPlan[], place: SyncPlac
   for (const plan of plans) {
     if (isInStep(plan) && plan.settings.length === 0) continue;
     const suiteId = await applySuiteSync(client, plan, at);
-    const stored = await readStoredSuite(client, { ...at, suiteId, servers: await listServers(client, at) });
+    const stored = await readStoredSuite(client, { ...at, suiteId, servers: await listServers(place) });
     const { dialect } = client.profile;
     const after = planSuiteSync(plan.suite, stored, { servers: plan.servers, dialect, prune: false });
     if (isInStep(after)) continue;
@@ -113,12 +114,16 @@ export async function pullFile(suite: string, place: SyncPlace): Promise<string>
     const message = `No suite of the project has the id or the name ${JSON.stringify(suite)}; \`mcp-eval-ci api listEvalSuites\` lists them`;
     throw new ConfigurationError([{ input: 'suite', code: 'unknown-suite', message }]);
   }
-  const servers = await listServers(client, at);
+  const servers = await listServers(place);
   const stored: StoredSuite = await readStoredSuite(client, { ...at, suiteId: found.id, servers });
   return pullSuite(stored, client.profile.dialect);
 }
 
-/** Chooses the server under test: the named one, or the only one of the project. */
+async function listServers({ client, projectId, ...options }: SyncPlace): Promise<WireServer[]> {
+  return (await callOperation(client, operations.servers.listProjectServers, { projectId }, options)).items;
+}
+
+/** The server under test: the named one, or the only one of the project. */
 function chooseServer(servers: readonly WireServer[], name: string | null): WireServer {
   const matches = name === null ? servers : findNamed(servers, name);
   const [match, ...others] = matches;

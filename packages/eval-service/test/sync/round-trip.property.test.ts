@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { Secret } from '../../../../src/base/redaction.ts';
 import type { Suite } from '../../../../src/model/suite.ts';
-import { deleteCase, listCases, updateCase } from '../../../../src/service/cases.ts';
+import { callOperation } from '../../../../src/service/call-operation.ts';
+import { caseOperations } from '../../../../src/service/operations/cases.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import { findOldestSuite } from '../../../../src/service/suites.ts';
 import { resolveChecks } from '../../../../src/suite/build.ts';
@@ -209,16 +210,14 @@ describe('a suite that is synced', () => {
         await sync(read(pulled));
         expect(await pullFile(at.suiteId, place)).toBe(pulled);
 
-        const [first] = await listCases(place.client, at);
+        const { items } = await callOperation(place.client, caseOperations.listEvalCases, at);
+        const [first] = items;
         if (first === undefined) throw new Error('The suite has no case.');
-        await updateCase(place.client, {
-          ...at,
-          caseId: first.id,
-          changes: { iterations: first.iterations === 1 ? 2 : 1 },
-        });
+        const changes = { ...at, caseId: first.id, iterations: first.iterations === 1 ? 2 : 1 };
+        await callOperation(place.client, caseOperations.updateEvalCase, changes);
         const [changed] = await planSync([renamed], options, place);
         expect(changed?.update).toEqual([expect.objectContaining({ caseId: first.id, fields: ['runs'] })]);
-        await deleteCase(place.client, { ...at, caseId: first.id });
+        await callOperation(place.client, caseOperations.deleteEvalCase, { ...at, caseId: first.id });
         const [without] = await planSync([renamed], options, place);
         expect(without?.create).toHaveLength(1);
         expect(isInStep(without ?? expect.fail())).toBe(false);
