@@ -58,8 +58,8 @@ export async function runShapes(
   const planned = planCases(server.cases, shapes);
   await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(planned) });
   await using stack = new AsyncDisposableStack();
-  // How a process ends must show through the sandbox, too.
-  const inputs: Record<string, string> = { sandbox: needsProcess ? 'auto' : 'off' };
+  // That the end of a process shows through a sandbox, too, is in test/gate/process-crash.test.ts.
+  const inputs: Record<string, string> = { sandbox: 'off' };
   if (shapes.some((shape) => shape.neverReady === true && findExpected(shape, transport) === 'nothing runs'))
     inputs['server-ready-timeout'] = shortReadyTimeout;
   if (transport !== 'HTTP') {
