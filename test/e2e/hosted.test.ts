@@ -193,8 +193,8 @@ describe('a hosted job', () => {
     const env = { GITHUB_RUN_ID: '41' };
     const start = (index: string, run = runJob) =>
       run({ ...plainServer, ...selectService(service), 'comment-id': index }, { env });
-    // The first makes the suite that the others find.
-    const jobs = [await start('0', runJobHere), ...(await Promise.all([start('1'), start('2')]))];
+    // The first makes the suite that the others find, which run at the same time.
+    const jobs = [await start('0', runJobHere), ...(await Promise.all([start('1'), start('2', runJobHere)]))];
     for (const job of jobs) expect(job).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(new Set(jobs.map(({ log }) => /Opening a tunnel to the server as (.*) …/.exec(log)?.[1])).size).toBe(3);
     expect(new Set(jobs.map(({ outputs }) => outputs['run-id'])).size).toBe(3);

@@ -30,8 +30,9 @@ const examples = resolve(import.meta.dirname, '../../../examples');
 /** The directory of a workspace whose commands the jobs find first. */
 export const toolsDirectory = '.tools';
 
-/** By default, the gate runs one server for all iterations, without a sandbox. */
-const runPlainly = '[ "$1" = run ] && shift && set -- run --isolation run --sandbox off "$@"';
+/** In a script of sh that starts the command: the gate runs one server for all iterations, without a sandbox, unless the job says otherwise. */
+export const runPlainly =
+  'case "$1" in run | record) name=$1; shift; set -- "$name" --isolation run --sandbox off "$@" ;; esac';
 
 /**
  * Writes commands that the jobs find first: `npx mcp-eval-ci` is the command of this checkout, `npm` has nothing to install or build, and
