@@ -50,7 +50,16 @@ describe('the failed cases of a report', () => {
 describe('mcp-eval-ci run --failed', () => {
   it('runs only what failed in the last run', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': redEvals });
-    const run = ['run', '--quiet', '--isolation', 'run', '--server-command', `node ${addingServerPath}`];
+    const run = [
+      'run',
+      '--quiet',
+      '--isolation',
+      'run',
+      '--sandbox',
+      'off',
+      '--server-command',
+      `node ${addingServerPath}`,
+    ];
     const first = await runProgramInTest([...run, 'a.yaml'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('of 3 cases') });
     const again = await runProgramInTest([...run, '--failed'], { cwd: workspace.path });

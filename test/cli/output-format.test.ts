@@ -6,7 +6,17 @@ import { runProgramInTest } from '../support/process/program.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import { addingServerPath, createWorkspace, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--isolation', 'run', '--server-command', `node ${addingServerPath}`, '--evals', 'red.yaml'];
+const run = [
+  'run',
+  '--isolation',
+  'run',
+  '--sandbox',
+  'off',
+  '--server-command',
+  `node ${addingServerPath}`,
+  '--evals',
+  'red.yaml',
+];
 
 describe('--format', () => {
   it('prints the report as it is in report.json, and nothing else on stdout, for a machine', async () => {

@@ -5,7 +5,16 @@ import { runProgramInTest } from '../support/process/program.ts';
 import { createCommandReader } from '../support/runner/runner-commands.ts';
 import { addingServerPath, createWorkspace, greenEvals, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--quiet', '--isolation', 'run', '--server-command', `node ${addingServerPath}`];
+const run = [
+  'run',
+  '--quiet',
+  '--isolation',
+  'run',
+  '--sandbox',
+  'off',
+  '--server-command',
+  `node ${addingServerPath}`,
+];
 
 /** The commands that the runner would obey in this output. */
 function listCommands(output: string) {

@@ -9,7 +9,7 @@ import { addingServerPath, createWorkspace, everythingOverStdio, greenEvals, red
 
 const twoFlags = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
 
-/** A small server, and one process of it for all iterations, for tests that do not examine the server. */
+/** A small server without a sandbox, and one process of it for all iterations, for tests that do not examine the server. */
 const run = [
   'run',
   '--server-command',
@@ -18,6 +18,8 @@ const run = [
   'evals/*.evals.yaml',
   '--isolation',
   'run',
+  '--sandbox',
+  'off',
 ];
 
 describe('mcp-eval-ci run', () => {

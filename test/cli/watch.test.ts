@@ -86,7 +86,17 @@ describe('mcp-eval-ci run --watch', () => {
     await using workspace = await createWorkspace({ 'a.yaml': redEvals });
     const stop = new AbortController();
     const changes: Array<Promise<void>> = [];
-    const args = ['run', '--watch', '--isolation', 'run', '--server-command', `node ${addingServerPath}`, 'a.yaml'];
+    const args = [
+      'run',
+      '--watch',
+      '--isolation',
+      'run',
+      '--sandbox',
+      'off',
+      '--server-command',
+      `node ${addingServerPath}`,
+      'a.yaml',
+    ];
     const { exitCode, stdout, stderr } = await runCommand(args, {
       cwd: workspace.path,
       stop: stop.signal,
