@@ -9,6 +9,7 @@ import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
+import { floodingServerPath } from '../support/servers/bundled-servers.ts';
 import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
 import { answerContent, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
@@ -144,7 +145,7 @@ describe('a server that ends its stream at once and asks for it again', () => {
 describe.runIf(process.platform === 'linux')('a server on stdio that sends without end', () => {
   // The other floods of such a server are those of test/cli/flooding-server.test.ts.
   it('fails the case in which it floods with requests, although MCP 2026-07-28 has none', async () => {
-    const command = `${process.execPath} ${resolve(import.meta.dirname, '../support/servers/flooding-server.ts')}`;
+    const command = `${process.execPath} ${floodingServerPath}`;
     await using server = await openTestServer({ command, env: { ERA: 'modern' } });
     const target: Target = { url: server.url, serverName: 'flooding', protocol: 'modern' };
     const outcome = await runCase(createCase([callStep('requests')]), target, {

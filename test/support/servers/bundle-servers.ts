@@ -8,6 +8,7 @@ import {
   everythingHttpServerPath,
   everythingServerPath,
   filesystemServerPath,
+  floodingServerPath,
   folderServerPath,
   memoryServerPath,
   plainServerPath,
@@ -21,6 +22,7 @@ export async function setup(): Promise<void> {
   await bundle(fileURLToPath(new URL('stdio-server.ts', import.meta.url)), stdioServerPath);
   await bundle(fileURLToPath(new URL('plain-server.ts', import.meta.url)), plainServerPath);
   await bundle(fileURLToPath(new URL('crashing-server.ts', import.meta.url)), crashingServerPath);
+  await bundle(fileURLToPath(new URL('flooding-server.ts', import.meta.url)), floodingServerPath);
   await bundle(fileURLToPath(new URL('folder-server.ts', import.meta.url)), folderServerPath);
   await bundle(fileURLToPath(new URL('conformance-server.ts', import.meta.url)), conformanceServerPath);
   await bundle(`${packages}/server-filesystem/dist/index.js`, filesystemServerPath);

@@ -15,6 +15,9 @@ export const plainServerCommand = `${process.execPath} ${plainServerPath}`;
 /** test/support/servers/crashing-server.ts, as one file. */
 export const crashingServerPath = `${bundleDirectory}/bin/crashing-server.mjs`;
 
+/** test/support/servers/flooding-server.ts, as one file. */
+export const floodingServerPath = `${bundleDirectory}/bin/flooding-server.mjs`;
+
 /** test/support/servers/folder-server.ts, as one file. */
 export const folderServerPath = `${bundleDirectory}/bin/folder-server.mjs`;
 
