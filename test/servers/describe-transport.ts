@@ -23,7 +23,7 @@ export function describeTransport(transport: Transport): void {
 
     for (const { expected, shapes } of groupShapes(transport)) {
       const names = shapes.map(({ fault }) => fault).join(', ');
-      it(`${names}: ${expected}`, { timeout: 120_000 }, async () => {
+      it(`${names}: ${expected}`, async () => {
         const found = await runShapes(server, shapes, transport);
         const wrong = shapes.flatMap((shape, index) => listWrong(shape, expected, found[index]));
         expect(wrong).toEqual([]);
