@@ -42,8 +42,8 @@ describe('the rounds of a comparison', () => {
   });
 
   it('fail a suite whose rate fell in the rounds that were asked for', async () => {
-    const broken = Object.fromEntries(names.slice(0, 12).map((name) => [name, ['fails'] as const]));
-    const evals = writeCallingCases(names, { runs: 14 });
+    const broken = Object.fromEntries(names.slice(0, 6).map((name) => [name, ['fails'] as const]));
+    const evals = writeCallingCases(names.slice(0, 10), { runs: 14 });
     const policy = lenient.replace('50%', '10%').replace('Regressions: 5', 'Regressions: 20');
     const { report, exitCode } = await compare({ head: scriptAll(broken) }, { policy, evals });
     expect(report.baseComparison?.rates[0]).toMatchObject({ isWorse: true });

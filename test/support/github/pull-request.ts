@@ -14,8 +14,10 @@ export interface PullRequestCheckout {
 export type FileChange = string | { link: string } | null;
 
 export function runGitIn({ path }: Workspace, ...args: string[]): string {
-  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'commit.gpgsign=false'];
-  return execFileSync('git', [...identity, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
+  // A commit would start two more processes to see whether the repository needs maintenance.
+  const settings = ['user.name=t', 'user.email=t@t.example', 'commit.gpgsign=false', 'maintenance.auto=false'];
+  const options = settings.flatMap((setting) => ['-c', setting]);
+  return execFileSync('git', [...options, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
 async function changeFiles({ path }: Workspace, changes: Readonly<Record<string, FileChange>>): Promise<void> {
