@@ -52,10 +52,13 @@ beforeAll(async () => {
 
 afterAll(() => provider[Symbol.asyncDispose]());
 
+/** The gate runs without a sandbox, each start in which takes a dozen processes more. */
+const runOpenly = 'case "$1" in run | record) name=$1; shift; set -- "$name" --sandbox off "$@" ;; esac';
+
 /** What `npm install` and `npm ci` would put there. */
 async function installPrograms({ path }: Pick<Workspace, 'path'>): Promise<void> {
   const programs = {
-    'node_modules/.bin/mcp-eval-ci': `exec node ${commandPath} "$@"`,
+    'node_modules/.bin/mcp-eval-ci': `${runOpenly}\nexec node ${commandPath} "$@"`,
     'node_modules/.bin/mcp-server-filesystem': `exec node ${filesystemServerPath} "$@"`,
     'node_modules/path/npx': 'exec "node_modules/.bin/$@"',
     'node_modules/path/npm': '[ "$1" = install ]',
