@@ -26,7 +26,7 @@ export type { CaseReport, IterationFailure } from './model/case-report.ts';
 export type { GatePolicy } from './model/policy.ts';
 export type { RequirementReport, Report, ServerReport, SuiteReport, Totals } from './model/report.ts';
 export type { ReportedResults, RunReport } from './model/results.ts';
-export type { Suite, SuiteCase } from './model/suite.ts';
+export type { Suite, SuiteCase } from './cases/suite.ts';
 export type { Verdict, VerdictOutcome, VerdictReason } from './model/verdict.ts';
 export { planAnnotations, type Annotation } from './report/annotations.ts';
 export { renderBadge } from './report/badge.ts';

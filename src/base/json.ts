@@ -1,3 +1,6 @@
+/** A JSON object with any members. */
+export type JsonObject = Record<string, unknown>;
+
 /** Reads JSON; undefined for text that is not JSON. No JSON value is undefined. */
 export function tryParseJson(text: string): unknown {
   try {

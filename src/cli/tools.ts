@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
-import type { JsonObject } from '../model/assertion.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { addGateOptions, listServerOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';

@@ -9,10 +9,10 @@ import { formatCount } from '../base/text.ts';
 import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
 import { type EvidenceCollector, extendEvidence } from '../gate/run/evidence.ts';
-import type { CheckByType } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
-import type { SourceLocation, SuiteCase } from '../model/suite.ts';
-import { readPlaceholders } from '../model/placeholders.ts';
+import type { CheckByType } from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
+import type { SourceLocation, SuiteCase } from '../cases/suite.ts';
+import { readPlaceholders } from '../cases/placeholders.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { type NewLiteral, replaceLiterals } from '../suite/replace-literals.ts';
 

@@ -1,5 +1,5 @@
-import type { CheckByType } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
+import type { CheckByType } from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
 import { judgeEquals } from './equality-checks.ts';
 import type { ToolResult } from './evidence.ts';
 import { onLatestResult, readPart } from './result-documents.ts';

@@ -1,9 +1,9 @@
 import { appendAll } from '../base/lists.ts';
-import type { CheckByType } from '../model/assertion.ts';
-import { findAppProblems } from './app-resource.ts';
+import type { CheckByType } from '../checks/assertion.ts';
+import { findAppProblems } from '../checks/app-resource.ts';
 import { type AppReader, fail, type Judgement, type Judgements, leaveUnmeasured, pass } from './evidence.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import { describeMissing, listTools } from './tool-list.ts';
 
 /** Reads the apps of a server in the session of an iteration. */

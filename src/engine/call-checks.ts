@@ -1,10 +1,10 @@
 import { isJsonEqual } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
 import { decide, type Evidence, fail, type Judgement, type Judgements, pass } from './evidence.ts';
 import { matchesArguments } from './match.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 
 /** Checks of which tools were called, how often, with what and in which order. */
 export const callJudgements: Judgements<

@@ -1,7 +1,7 @@
-import type { ClientType } from '../model/assertion.ts';
+import type { ClientType } from '../checks/assertion.ts';
 import { type Ability, type ClientRequest, offerExamples } from '../model/client-abilities.ts';
 import { decide, type Evidence, type Judgement, type Judgements, leaveUnmeasured } from './evidence.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 
 /** Checks of what a server asked its client. A server that is not offered an ability does not ask, which says nothing. */
 export const clientJudgements: Judgements<ClientType> = {

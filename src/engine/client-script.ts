@@ -16,7 +16,7 @@ import {
   type UsedAnswer,
 } from '../model/client-abilities.ts';
 import { beginClientRequest, type ClientRequestRecord } from './client-requests.ts';
-import { clipReason, printValue } from './reasons.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 import { readSamplingText, type SampleModel, toSamplingResult } from './sampling.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';

@@ -1,6 +1,6 @@
-import type { CombinedCheck, InnerCheck } from '../model/assertion.ts';
+import type { CombinedCheck, InnerCheck } from '../checks/assertion.ts';
 import { type Judgement, leaveUnmeasured } from './evidence.ts';
-import { joinWithin, maxListLength } from './reasons.ts';
+import { joinWithin, maxListLength } from '../checks/reasons.ts';
 
 /** The judgement of the opposite, which says as much about the transcript: what was not measured stays that. */
 export function negate(judgement: Judgement): Judgement {

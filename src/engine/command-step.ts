@@ -1,6 +1,6 @@
 import { describeProcessEnd, type RunCommand } from '../model/process-end.ts';
-import type { StepByKind } from '../model/step.ts';
-import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import type { StepByKind } from '../cases/step.ts';
+import { clipReason, joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -9,7 +9,7 @@ import type { ServerVisit } from '../model/process-end.ts';
 import { startIterationLimit } from './iteration-limit.ts';
 import type { Ending } from './outcome.ts';
 import type { ReachedServer } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason } from '../checks/reasons.ts';
 
 /** A server that a case uses, and who knows its process. */
 export interface ReachableServer {

@@ -1,9 +1,9 @@
 import { isRecord } from '../base/json.ts';
 import { clipText, formatCount } from '../base/text.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import { decide, fail, type Judgement, leaveUnmeasured, type ToolResult } from './evidence.ts';
-import { type ImageSize, readImageSize } from './image-size.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { type ImageSize, readImageSize } from '../checks/image-size.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 
 type ExpectedBlock = CheckByType['toolResultContent']['block'];
 

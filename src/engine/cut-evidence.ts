@@ -11,7 +11,7 @@ import type {
   ReplyType,
   ReportedType,
   ToolResultType,
-} from '../model/assertion.ts';
+} from '../checks/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 

@@ -1,6 +1,6 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
-import type { CheckByType, JsonObject } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
 import { listCalls } from './call-checks.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type ToolDefinition,
   type ToolResult,
 } from './evidence.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 
 /** Checks that compare calls with what the server declares about its tools. */

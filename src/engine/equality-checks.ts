@@ -1,8 +1,8 @@
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import { fail, type Judgement, leaveUnmeasured, pass, type ToolResult } from './evidence.ts';
-import { type ComparisonRules, JsonComparison } from './json-comparison.ts';
-import { listDifferences } from './json-documents.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { type ComparisonRules, JsonComparison } from '../checks/json-comparison.ts';
+import { listDifferences } from '../checks/json-documents.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import { describeText, nameSubject, printPart, readPart, type ResultPart } from './result-documents.ts';
 
 /** Judges whether the part of a result at `path` equals a value; a text also equals the same text that is not JSON. */

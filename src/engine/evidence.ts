@@ -1,5 +1,6 @@
 import type { ToolList } from '../mcp/tool-declarations.ts';
-import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
+import type { Check, CheckByType } from '../checks/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Notification } from '../model/notification.ts';

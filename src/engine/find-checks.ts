@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json.ts';
-import type { TestCase } from '../model/case.ts';
+import type { TestCase } from '../cases/case.ts';
 import { widgetAssertionKinds } from '../model/widget.ts';
 
 const widgetKinds: ReadonlySet<unknown> = new Set([...widgetAssertionKinds, 'interact']);

@@ -1,11 +1,11 @@
 import { type Clock, formatDuration } from '../base/time.ts';
 import { endSentence } from '../base/text.ts';
 import type { StepResult } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import type { Ending } from './outcome.ts';
 import { boundConnection } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason } from '../checks/reasons.ts';
 import { markEvidence, takeBackEvidence } from './repeat-step.ts';
 import type { StepScope } from './run-step.ts';
 import type { StepOutcome } from './step-outcome.ts';

@@ -6,9 +6,9 @@ import type { ClientAbilities } from '../mcp/abilities.ts';
 import { openSession, type Target } from '../mcp/session.ts';
 import type { ToolList } from '../mcp/tool-declarations.ts';
 import { abilities, type Ability, type ClientOffer, listOffered, offerExamples } from '../model/client-abilities.ts';
-import type { TestCase } from '../model/case.ts';
+import type { TestCase } from '../cases/case.ts';
 import type { CaseOutcome } from './outcome.ts';
-import { clipReason, printValue } from './reasons.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 import { findSharedList, shareList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 

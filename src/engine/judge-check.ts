@@ -1,14 +1,14 @@
 import { describeError, ModelError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import { clipText, endSentence, readFirstLine } from '../base/text.ts';
-import type { JudgeCheck } from '../model/assertion.ts';
+import type { JudgeCheck } from '../checks/assertion.ts';
 import type { TraceMessage, TracePart } from '../model/trace.ts';
 import { buildJudgeCall, type JudgedCase, type JudgedPart, type Opinion, readOpinion } from '../models/judge-prompt.ts';
 import type { ModelAnswer, ModelCall, ModelName, ModelSession } from '../models/language-model.ts';
 import { formatModelName, parseModelName } from '../models/model-name.ts';
 import { type AskJudge, decide, type Evidence, type Judgement, type JudgingAids, leaveUnmeasured } from './evidence.ts';
 import type { IterationLimit } from './iteration-limit.ts';
-import { clipReason, clipReasonBefore } from './reasons.ts';
+import { clipReason, clipReasonBefore } from '../checks/reasons.ts';
 
 /** Opens a model that judges an iteration. */
 export type OpenJudge = (model: ModelName) => Promise<ModelSession>;

@@ -1,10 +1,10 @@
-import { isJsonEqual, isRecord } from '../base/json.ts';
-import { type ArgumentMatching, isAdvisory, type JsonObject } from '../model/assertion.ts';
-import type { MatchOptions } from '../model/case.ts';
+import { isJsonEqual, isRecord, type JsonObject } from '../base/json.ts';
+import { type ArgumentMatching, isAdvisory } from '../checks/assertion.ts';
+import type { MatchOptions } from '../cases/case.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { TracePrompt } from '../model/trace.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason } from '../checks/reasons.ts';
 
 export interface CallMatch {
   passed: boolean;

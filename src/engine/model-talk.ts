@@ -1,12 +1,12 @@
 import { ModelError } from '../base/errors.ts';
-import { defaultMaxSteps, type TestCase } from '../model/case.ts';
-import type { Step } from '../model/step.ts';
+import { defaultMaxSteps, type TestCase } from '../cases/case.ts';
+import type { Step } from '../cases/step.ts';
 import { startConversation } from '../models/conversation.ts';
 import type { ModelSession } from '../models/language-model.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import { renderSystemPrompt } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason, clipReasonBefore } from './reasons.ts';
+import { clipReason, clipReasonBefore } from '../checks/reasons.ts';
 import { type PromptAllowance, type PromptPartner, runPromptStep } from './prompt-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import { logLevels, type Notification } from '../model/notification.ts';
 import {
   decide,
@@ -10,7 +10,7 @@ import {
   type JudgingAids,
   leaveUnmeasured,
 } from './evidence.ts';
-import { printValue } from './reasons.ts';
+import { printValue } from '../checks/reasons.ts';
 
 type Progress = Extract<Notification, { kind: 'progress' }>;
 type LogMessage = Extract<Notification, { kind: 'log' }>;

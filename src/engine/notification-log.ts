@@ -1,7 +1,7 @@
 import { type Clock, race } from '../base/time.ts';
 import type { Watch } from '../mcp/notifications.ts';
 import { logLevels, type Notification, type Report } from '../model/notification.ts';
-import type { TestCase } from '../model/case.ts';
+import type { TestCase } from '../cases/case.ts';
 import type { Trace } from '../model/trace.ts';
 import { findChecks, needsWidgets } from './find-checks.ts';
 

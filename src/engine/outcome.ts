@@ -1,9 +1,9 @@
 import { isRecord } from '../base/json.ts';
-import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
-import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
+import { type Check, isAdvisory, isJudge } from '../checks/assertion.ts';
+import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../cases/case.ts';
 import type { UsedAnswer } from '../model/client-abilities.ts';
 import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ClientScript } from './client-script.ts';
@@ -11,7 +11,7 @@ import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
-import { joinWithin, printValue } from './reasons.ts';
+import { joinWithin, printValue } from '../checks/reasons.ts';
 import type { Transcript } from './transcript.ts';
 import type { CaseValues } from './values.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import { type Evidence, fail, type Judgement, pass, type ToolResult } from './evidence.ts';
 import { readDocument } from './result-documents.ts';
 

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import { type Check, type CheckByType, checkSchemas, type CombinedCheck, findRoleProblem } from '../model/assertion.ts';
+import {
+  type Check,
+  type CheckByType,
+  checkSchemas,
+  type CombinedCheck,
+  findRoleProblem,
+} from '../checks/assertion.ts';
 import { appJudgements } from './app-checks.ts';
 import { widgetJudgements } from './apps/widget-checks.ts';
 import { callJudgements } from './call-checks.ts';
@@ -12,7 +18,7 @@ import { definitionJudgements } from './definition-checks.ts';
 import { type Evidence, type Judgement, type Judgements, type JudgingAids, refuse } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
 import { notificationJudgements } from './notification-checks.ts';
-import { clipReason, printValue } from './reasons.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 import { replyJudgements } from './reply-checks.ts';
 import { responseJudgements } from './response-checks.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';

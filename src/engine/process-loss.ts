@@ -1,9 +1,9 @@
 import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
-import { findStepServer } from '../model/step-server.ts';
-import type { ServerStep } from '../model/step.ts';
+import { findStepServer } from '../cases/step-server.ts';
+import type { ServerStep } from '../cases/step.ts';
 import { describeProcessEnd, lastLinesHeading, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 
 /** What an iteration talks to. */
 export interface Connection {

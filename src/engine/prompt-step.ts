@@ -1,13 +1,13 @@
 import { ModelError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Conversation, ConversationSettings } from '../models/conversation.ts';
 import type { ModelName } from '../models/language-model.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
 import type { ToolResult } from './evidence.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason, joinWithin, maxListLength } from './reasons.ts';
+import { clipReason, joinWithin, maxListLength } from '../checks/reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
 import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';

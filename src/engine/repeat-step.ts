@@ -1,11 +1,11 @@
 import { type Clock, formatDuration } from '../base/time.ts';
 import { formatCount } from '../base/text.ts';
 import { abilities, type Ability } from '../model/client-abilities.ts';
-import type { Step, StepByKind } from '../model/step.ts';
+import type { Step, StepByKind } from '../cases/step.ts';
 import type { JudgingAids } from './evidence.ts';
 import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason, printValue } from './reasons.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -1,4 +1,4 @@
-import type { CheckByType, ReplyType } from '../model/assertion.ts';
+import type { CheckByType, ReplyType } from '../checks/assertion.ts';
 import {
   decide,
   emptyEvidence,
@@ -10,7 +10,7 @@ import {
   type Reply,
   type ToolResult,
 } from './evidence.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 
 type Aids = JudgingAids | undefined;

@@ -1,5 +1,5 @@
 import { endSentence } from '../base/text.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import {
   decide,
   type Evidence,
@@ -11,7 +11,7 @@ import {
   pass,
   refuse,
 } from './evidence.ts';
-import { printValue } from './reasons.ts';
+import { printValue } from '../checks/reasons.ts';
 
 /** The API's own limit on the messages that it searches and compares, in characters. */
 const longestMessage = 100_000;

@@ -2,8 +2,8 @@ import { isTooDeep, maxJsonDepth, tryParseJson } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
 import { listCalls } from './call-checks.ts';
 import { type Evidence, fail, type Judgement, type ToolResult } from './evidence.ts';
-import { describeAbsence, findByPointer } from './json-documents.ts';
-import { printValue } from './reasons.ts';
+import { describeAbsence, findByPointer } from '../checks/json-documents.ts';
+import { printValue } from '../checks/reasons.ts';
 
 /** The results that a check is about. */
 export interface Scope {

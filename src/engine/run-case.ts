@@ -1,10 +1,10 @@
 import { type Clock, formatDuration, joinSignals } from '../base/time.ts';
 import type { BrowserPool } from '../browser/pool.ts';
 import type { Target } from '../mcp/session.ts';
-import type { TestCase } from '../model/case.ts';
+import type { TestCase } from '../cases/case.ts';
 import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { createAppReader } from './app-checks.ts';
 import { createWidgets } from './apps/widgets.ts';

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/time.ts';
-import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
+import { type Assertion, isAdvisory, noBrowserReason } from '../checks/assertion.ts';
 import type { RunCommand } from '../model/process-end.ts';
-import type { RequestStep, ServerStep, Step, StepByKind } from '../model/step.ts';
+import type { RequestStep, ServerStep, Step, StepByKind } from '../cases/step.ts';
 import { runCommandStep } from './command-step.ts';
 import type { Evidence, JudgingAids } from './evidence.ts';
 import type { ModelTalk } from './model-talk.ts';
 import { judgePredicate } from './predicates.ts';
 import { type Connection, describeUnknownServer, findConnection } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason } from '../checks/reasons.ts';
 import { runRepeatStep } from './repeat-step.ts';
 import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
 import type { StepOutcome } from './step-outcome.ts';

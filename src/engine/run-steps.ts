@@ -1,11 +1,11 @@
 import type { ExcessError } from '../mcp/traffic-budget.ts';
 import type { StepResult } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { ClientScript } from './client-script.ts';
 import { failByExcess } from './connect.ts';
 import { completed, type Ending } from './outcome.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReasonBefore } from './reasons.ts';
+import { clipReasonBefore } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describeError } from '../base/errors.ts';
-import { isTooDeep, maxJsonDepth } from '../base/json.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import { isTooDeep, type JsonObject, maxJsonDepth } from '../base/json.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import type { SchemaJob, SchemaJudgement } from './schema-validator.ts';
 import { schemaWorkerSource } from './schema-worker-source.ts';

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { clipText } from '../base/text.ts';
 import { describeError } from '../base/errors.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import { checkedFormats } from '../suite/schema-problems.ts';
 
 export type SchemaJudgement =

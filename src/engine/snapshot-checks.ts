@@ -1,12 +1,12 @@
 import { sortKeys, tryParseJson } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
-import type { CheckByType } from '../model/assertion.ts';
+import type { CheckByType } from '../checks/assertion.ts';
 import { maxSnapshotBytes } from '../suite/load-snapshots.ts';
 import { compileIgnore, ignoreInDocument } from '../models/recordings/ignore.ts';
 import { describeDifferences } from './equality-checks.ts';
 import { fail, type Judgement, type JudgingAids, leaveUnmeasured, pass, refuse, type ToolResult } from './evidence.ts';
-import { JsonComparison } from './json-comparison.ts';
-import { printValue } from './reasons.ts';
+import { JsonComparison } from '../checks/json-comparison.ts';
+import { printValue } from '../checks/reasons.ts';
 import { nameSubject, readDocument, readPart } from './result-documents.ts';
 
 const remedy = 'If the change is meant, run the command with --update-snapshots.';

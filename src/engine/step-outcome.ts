@@ -1,9 +1,9 @@
 import { endSentence } from '../base/text.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import { describeLoss, type ProcessLoss } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason } from '../checks/reasons.ts';
 
 /** What a step came to. */
 export interface StepOutcome {

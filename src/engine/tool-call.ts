@@ -1,12 +1,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { type Check, type JsonObject, asksForRefusal, listExpectedErrors } from '../model/assertion.ts';
+import { type Check, asksForRefusal, listExpectedErrors } from '../checks/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
-import { isRequestStep, type Step } from '../model/step.ts';
+import { isRequestStep, type Step } from '../cases/step.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import type { ShownTool, Widgets } from './apps/widgets.ts';
 import { type Connection, describeUnknownServer, explainFailedRequest, findConnection } from './process-loss.ts';
-import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import { clipReason, joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';

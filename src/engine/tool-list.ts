@@ -3,7 +3,7 @@ import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
-import { clipReason, printValue } from './reasons.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 
 export type ToolLookup =
   | ({ kind: 'listed' } & ToolDeclaration)

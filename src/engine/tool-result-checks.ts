@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { isTooDeep } from '../base/json.ts';
 import { endSentence, formatCount } from '../base/text.ts';
-import type { CheckByType, ToolResultType } from '../model/assertion.ts';
+import type { CheckByType, ToolResultType } from '../checks/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
 import { judgeContent } from './content-checks.ts';
 import { judgeEquals } from './equality-checks.ts';
@@ -18,7 +18,7 @@ import {
 } from './evidence.ts';
 import { judgeSnapshot } from './snapshot-checks.ts';
 import { judgePages } from './page-checks.ts';
-import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
 import {
   describeNoAnswer,
   describeText,

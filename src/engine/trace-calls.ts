@@ -1,5 +1,5 @@
-import type { Step } from '../model/step.ts';
-import { printValue } from './reasons.ts';
+import type { Step } from '../cases/step.ts';
+import { printValue } from '../checks/reasons.ts';
 import type { ToolOutput, TracedCall, TraceRecord } from './trace-reader.ts';
 
 /** A call of a trace with its result. */

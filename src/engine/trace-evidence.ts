@@ -1,6 +1,6 @@
 import { isRecord, tryParseJson } from '../base/json.ts';
-import type { GatingCheck } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
+import type { GatingCheck } from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
 import { emptyEvidence, type Evidence, type ToolResult } from './evidence.ts';
 import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
 import type { TraceRecord } from './trace-reader.ts';

@@ -3,7 +3,7 @@ import type { ToolList } from '../mcp/tool-declarations.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { IterationJudge, ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
-import type { Step } from '../model/step.ts';
+import type { Step } from '../cases/step.ts';
 import type { WidgetObservation } from '../model/widget.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';

@@ -1,11 +1,11 @@
 import { isTooDeep, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
-import type { Assertion, Check } from '../model/assertion.ts';
-import type { TestCase } from '../model/case.ts';
-import { type Fillable, type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
-import type { Step } from '../model/step.ts';
-import { describeAbsence, findByPointer, listSplits } from './json-documents.ts';
-import { clipReason, printValue } from './reasons.ts';
+import type { Assertion, Check } from '../checks/assertion.ts';
+import type { TestCase } from '../cases/case.ts';
+import { type Fillable, type Filling, fillParts, variablePrefix } from '../cases/placeholders.ts';
+import type { Step } from '../cases/step.ts';
+import { describeAbsence, findByPointer, listSplits } from '../checks/json-documents.ts';
+import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 

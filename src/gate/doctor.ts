@@ -1,7 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue, ServerStartError } from '../base/errors.ts';
 import { createFailedDiagnosis, type Diagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
-import { serverUnderTest } from '../model/step-server.ts';
+import { serverUnderTest } from '../cases/step-server.ts';
 import type { GateOptions } from './options/schema.ts';
 import { planSandbox } from './plan/plan-sandbox.ts';
 import type { PlannedServer } from './plan/plan-server.ts';

@@ -1,8 +1,8 @@
 import { describeError, ModelError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
-import { defaultMaxSteps } from '../model/case.ts';
+import { defaultMaxSteps } from '../cases/case.ts';
 import { describeSource } from '../model/source.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { Suite, SuiteCase } from '../cases/suite.ts';
 import type { SurfaceFile } from '../model/surface.ts';
 import { describeToolChanges } from '../models/provider-tools.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';

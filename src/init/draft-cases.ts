@@ -1,6 +1,5 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
-import type { JsonObject } from '../model/assertion.ts';
 import type { CaseSubjects } from '../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../suite/case-ids.ts';
 import { readSuite } from '../suite/read.ts';

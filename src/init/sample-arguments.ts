@@ -1,6 +1,5 @@
 import { resolveLocalReference } from '../base/json-pointer.ts';
-import { isRecord } from '../base/json.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 
 /** A value that a schema allows, or why none could be made. */
 export type Sample = { value: unknown } | { reason: string };

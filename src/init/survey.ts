@@ -1,10 +1,9 @@
 import { ConfigurationError, describeError } from '../base/errors.ts';
-import { isRecord, listTexts } from '../base/json.ts';
+import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Session } from '../mcp/session.ts';
 import type { ToolDeclaration } from '../mcp/tool-declarations.ts';
-import type { JsonObject } from '../model/assertion.ts';
 import { suggestNearest } from '../suite/findings.ts';
 import { sampleArguments } from './sample-arguments.ts';
 

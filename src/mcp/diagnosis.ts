@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 
 /** The steps in their order; each needs the result of the previous one. */
 export const doctorSteps = [

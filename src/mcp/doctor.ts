@@ -4,10 +4,9 @@ import {
   SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { GateError } from '../base/errors.ts';
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { clipText, endSentence, formatCount } from '../base/text.ts';
 import { type Clock, formatDuration, race, startDeadline } from '../base/time.ts';
-import type { JsonObject } from '../model/assertion.ts';
 import { withAccess } from './access.ts';
 import { createFailedDiagnosis, type Diagnosis, type DoctorCheck, doctorSteps, type Probe } from './diagnosis.ts';
 import { describeUnreachable } from './faults.ts';

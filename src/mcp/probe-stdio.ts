@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { generator } from '../base/version.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import {
   type Handshake,

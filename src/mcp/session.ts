@@ -1,6 +1,6 @@
 import { SdkHttpError, SseError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
 import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
 import type { ServerNotification } from '../model/notification.ts';
 import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';

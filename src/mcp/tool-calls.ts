@@ -1,8 +1,7 @@
 import { type CallToolResult, type Client, LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
-import type { JsonObject } from '../model/assertion.ts';
 import type { CallUpdate, LogLevel } from '../model/notification.ts';
 import type { OpenProgress } from './notifications.ts';
 import type { ProtocolEra } from './protocol.ts';

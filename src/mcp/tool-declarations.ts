@@ -1,6 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { isRecord } from '../base/json.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import type { TaskSupport } from './tool-calls.ts';
 
 /** A server's declaration of a tool. */

@@ -1,6 +1,6 @@
-import { isServerStep, listInnerSteps, mapServerSteps, type Step } from '../model/step.ts';
-import { findStepServer, serverUnderTest, type StepServer } from '../model/step-server.ts';
-import type { TestCase } from '../model/case.ts';
+import { isServerStep, listInnerSteps, mapServerSteps, type Step } from '../cases/step.ts';
+import { findStepServer, serverUnderTest, type StepServer } from '../cases/step-server.ts';
+import type { TestCase } from '../cases/case.ts';
 
 /** The steps of a case, with its setup and teardown. */
 interface CaseSteps extends Pick<TestCase, 'steps'> {

@@ -14,7 +14,7 @@ import type { ReachableServer } from '../engine/connect.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
-import type { TestCase } from '../model/case.ts';
+import type { TestCase } from '../cases/case.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import type { terminalRunStatuses } from '../model/run.ts';
 import { identifyTrace } from '../otlp/ids.ts';

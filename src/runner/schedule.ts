@@ -1,7 +1,7 @@
 import { appendAll } from '../base/lists.ts';
 import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.ts';
-import { isForbidden, type TestCase } from '../model/case.ts';
-import { listInnerSteps } from '../model/step.ts';
+import { isForbidden, type TestCase } from '../cases/case.ts';
+import { listInnerSteps } from '../cases/step.ts';
 
 /** The number of iterations that `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
 const autoLimit = 4;

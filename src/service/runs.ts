@@ -1,6 +1,6 @@
 import { ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
-import type { MatchOptions, TestCase } from '../model/case.ts';
+import type { MatchOptions, TestCase } from '../cases/case.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs, parseRun, parseRuns } from './parse.ts';

@@ -1,6 +1,5 @@
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
-import { isRecord, tryParseJson } from '../base/json.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 
 /** A case as a file has it, or as it stands there commented out. */
 export interface AddedCase {

@@ -10,9 +10,9 @@ import {
   isCheckType,
   isCombinationType,
   type NegatableCheck,
-} from '../model/assertion.ts';
-import { policyFields } from '../model/check-parts.ts';
-import { combinationTypes, createCombinationSchema, createNotSchema } from '../model/check-schemas.ts';
+} from '../checks/assertion.ts';
+import { policyFields } from '../checks/check-parts.ts';
+import { combinationTypes, createCombinationSchema, createNotSchema } from '../checks/check-schemas.ts';
 import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 

@@ -8,8 +8,8 @@ import {
   jsonPointerPattern,
   maxNeedleLength,
   maxSchemaBytes,
-} from '../model/check-schemas.ts';
-import { blankPattern, findNameProblem } from '../model/placeholders.ts';
+} from '../checks/check-schemas.ts';
+import { blankPattern, findNameProblem } from '../cases/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { isSnapshotPath } from './snapshots.ts';

@@ -1,11 +1,11 @@
 import { appendAll } from '../base/lists.ts';
-import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
-import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
-import { fillParts } from '../model/placeholders.ts';
+import { type Check, expectsToolError, isAdvisory } from '../checks/assertion.ts';
+import { type ChecksEnvelope, defaultMatchOptions } from '../cases/case.ts';
+import { fillParts } from '../cases/placeholders.ts';
 import { protocolRevisions } from '../model/protocol.ts';
 import type { RunRange } from '../model/rounds.ts';
-import type { Step } from '../model/step.ts';
-import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
+import type { Step } from '../cases/step.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../cases/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { abilities, type Ability, createClientOfferSchema, offerExamples } from '../model/client-abilities.ts';
-import { type Assertion, type Check, type InnerCheck, isCombination } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
-import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '../model/suite.ts';
+import { type Assertion, type Check, type InnerCheck, isCombination } from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
+import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '../cases/suite.ts';
 import { re2Pattern } from './assertion-values.ts';
 import type { Finding } from './findings.ts';
 import { text, withIssueCode } from './scalar-schemas.ts';

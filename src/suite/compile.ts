@@ -1,11 +1,11 @@
-import { expectsToolError } from '../model/assertion.ts';
-import type { Assertion, Check } from '../model/assertion.ts';
-import { toInternalMatchOptions } from '../model/case.ts';
-import type { TestCase } from '../model/case.ts';
-import { fillParts, plainText } from '../model/placeholders.ts';
-import type { Step } from '../model/step.ts';
+import { expectsToolError } from '../checks/assertion.ts';
+import type { Assertion, Check } from '../checks/assertion.ts';
+import { toInternalMatchOptions } from '../cases/case.ts';
+import type { TestCase } from '../cases/case.ts';
+import { fillParts, plainText } from '../cases/placeholders.ts';
+import type { Step } from '../cases/step.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
-import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
+import type { LocatedStep, Suite, SuiteCase } from '../cases/suite.ts';
 import { resolveChecks } from './build.ts';
 import { type Dialect, isSent } from './dialect.ts';
 

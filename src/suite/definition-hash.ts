@@ -1,10 +1,10 @@
 import { sortKeys } from '../base/json.ts';
 import { hash } from 'node:crypto';
 import { posix } from 'node:path';
-import type { StoredCase, TestCase } from '../model/case.ts';
-import { readServerName } from '../model/step-server.ts';
-import { mapServerSteps, type Step } from '../model/step.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { StoredCase, TestCase } from '../cases/case.ts';
+import { readServerName } from '../cases/step-server.ts';
+import { mapServerSteps, type Step } from '../cases/step.ts';
+import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { compileCase } from './compile.ts';
 import { mapSnapshots, mapSnapshotsOfStep } from './snapshots.ts';
 

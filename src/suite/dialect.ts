@@ -1,4 +1,4 @@
-import { type ApiType, type Assertion, type InnerCheck, isAdvisory, type JudgeCheck } from '../model/assertion.ts';
+import { type ApiType, type Assertion, type InnerCheck, isAdvisory, type JudgeCheck } from '../checks/assertion.ts';
 
 /**
  * What a service makes of a case. `embedded` is our own service, which knows every assertion, advice and a time limit per iteration. Any

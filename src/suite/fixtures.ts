@@ -1,8 +1,8 @@
 import { appendAll } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
-import { fillParts, type Filling } from '../model/placeholders.ts';
-import type { StepByKind } from '../model/step.ts';
-import type { LocatedStep, SuiteCase } from '../model/suite.ts';
+import { fillParts, type Filling } from '../cases/placeholders.ts';
+import type { StepByKind } from '../cases/step.ts';
+import type { LocatedStep, SuiteCase } from '../cases/suite.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';

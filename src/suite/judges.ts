@@ -1,6 +1,6 @@
-import { type Check, isJudge } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
-import type { LocatedJudge } from '../model/suite.ts';
+import { type Check, isJudge } from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
+import type { LocatedJudge } from '../cases/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../base/files.ts';
-import type { DecoyTool } from '../model/case.ts';
-import type { Suite } from '../model/suite.ts';
+import type { DecoyTool } from '../cases/case.ts';
+import type { Suite } from '../cases/suite.ts';
 import { explainIssues } from './explain-issues.ts';
 import { maxFileBytes, parseSource } from './source-document.ts';
 import { decoyListSchema } from './suite-schema.ts';

@@ -3,7 +3,7 @@ import { dirname, posix, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../base/errors.ts';
 import { leadsOutOf, readTextFile } from '../base/files.ts';
 import { formatCount } from '../base/text.ts';
-import type { SourceLocation, Suite } from '../model/suite.ts';
+import type { SourceLocation, Suite } from '../cases/suite.ts';
 import { resolveChecks } from './build.ts';
 import { isSnapshotPath, listSnapshotFiles } from './snapshots.ts';
 

@@ -4,7 +4,7 @@ import { leadsOutOfCheckout, linkOutMessage, readInput } from '../base/files.ts'
 import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
 import { listMatches } from '../base/glob.ts';
 import { appendAll } from '../base/lists.ts';
-import type { Suite } from '../model/suite.ts';
+import type { Suite } from '../cases/suite.ts';
 import { compareText } from './findings.ts';
 import { readSuite } from './read.ts';
 import { describeTooLarge, maxFileBytes } from './source-document.ts';

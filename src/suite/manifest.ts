@@ -1,5 +1,5 @@
 import type { SuiteOutline } from '../model/results.ts';
-import { asksModel, type Suite } from '../model/suite.ts';
+import { asksModel, type Suite } from '../cases/suite.ts';
 import { hashDefinition } from './definition-hash.ts';
 
 /** Takes from an evals file what counting its results needs. `whole` is the suite with the cases that were not selected. */

@@ -1,4 +1,4 @@
-import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../model/suite.ts';
+import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../cases/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';

@@ -1,9 +1,9 @@
 import { isRecord, listTexts } from '../base/json.ts';
-import type { Check } from '../model/assertion.ts';
+import type { Check } from '../checks/assertion.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
-import { builtInNames, fillParts, plainText, readPlaceholders, variablePrefix } from '../model/placeholders.ts';
-import type { Step } from '../model/step.ts';
-import type { CasePlaceholders, LocatedStep, SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
+import { builtInNames, fillParts, plainText, readPlaceholders, variablePrefix } from '../cases/placeholders.ts';
+import type { Step } from '../cases/step.ts';
+import type { CasePlaceholders, LocatedStep, SourceLocation, Suite, SuiteCase } from '../cases/suite.ts';
 import { type Finding, suggestNearest } from './findings.ts';
 import type { CaseRow } from './rows.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SourceLocation } from '../model/suite.ts';
+import type { SourceLocation } from '../cases/suite.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';
 import { modelId, text, withIssueCode } from './scalar-schemas.ts';

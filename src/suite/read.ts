@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Suite } from '../model/suite.ts';
+import type { Suite } from '../cases/suite.ts';
 import { buildSuite } from './build.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';

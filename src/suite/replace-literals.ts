@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { isJsonEqual, isRecord, listTexts } from '../base/json.ts';
-import { escapePlaceholders, readPlaceholders } from '../model/placeholders.ts';
+import { escapePlaceholders, readPlaceholders } from '../cases/placeholders.ts';
 
 /** What an assertion is to expect from now on, by the place of its step in the file, 1-based. */
 export interface NewLiteral {

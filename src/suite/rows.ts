@@ -8,7 +8,7 @@ import {
   plainText,
   readPlaceholders,
   readWhole,
-} from '../model/placeholders.ts';
+} from '../cases/placeholders.ts';
 import { assignIds, createTaker, nameVariant } from './case-ids.ts';
 import { type Finding, suggestNearest } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';

@@ -1,7 +1,7 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { findSmallest } from '../base/lists.ts';
 import type { RunRange } from '../model/rounds.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {

@@ -1,6 +1,12 @@
 import { posix } from 'node:path';
-import { type Assertion, type Check, type InnerCheck, isCombination, type NegatableCheck } from '../model/assertion.ts';
-import type { Step } from '../model/step.ts';
+import {
+  type Assertion,
+  type Check,
+  type InnerCheck,
+  isCombination,
+  type NegatableCheck,
+} from '../checks/assertion.ts';
+import type { Step } from '../cases/step.ts';
 
 /**
  * Whether the gate may write a snapshot to a path: inside the folder that it starts from, in portable characters, and where no other

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Pair, ParsedNode, YAMLMap } from 'yaml';
 import { describeError } from '../base/errors.ts';
-import type { SourceLocation } from '../model/suite.ts';
+import type { SourceLocation } from '../cases/suite.ts';
 import type { Finding } from './findings.ts';
 import { describeDepth, findLimitBreach, maxDepth } from './yaml-limits.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { findWrapProblem } from '../model/assertion.ts';
-import { createStepShapes, type Step, type StepByKind } from '../model/step.ts';
-import { serverUnderTest } from '../model/step-server.ts';
+import { findWrapProblem } from '../checks/assertion.ts';
+import { createStepShapes, type Step, type StepByKind } from '../cases/step.ts';
+import { serverUnderTest } from '../cases/step-server.ts';
 import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
 import { actionSchema, capture, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';

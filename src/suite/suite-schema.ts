@@ -5,7 +5,7 @@ import {
   createCaseShape,
   defaultMaxSteps,
   matchOptionsSchema,
-} from '../model/case.ts';
+} from '../cases/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { ignorePattern } from './assertion-values.ts';

@@ -1,10 +1,10 @@
 import { isJsonEqual } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
-import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
-import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
-import { readServerName } from '../model/step-server.ts';
-import { mapServerSteps } from '../model/step.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import { defaultMatchOptions, toPublicMatchOptions } from '../cases/case.ts';
+import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../cases/case.ts';
+import { readServerName } from '../cases/step-server.ts';
+import { mapServerSteps } from '../cases/step.ts';
+import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { compileCase } from './compile.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { createCaseShape } from '../model/case.ts';
+import { createCaseShape } from '../cases/case.ts';
 import type { NamedRule, PolicyLayer } from '../model/policy.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
-import type { Suite } from '../model/suite.ts';
+import type { Suite } from '../cases/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { locateText } from './build-policy.ts';
 import { buildSuite } from './build.ts';

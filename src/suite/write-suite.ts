@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { isJsonEqual, isRecord } from '../base/json.ts';
-import { defaultMatchOptions, type MatchOptions, type StoredCase } from '../model/case.ts';
+import { defaultMatchOptions, type MatchOptions, type StoredCase } from '../cases/case.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { shortenAssertion } from './assertion-schema.ts';
 import { deriveSlug } from './case-ids.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { noBrowserReason } from '../../src/model/assertion.ts';
+import { noBrowserReason } from '../../src/checks/assertion.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
 const evidence = createEvidence({

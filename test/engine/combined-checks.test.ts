@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { type Assertion, type InnerCheck, listExpectedErrors } from '../../src/model/assertion.ts';
+import { type Assertion, type InnerCheck, listExpectedErrors } from '../../src/checks/assertion.ts';
 import type { CheckState } from '../../src/model/trace.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readImageSize } from '../../src/engine/image-size.ts';
+import { readImageSize } from '../../src/checks/image-size.ts';
 import { judgePredicate } from '../../src/engine/predicates.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 

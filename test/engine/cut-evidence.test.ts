@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../../src/engine/evidence.ts';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import type { Check } from '../../src/model/assertion.ts';
+import type { Check } from '../../src/checks/assertion.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
 const cutReason = 'The recording of turn 2 is stale';

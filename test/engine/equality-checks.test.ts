@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonEqual } from '../../src/base/json.ts';
-import { JsonComparison } from '../../src/engine/json-comparison.ts';
+import { JsonComparison } from '../../src/checks/json-comparison.ts';
 import { judgePredicate } from '../../src/engine/predicates.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { ClientOffer } from '../../src/model/client-abilities.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import type { RunningServer } from '../../src/server/running-server.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { everythingServerPath } from '../support/servers/bundled-servers.ts';

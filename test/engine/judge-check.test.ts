@@ -8,7 +8,7 @@ import { runAssertStep } from '../../src/engine/run-step.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { Transcript } from '../../src/engine/transcript.ts';
 import { noValues } from '../../src/engine/values.ts';
-import type { Check, JudgeCheck } from '../../src/model/assertion.ts';
+import type { Check, JudgeCheck } from '../../src/checks/assertion.ts';
 import type { TraceMessage } from '../../src/model/trace.ts';
 import { noModelUsage } from '../../src/model/usage.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';

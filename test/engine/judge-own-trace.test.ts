@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Suite } from '../../src/model/suite.ts';
+import type { Suite } from '../../src/cases/suite.ts';
 import { compileCase } from '../../src/suite/compile.ts';
 import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgeTrace, type TraceAssertion } from '../../src/engine/judge-trace.ts';
-import type { InnerCheck } from '../../src/model/assertion.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { InnerCheck } from '../../src/checks/assertion.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { callStep } from '../support/factories/case-factory.ts';
 import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 

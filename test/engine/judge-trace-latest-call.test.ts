@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findLatestCall } from '../../src/engine/trace-calls.ts';
 import { readTrace } from '../../src/engine/trace-reader.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep } from '../support/factories/case-factory.ts';
 import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts';
-import type { Assertion } from '../../src/model/assertion.ts';
+import type { Assertion } from '../../src/checks/assertion.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
-import type { Suite } from '../../src/model/suite.ts';
+import type { Suite } from '../../src/cases/suite.ts';
 import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchCalls } from '../../src/engine/match.ts';
-import { defaultMatchOptions, type MatchOptions } from '../../src/model/case.ts';
+import { defaultMatchOptions, type MatchOptions } from '../../src/cases/case.ts';
 import type { ToolCall } from '../../src/model/run.ts';
 
 function call(toolName: string, args: Record<string, unknown> = {}): ToolCall {

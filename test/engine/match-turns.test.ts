@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeTurn, judgeTurns, listExpectedCalls } from '../../src/engine/match.ts';
-import { defaultMatchOptions } from '../../src/model/case.ts';
-import type { Step } from '../../src/model/step.ts';
+import { defaultMatchOptions } from '../../src/cases/case.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep } from '../support/factories/case-factory.ts';
 
 const prompt: Step = { id: 'ask', kind: 'prompt', prompt: 'Add.' };

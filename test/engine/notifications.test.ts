@@ -4,7 +4,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { systemClock } from '../../src/base/time.ts';
 import { NotificationLog } from '../../src/engine/notification-log.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { createHurriedClock } from '../support/clocks/bent-clock.ts';
 import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';

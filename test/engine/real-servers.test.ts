@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
 

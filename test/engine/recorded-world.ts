@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { z } from 'zod';
-import type { TestCase } from '../../src/model/case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { TestCase } from '../../src/cases/case.ts';
+import type { Step } from '../../src/cases/step.ts';
 import type { ModelAnswer, ModelCall } from '../../src/models/language-model.ts';
 import { assertStep, createCase } from '../support/factories/case-factory.ts';
 import { startHttpServer } from '../support/network/http-server.ts';

@@ -3,9 +3,9 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/mcp/session.ts';
-import { noBrowserReason, type Assertion, type Check, type NegatableCheck } from '../../src/model/assertion.ts';
-import type { TestCase } from '../../src/model/case.ts';
-import type { Step } from '../../src/model/step.ts';
+import { noBrowserReason, type Assertion, type Check, type NegatableCheck } from '../../src/checks/assertion.ts';
+import type { TestCase } from '../../src/cases/case.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 

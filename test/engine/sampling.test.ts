@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ModelError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Assertion } from '../../src/model/assertion.ts';
+import type { Assertion } from '../../src/checks/assertion.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { createScriptedSession, type ScriptedAnswer } from '../support/models/scripted-session.ts';
 import { createAskingServer } from '../support/servers/asking-server.ts';

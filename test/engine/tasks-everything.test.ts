@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { RunningServer } from '../../src/server/running-server.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { openTunnelPath, type TunnelPath } from '../support/network/tunnel-path.ts';
 import { everythingServerPath } from '../support/servers/bundled-servers.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { followTask } from '../../src/mcp/tasks.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { text } from '../support/servers/fixture-mcp-server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { TestCase } from '../../src/model/case.ts';
+import type { TestCase } from '../../src/cases/case.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { startFixtureMcpServer, text, type FixtureTool } from '../support/servers/fixture-mcp-server.ts';
 import { startHttpServer } from '../support/network/http-server.ts';

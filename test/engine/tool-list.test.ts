@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Assertion } from '../../src/model/assertion.ts';
-import type { TestCase } from '../../src/model/case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Assertion } from '../../src/checks/assertion.ts';
+import type { TestCase } from '../../src/cases/case.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import {
   refuse,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { systemClock } from '../../src/base/time.ts';
 import type { Target } from '../../src/mcp/session.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { floodingServerPath } from '../support/servers/bundled-servers.ts';

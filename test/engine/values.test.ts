@@ -4,8 +4,8 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/mcp/session.ts';
-import type { TestCase } from '../../src/model/case.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { TestCase } from '../../src/cases/case.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../src/engine/schema-check.ts';
 import { sampleArguments } from '../../src/init/sample-arguments.ts';
-import type { JsonObject } from '../../src/model/assertion.ts';
+import type { JsonObject } from '../../src/base/json.ts';
 
 /** Samples one required property. */
 function sample(schema: unknown, rest: JsonObject = {}) {

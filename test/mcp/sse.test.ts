@@ -5,7 +5,7 @@ import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import { checkTarget } from '../../src/mcp/check-target.ts';
 import type { EraChoice } from '../../src/mcp/protocol.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 import type { RunningServer } from '../../src/server/running-server.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { findFreePort } from '../support/network/free-port.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RunConcurrency, scheduleCases } from '../../src/runner/schedule.ts';
-import type { Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/cases/step.ts';
 
 const automatic: RunConcurrency = { setting: 'auto', source: 'default', isIndependent: false, hasOneProcess: false };
 const tools = new Map([

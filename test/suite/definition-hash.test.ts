@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Suite, SuiteCase } from '../../src/model/suite.ts';
+import type { Suite, SuiteCase } from '../../src/cases/suite.ts';
 import { hashDefinition, hashStoredDefinition } from '../../src/suite/definition-hash.ts';
 import { readSuite } from '../../src/suite/read.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAdvisory } from '../../src/model/assertion.ts';
+import { isAdvisory } from '../../src/checks/assertion.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
 import { contract, type Dialect } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';

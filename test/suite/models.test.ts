@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Suite } from '../../src/model/suite.ts';
+import type { Suite } from '../../src/cases/suite.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
 import { hashDefinition } from '../../src/suite/definition-hash.ts';
 import { loadSuites } from '../../src/suite/load.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Suite } from '../../src/model/suite.ts';
+import type { Suite } from '../../src/cases/suite.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { selectCases } from '../../src/suite/select.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredCase } from '../../src/model/case.ts';
-import { serverUnderTest as serverName } from '../../src/model/step-server.ts';
-import type { Suite } from '../../src/model/suite.ts';
+import type { StoredCase } from '../../src/cases/case.ts';
+import { serverUnderTest as serverName } from '../../src/cases/step-server.ts';
+import type { Suite } from '../../src/cases/suite.ts';
 import { contract } from '../../src/suite/dialect.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { describeSync, planSync } from '../../src/suite/sync.ts';

@@ -1,14 +1,14 @@
 import { formatDuration } from '../../../src/base/time.ts';
-import type { Check } from '../../../src/model/assertion.ts';
+import type { Check } from '../../../src/checks/assertion.ts';
 import {
   defaultMatchOptions,
   toInternalMatchOptions,
   type ChecksEnvelope,
   type MatchOptionsLayer,
   type TestCase,
-} from '../../../src/model/case.ts';
-import { isServerStep, listInnerSteps, type Step } from '../../../src/model/step.ts';
-import { findStepServer, readServerId } from '../../../src/model/step-server.ts';
+} from '../../../src/cases/case.ts';
+import { isServerStep, listInnerSteps, type Step } from '../../../src/cases/step.ts';
+import { findStepServer, readServerId } from '../../../src/cases/step-server.ts';
 import type { ModelName } from '../../../src/models/language-model.ts';
 import type { CaseContent, CaseModel } from '../../../src/service/bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../../../src/base/json.ts';
-import { defaultMatchOptions, type MatchOptionsLayer, type TestCase } from '../../../src/model/case.ts';
+import { defaultMatchOptions, type MatchOptionsLayer, type TestCase } from '../../../src/cases/case.ts';
 import type { StepResult } from '../../../src/model/run.ts';
-import type { Step } from '../../../src/model/step.ts';
+import type { Step } from '../../../src/cases/step.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import type { IterationProgress } from './store/iterations.ts';
 

@@ -5,7 +5,7 @@ import { requireServer, requireSuite } from './lookup.ts';
 import { createCaseRecord, type CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';
 import type { RunEnvironment } from './store/runs.ts';
-import { serverUnderTest } from '../../../src/model/step-server.ts';
+import { serverUnderTest } from '../../../src/cases/step-server.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** A server in one run. */

@@ -2,7 +2,7 @@ import { describeError } from '../../base/errors.ts';
 import type { WitnessedEnd } from '../../model/process-end.ts';
 import type { WidgetObservation, WidgetToolCall } from '../../model/widget.ts';
 import { boundConnection, type Connection, explainFailedRequest } from '../process-loss.ts';
-import { printValue } from '../reasons.ts';
+import { printValue } from '../../checks/reasons.ts';
 import { lookUpTool } from '../tool-list.ts';
 import type { Transcript } from '../transcript.ts';
 import type { HostAnswer } from './app-host.ts';

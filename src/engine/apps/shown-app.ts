@@ -6,8 +6,8 @@ import { hasReceived, settleView } from '../../browser/elements.ts';
 import { openView, type View, viewport } from '../../browser/view.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { WidgetObservation } from '../../model/widget.ts';
-import type { App } from '../app-resource.ts';
-import { joinWithin } from '../reasons.ts';
+import type { App } from '../../checks/app-resource.ts';
+import { joinWithin } from '../../checks/reasons.ts';
 import {
   type AppHostOptions,
   createAppHost,

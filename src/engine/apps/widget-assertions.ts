@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Attempt, describeAbsence, findElements, pickElement } from '../../browser/elements.ts';
 import type { View } from '../../browser/view.ts';
 import type { WidgetAssertion, WidgetObservation } from '../../model/widget.ts';
-import { printValue } from '../reasons.ts';
+import { printValue } from '../../checks/reasons.ts';
 
 /** Judges an assertion on a shown widget once; `problem` is half a sentence about what is not so yet. */
 export async function judgeWidget(

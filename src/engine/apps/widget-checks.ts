@@ -1,5 +1,5 @@
 import { endSentence } from '../../base/text.ts';
-import { noBrowserReason } from '../../model/assertion.ts';
+import { noBrowserReason } from '../../checks/assertion.ts';
 import type { WidgetObservation } from '../../model/widget.ts';
 import {
   type Evidence,
@@ -10,7 +10,7 @@ import {
   leaveUnmeasured,
   pass,
 } from '../evidence.ts';
-import { joinWithin, maxListLength } from '../reasons.ts';
+import { joinWithin, maxListLength } from '../../checks/reasons.ts';
 import { describeConsole } from './shown-app.ts';
 
 type WidgetType = 'widgetRendered' | 'widgetRenderLatencyUnder' | 'widgetNoConsoleErrors';

@@ -3,7 +3,7 @@ import { appendAll } from '../../base/lists.ts';
 import { formatCount } from '../../base/text.ts';
 import { type PolicyFile, type PolicyLayer, type Protection, protections } from '../../model/policy.ts';
 import type { ShardReport } from '../../model/report.ts';
-import type { Suite } from '../../model/suite.ts';
+import type { Suite } from '../../cases/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 import { readSuite } from '../../suite/read.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { posix, resolve } from 'node:path';
 import { readInput } from '../../base/files.ts';
-import type { Suite } from '../../model/suite.ts';
+import type { Suite } from '../../cases/suite.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import type { BaseTree } from './base-tree.ts';
 import { runGit } from './git-checkout.ts';

@@ -1,8 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import { type Assertion, isAdvisory } from '../../model/assertion.ts';
-import { isOwnStep } from '../../model/step.ts';
-import type { Suite, SuiteCase } from '../../model/suite.ts';
+import { type Assertion, isAdvisory } from '../../checks/assertion.ts';
+import { isOwnStep } from '../../cases/step.ts';
+import type { Suite, SuiteCase } from '../../cases/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
 import { isJudgedHere, untracedChecks } from '../../suite/dialect.ts';

@@ -3,7 +3,7 @@ import { type ConfigurationIssue, describeError, readErrorCode } from '../../bas
 import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
 import { tryParseJson } from '../../base/json.ts';
 import { formatDays } from '../../base/time.ts';
-import { isAdvisory } from '../../model/assertion.ts';
+import { isAdvisory } from '../../checks/assertion.ts';
 import {
   type Calibration,
   calibrationSchema,
@@ -14,7 +14,7 @@ import {
 } from '../../model/calibration.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
 import { describeSource } from '../../model/source.ts';
-import type { LocatedJudge } from '../../model/suite.ts';
+import type { LocatedJudge } from '../../cases/suite.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 type JudgeRules = Pick<SuiteRequirements, 'minimumJudgeAgreement' | 'maximumCalibrationAgeMs'>;

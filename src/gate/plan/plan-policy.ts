@@ -14,7 +14,7 @@ import {
   type SuiteRequirements,
 } from '../../model/policy.ts';
 import { formatMinimumPassRate } from '../../model/rate.ts';
-import type { Suite } from '../../model/suite.ts';
+import type { Suite } from '../../cases/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';

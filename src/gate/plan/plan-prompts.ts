@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Pricing } from '../../model/policy.ts';
-import { asksModel, type Suite } from '../../model/suite.ts';
+import { asksModel, type Suite } from '../../cases/suite.ts';
 import type { ModelOptions, PlannedModels } from './plan-models.ts';
 import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';

@@ -6,7 +6,7 @@ import { type Clock, formatDuration, startTimeLimit } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
 import type { Target } from '../../mcp/session.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile } from '../../model/surface.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
 import { readSurface } from '../../surface/read.ts';
 

@@ -3,7 +3,7 @@ import { formatDuration } from '../../base/time.ts';
 import { anyProtocol } from '../../model/protocol.ts';
 import { describeSource } from '../../model/source.ts';
 import type { PolicyFile, PolicyLayer, Protection, QuarantineEntry } from '../../model/policy.ts';
-import type { Suite, SuiteCase } from '../../model/suite.ts';
+import type { Suite, SuiteCase } from '../../cases/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashMovedDefinition } from '../../suite/definition-hash.ts';
 import { findNamed, nameCase } from '../../suite/select.ts';

@@ -6,7 +6,7 @@ import { type Clock, type Deadline, startDeadline } from '../../base/time.ts';
 import { meetsMinimumPassRate, toPercent } from '../../model/rate.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import type { Report, SuiteReport } from '../../model/report.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import { listServers } from '../../report/wording.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest.ts';

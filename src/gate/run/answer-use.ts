@@ -1,4 +1,4 @@
-import type { LocatedAnswer } from '../../model/suite.ts';
+import type { LocatedAnswer } from '../../cases/suite.ts';
 import type { UsedAnswer } from '../../model/client-abilities.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 

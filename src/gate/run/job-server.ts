@@ -3,7 +3,7 @@ import { ConfigurationError, ServerStartError, TunnelError } from '../../base/er
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';

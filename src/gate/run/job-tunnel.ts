@@ -11,7 +11,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor, Secret } from '../../base/redaction.ts';
 import type { TunnelGrant } from '../../service/tunnels.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';

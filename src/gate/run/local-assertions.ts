@@ -1,8 +1,8 @@
-import { isAdvisory } from '../../model/assertion.ts';
+import { isAdvisory } from '../../checks/assertion.ts';
 import type { OwnJudgement } from '../../model/results.ts';
 import type { Iteration, StepResult } from '../../model/run.ts';
-import type { Step } from '../../model/step.ts';
-import type { Suite, SuiteCase } from '../../model/suite.ts';
+import type { Step } from '../../cases/step.ts';
+import type { Suite, SuiteCase } from '../../cases/suite.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 
 /** Judges assertions that the service does not know, from the service's record of an iteration. */

@@ -6,7 +6,7 @@ import { defaultMinimum } from '../../model/policy.ts';
 import type { Sourced } from '../../model/source.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite } from '../../service/suites.ts';
 import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';

@@ -5,7 +5,7 @@ import { ConfigurationError, ProtocolError, ServiceError } from '../../base/erro
 import type { Logger } from '../../base/logger.ts';
 import { formatCount } from '../../base/text.ts';
 import { toPercent } from '../../model/rate.ts';
-import type { Suite } from '../../model/suite.ts';
+import type { Suite } from '../../cases/suite.ts';
 import { suiteOperations } from '../../service/operations/suites.ts';
 import { findOldestSuite } from '../../service/suites.ts';
 import { compileSuite } from '../../suite/compile.ts';

@@ -1,6 +1,6 @@
 import type { SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline } from '../../model/results.ts';
-import type { Suite } from '../../model/suite.ts';
+import type { Suite } from '../../cases/suite.ts';
 import type { NewRun } from '../../service/runs.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 

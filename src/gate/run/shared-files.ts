@@ -1,9 +1,9 @@
 import { formatCount } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
-import { listInnerSteps, type Step } from '../../model/step.ts';
+import { listInnerSteps, type Step } from '../../cases/step.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
 import type { SuiteResults } from '../../model/results.ts';
-import { listAllSteps } from '../../model/suite.ts';
+import { listAllSteps } from '../../cases/suite.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { readTargets, type SurfaceTarget } from '../plan/surface-part.ts';
 

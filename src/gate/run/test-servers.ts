@@ -4,7 +4,7 @@ import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
-import { serverUnderTest } from '../../model/step-server.ts';
+import { serverUnderTest } from '../../cases/step-server.ts';
 import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';

@@ -1,5 +1,4 @@
-import { isRecord, isTooDeep, maxJsonDepth, tryParseJson } from '../../base/json.ts';
-import type { JsonObject } from '../../model/assertion.ts';
+import { isRecord, isTooDeep, type JsonObject, maxJsonDepth, tryParseJson } from '../../base/json.ts';
 
 export type MessageId = string | number;
 

@@ -1,6 +1,5 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
-import { isRecord, isTooDeep } from '../../base/json.ts';
-import type { JsonObject } from '../../model/assertion.ts';
+import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import {
   createNotification,
   createRequest,

@@ -7,7 +7,7 @@ import {
   findWrapProblem,
   type InnerCheck,
   isCombination,
-} from '../../model/assertion.ts';
+} from '../../checks/assertion.ts';
 import {
   type ChecksEnvelope,
   checksMode,
@@ -18,8 +18,8 @@ import {
   matchOptionsSchema,
   type TestCase,
   toPublicMatchOptions,
-} from '../../model/case.ts';
-import { createStepSchema, type Step } from '../../model/step.ts';
+} from '../../cases/case.ts';
+import { createStepSchema, type Step } from '../../cases/step.ts';
 import { widgetSchemas } from '../../model/widget.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matchOptionsSchema } from '../../model/case.ts';
+import { matchOptionsSchema } from '../../cases/case.ts';
 import { describeOperation, none } from './operation.ts';
 import { suiteAnswer } from './suites.ts';
 import { suitePath } from '../paths.ts';

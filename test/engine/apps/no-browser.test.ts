@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/time.ts';
 import { type BrowserPool, createBrowserPool } from '../../../src/browser/pool.ts';
 import { runCase } from '../../../src/engine/run-case.ts';
-import type { Step } from '../../../src/model/step.ts';
+import type { Step } from '../../../src/cases/step.ts';
 import { findChromiumForGate, missingBrowser } from '../../support/browser.ts';
 import { assertStep, callStep, createCase } from '../../support/factories/case-factory.ts';
 import { createApp, startAppServer } from '../../support/servers/app-server.ts';

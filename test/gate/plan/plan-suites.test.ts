@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planStepServers } from '../../../src/gate/plan/plan-suites.ts';
-import { serverUnderTest } from '../../../src/model/step-server.ts';
+import { serverUnderTest } from '../../../src/cases/step-server.ts';
 import { readSuite } from '../../../src/suite/read.ts';
 
 function plan(servers: Array<string | null>, configured: string[] = []) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openTraceJudge } from '../../../src/gate/run/local-assertions.ts';
-import type { Suite } from '../../../src/model/suite.ts';
+import type { Suite } from '../../../src/cases/suite.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { contract } from '../../../src/suite/dialect.ts';
 import { readSuite } from '../../../src/suite/read.ts';

@@ -1,6 +1,7 @@
-import type { Assertion, JsonObject } from '../../../src/model/assertion.ts';
-import type { TestCase } from '../../../src/model/case.ts';
-import type { Step } from '../../../src/model/step.ts';
+import type { Assertion } from '../../../src/checks/assertion.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import type { TestCase } from '../../../src/cases/case.ts';
+import type { Step } from '../../../src/cases/step.ts';
 
 /** A case with these steps, run once. */
 export function createCase(steps: Step[], overrides: Partial<TestCase> = {}): TestCase {

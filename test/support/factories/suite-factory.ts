@@ -1,7 +1,7 @@
 import type { Iteration } from '../../../src/model/run.ts';
-import { defaultMatchOptions } from '../../../src/model/case.ts';
+import { defaultMatchOptions } from '../../../src/cases/case.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
-import type { ModelSettings, Suite, SuiteCase } from '../../../src/model/suite.ts';
+import type { ModelSettings, Suite, SuiteCase } from '../../../src/cases/suite.ts';
 
 const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Check } from '../../../../src/model/assertion.ts';
-import type { MatchOptionsLayer } from '../../../../src/model/case.ts';
+import type { Check } from '../../../../src/checks/assertion.ts';
+import type { MatchOptionsLayer } from '../../../../src/cases/case.ts';
 import type { ServiceLimits } from '../../../../src/service/limits.ts';
 import type { Caller } from '../callers.ts';
 import { createCaseSchemas, createTestSchemas } from '../../../../src/service/bodies/case.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTooDeep } from '../../../../src/base/json.ts';
-import type { Step } from '../../../../src/model/step.ts';
+import type { Step } from '../../../../src/cases/step.ts';
 import { renderFirstIssue } from '../request.ts';
 
 const toolCall = z.strictObject({

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
-import { defaultMatchOptions } from '../../../../src/model/case.ts';
+import { defaultMatchOptions } from '../../../../src/cases/case.ts';
 import { type BodySchemas, createSuiteContent } from '../bodies/suite.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';

@@ -1,8 +1,8 @@
 import { isRecord } from '../../../../src/base/json.ts';
 import type { ConfigurationIssue } from '../../../../src/base/errors.ts';
-import type { Assertion } from '../../../../src/model/assertion.ts';
-import { isOwnStep } from '../../../../src/model/step.ts';
-import type { SourceLocation, Suite, SuiteCase } from '../../../../src/model/suite.ts';
+import type { Assertion } from '../../../../src/checks/assertion.ts';
+import { isOwnStep } from '../../../../src/cases/step.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../../../../src/cases/suite.ts';
 import type { ServiceProfile } from '../../../../src/service/profile.ts';
 import { resolveChecks } from '../../../../src/suite/build.ts';
 import { compileCase } from '../../../../src/suite/compile.ts';

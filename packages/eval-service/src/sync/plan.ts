@@ -1,6 +1,6 @@
 import { formatCount } from '../../../../src/base/text.ts';
 import { toPercent } from '../../../../src/model/rate.ts';
-import type { Suite, SuiteCase } from '../../../../src/model/suite.ts';
+import type { Suite, SuiteCase } from '../../../../src/cases/suite.ts';
 import type { WireServer } from '../../../../src/service/wire.ts';
 import type { Dialect } from '../../../../src/suite/dialect.ts';
 import { type CaseUpdate, compareWithStored } from '../../../../src/suite/sync.ts';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import { isRecord } from '../../../../src/base/json.ts';
-import { defaultMatchOptions, matchOptionsSchema } from '../../../../src/model/case.ts';
+import { defaultMatchOptions, matchOptionsSchema } from '../../../../src/cases/case.ts';
 import type { Dialect } from '../../../../src/suite/dialect.ts';
 import { readSuite } from '../../../../src/suite/read.ts';
 import { compareWithStored } from '../../../../src/suite/sync.ts';

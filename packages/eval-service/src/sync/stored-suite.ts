@@ -1,6 +1,6 @@
 import { isRecord } from '../../../../src/base/json.ts';
-import type { StoredCase } from '../../../../src/model/case.ts';
-import { serverUnderTest } from '../../../../src/model/step-server.ts';
+import type { StoredCase } from '../../../../src/cases/case.ts';
+import { serverUnderTest } from '../../../../src/cases/step-server.ts';
 import { callOperation } from '../../../../src/service/call-operation.ts';
 import type { CallOptions, ServiceClient } from '../../../../src/service/client.ts';
 import { operations } from '../../../../src/service/operations/table.ts';

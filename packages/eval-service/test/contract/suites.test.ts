@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { requestKinds } from '../../../../src/model/step.ts';
+import { requestKinds } from '../../../../src/cases/step.ts';
 import {
   deletedSchema,
   suiteCreatedSchema,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { Secret } from '../../../../src/base/redaction.ts';
-import type { Suite } from '../../../../src/model/suite.ts';
+import type { Suite } from '../../../../src/cases/suite.ts';
 import { callOperation } from '../../../../src/service/call-operation.ts';
 import { caseOperations } from '../../../../src/service/operations/cases.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Check } from './assertion.ts';
-import { argumentMatching } from './check-schemas.ts';
-import { clientOfferSchema } from './client-abilities.ts';
-import { protocolRevisions } from './protocol.ts';
+import type { Check } from '../checks/assertion.ts';
+import { argumentMatching } from '../checks/check-schemas.ts';
+import { clientOfferSchema } from '../model/client-abilities.ts';
+import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from './step.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findByPointer } from '../../src/engine/json-documents.ts';
+import { findByPointer } from '../../src/checks/json-documents.ts';
 
 /** The document and the evaluations of RFC 6901 §5. */
 const document = {

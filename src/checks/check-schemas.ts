@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CheckValues, createSharedParts, policy } from './check-parts.ts';
-import { changingLists, logLevels } from './notification.ts';
+import { changingLists, logLevels } from '../model/notification.ts';
 import { createReplySchemas } from './reply-schemas.ts';
 import { createToolResultSchemas } from './tool-result-schemas.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findAppProblems } from '../../src/engine/app-resource.ts';
-import { listHtmlLoads } from '../../src/engine/html-loads.ts';
+import { findAppProblems } from '../../src/checks/app-resource.ts';
+import { listHtmlLoads } from '../../src/checks/html-loads.ts';
 
 const uri = 'ui://weather/view';
 const page = '<!DOCTYPE html><html><body>It rains.</body></html>';

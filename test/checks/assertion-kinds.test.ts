@@ -4,7 +4,7 @@ import { createStepsSchema } from '../../src/service/bodies/case.ts';
 import { contractLimits } from '../../src/service/limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { runAssertStep } from '../../src/engine/run-step.ts';
-import { assertionNames, noBrowserReason, type Assertion } from '../../src/model/assertion.ts';
+import { assertionNames, noBrowserReason, type Assertion } from '../../src/checks/assertion.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';
 

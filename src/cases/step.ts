@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Assertion, JsonObject } from './assertion.ts';
-import type { InteractAction } from './widget.ts';
+import type { Assertion } from '../checks/assertion.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { InteractAction } from '../model/widget.ts';
 
 /** The values that steps consist of; the evals file and the wire differ in these alone. */
 export interface StepValues {

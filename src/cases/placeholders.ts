@@ -1,7 +1,7 @@
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { isRecord } from '../base/json.ts';
-import type { Assertion } from './assertion.ts';
-import type { Answer, AnswerCondition, ClientOffer } from './client-abilities.ts';
+import type { Assertion } from '../checks/assertion.ts';
+import type { Answer, AnswerCondition, ClientOffer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
 
 /** Begins the name of a variable of the job. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { z } from 'zod';
 import {
   type argumentMatching,
@@ -11,10 +11,9 @@ import {
   maxNeedleLength,
   maxSchemaBytes,
 } from './check-schemas.ts';
-import { widgetAssertionKinds, type WidgetAssertion } from './widget.ts';
+import { widgetAssertionKinds, type WidgetAssertion } from '../model/widget.ts';
 
 export type ArgumentMatching = z.infer<typeof argumentMatching>;
-export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipReason, clipReasonBefore, printValue } from '../../src/engine/reasons.ts';
+import { clipReason, clipReasonBefore, printValue } from '../../src/checks/reasons.ts';
 
 describe('printValue', () => {
   it.each([

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonEqual } from '../../src/base/json.ts';
-import { findByPointer, listDifferences } from '../../src/engine/json-documents.ts';
+import { findByPointer, listDifferences } from '../../src/checks/json-documents.ts';
 
 describe('listDifferences', () => {
   it('escapes keys in pointers', () => {

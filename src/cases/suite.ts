@@ -1,11 +1,11 @@
 import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
-import type { ClientOffer, UsedAnswer } from './client-abilities.ts';
+import type { ClientOffer, UsedAnswer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
-import type { Check, JudgeCheck } from './assertion.ts';
-import type { ConcurrencySetting } from './concurrency.ts';
-import type { Sourced } from './source.ts';
-import type { PolicyLayer } from './policy.ts';
-import type { ProtocolRevision, ProtocolSetting } from './protocol.ts';
+import type { Check, JudgeCheck } from '../checks/assertion.ts';
+import type { ConcurrencySetting } from '../model/concurrency.ts';
+import type { Sourced } from '../model/source.ts';
+import type { PolicyLayer } from '../model/policy.ts';
+import type { ProtocolRevision, ProtocolSetting } from '../model/protocol.ts';
 
 /** A location in a file of the user: the path as annotations need it (relative to the workspace), 1-based. */
 export interface SourceLocation {
