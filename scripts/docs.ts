@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/inputs.md, docs/policy.md and
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/inputs.md, docs/policy.md and
 // packages/eval-service/docs/api.md, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,6 +13,7 @@ import { buildSurfaceJsonSchema } from '../src/model/surface.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
+import { fillCheckTables } from './check-tables.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 
@@ -50,6 +51,7 @@ const generated = new Map<string, string>([
     'packages/eval-service/docs/api.md',
     renderApiPage(await readFile(new URL('packages/eval-service/docs/api.md', root), 'utf8')),
   ],
+  ['docs/evals.md', fillCheckTables(await readFile(new URL('docs/evals.md', root), 'utf8'))],
   ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);

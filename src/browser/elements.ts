@@ -1,18 +1,19 @@
 import { z } from 'zod';
-import type { InteractAction, Locator } from '../model/widget.ts';
+import {
+  describeNoElement,
+  type InteractAction,
+  type Locator,
+  pickElement,
+  type ShownElement,
+} from '../model/widget.ts';
 import { listTextEvents, parseKey } from './keys.ts';
 import type { View } from './view.ts';
 import type { Argument, World } from './world.ts';
 
 /** An element that a locator selects. */
-export interface FoundElement {
-  /** The id of the element in the world of the probe. */
+export interface FoundElement extends ShownElement {
+  /** Of the element in the world of the probe. */
   objectId: string;
-  isVisible: boolean;
-  /** The content of a field; null if the element is no field. */
-  value: string | null;
-  /** A description such as `<input id="city">`. */
-  name: string;
 }
 
 /** The result of one attempt: done, or the reason why not yet. */
@@ -62,12 +63,7 @@ export function isNamed(actual: string, { name, exact = false }: NonNullable<Loc
   return normalize(actual).includes(normalize(name));
 }
 
-/** Picks one of the elements that a locator selects: the one at `nth`, else the first visible one, else the first. */
-export function pickElement(found: readonly FoundElement[], { nth }: Locator): FoundElement | undefined {
-  return nth === undefined ? (found.find(({ isVisible }) => isVisible) ?? found[0]) : found[nth];
-}
-
-/** Tries once to carry out the action of an `interact` step, with real input. The caller handles `wait`. */
+/** Tries once to do what an `interact` step says, with real input. A `wait` is none of it. */
 export async function tryAction(view: View, action: Exclude<InteractAction, { kind: 'wait' }>): Promise<Attempt<null>> {
   switch (action.kind) {
     case 'click':
@@ -129,16 +125,11 @@ async function tryType(
 async function findVisible(world: World, target: Locator): Promise<Attempt<FoundElement>> {
   const found = await findElements(world, target);
   const element = pickElement(found, target);
-  if (element === undefined) return { problem: describeAbsence(found.length, target) };
+  if (element === undefined) return { problem: describeNoElement(found.length, target) };
   return element.isVisible ? { done: element } : { problem: `${element.name} is not visible` };
 }
 
-/** Describes that a locator selects nothing, as half a sentence. */
-export function describeAbsence(count: number, { nth }: Locator): string {
-  return nth === undefined || count === 0 ? 'no element matches' : `only ${count} elements match`;
-}
-
-/** Waits until the widget has drawn the changes that its scripts have made so far. */
+/** Waits until the widget has drawn what its scripts have changed so far. */
 export async function settleView({ world }: View): Promise<void> {
   await world.call('() => mcpEvalProbe.settle()', [], z.unknown());
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Check } from '../checks/assertion.ts';
-import { argumentMatching } from '../checks/check-schemas.ts';
+import { argumentMatching } from '../checks/parts.ts';
 import { clientOfferSchema } from '../model/client-abilities.ts';
 import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from './step.ts';

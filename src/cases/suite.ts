@@ -1,7 +1,8 @@
 import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
 import type { ClientOffer, UsedAnswer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
-import type { Check, JudgeCheck } from '../checks/assertion.ts';
+import type { Check } from '../checks/assertion.ts';
+import type { JudgeCheck } from '../checks/registry.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { Sourced } from '../model/source.ts';
 import type { PolicyLayer } from '../model/policy.ts';

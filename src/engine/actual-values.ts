@@ -1,8 +1,8 @@
 import type { CheckByType } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
-import { judgeEquals } from './equality-checks.ts';
-import type { ToolResult } from './evidence.ts';
-import { onLatestResult, readPart } from './result-documents.ts';
+import { judgeEquals } from '../checks/equality.ts';
+import type { ToolResult } from '../checks/evidence.ts';
+import { readPart, readScope } from '../checks/result-documents.ts';
 import { findTraceEvidence } from './trace-evidence.ts';
 import { readTrace } from './trace-reader.ts';
 
@@ -22,14 +22,10 @@ export function readActualValue(
   if (record === null) return { kind: 'none', reason: 'no trace is stored' };
   const found = findTraceEvidence(check, record, viewpoint);
   if (found.kind === 'unknown') return { kind: 'none', reason: found.reason };
-  const results: ToolResult[] = [];
-  const judge = onLatestResult<typeof check, null>((fields, result) => {
-    results.push(result);
-    return judgeEquals(fields, result);
-  });
-  if (judge(check, found.evidence, null).state === 'passed') return null;
-  const [result] = results;
+  const { toolName } = check;
+  const [result] = readScope({ ...(toolName !== undefined && { toolName }), latest: true }, found.evidence).results;
   if (result === undefined) return { kind: 'none', reason: 'no tool answered before it' };
+  if (judgeEquals(check, result).state === 'passed') return null;
   if (result.isError) return { kind: 'none', reason: `${result.toolName} answered with an error` };
   return readActual(check, result);
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { ToolCall } from '../model/run.ts';
-import type { ToolResult } from './evidence.ts';
+import type { ToolResult } from '../checks/evidence.ts';
 
 /** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
 export type CallOutput = { answeredAtMs: number } & (

@@ -9,6 +9,7 @@ import { abilities, type Ability, type ClientOffer, listOffered, offerExamples }
 import type { TestCase } from '../cases/case.ts';
 import type { CaseOutcome } from './outcome.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
+import { checkRegistry } from '../checks/registry.ts';
 import { findSharedList, shareList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -44,8 +45,8 @@ export function listUnlisted(
 function readExpectedTool(assertion: unknown): string | null {
   if (!isRecord(assertion)) return null;
   const { type, toolName } = assertion;
-  const isExpected = type === 'toolCalledWith' || type === 'toolCalledAtLeastOnce' || type === 'firstToolWas';
-  return isExpected && typeof toolName === 'string' ? toolName : null;
+  const requiresCall = checkRegistry.find(type)?.requiresCall === true;
+  return requiresCall && typeof toolName === 'string' ? toolName : null;
 }
 
 /**

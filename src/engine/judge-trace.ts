@@ -1,15 +1,17 @@
 import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
-import { type InnerCheck, isCombination, type JudgeCheck, listExpectedErrors } from '../checks/assertion.ts';
+import { type InnerCheck, isCombination, listExpectedErrors } from '../checks/assertion.ts';
+import type { JudgeCheck } from '../checks/registry.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Step } from '../cases/step.ts';
 import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { resolveChecks } from '../suite/build.ts';
 import { expectsErrorOfCall } from '../suite/compile.ts';
 import { type Dialect, isJudgedHere } from '../suite/dialect.ts';
-import { type Judgement, leaveUnmeasured } from './evidence.ts';
-import { judgeCheck } from './predicates.ts';
-import { judgeCombination, negate } from './combined-checks.ts';
+import { type Judgement, leaveUnmeasured } from '../checks/judgement.ts';
+import { judgeCheck } from '../checks/judge-check.ts';
+import { createCheckAids } from './judge-assertion.ts';
+import { judgeCombination, negate } from '../checks/wrappers.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
 import { findLatestCall } from './trace-calls.ts';
@@ -129,7 +131,7 @@ async function judgeAssertion(
     const found = findTraceEvidence(check, record, viewpoint);
     return found.kind === 'unknown'
       ? leaveUnmeasured(endSentence(`${check.type} could not be judged: ${found.reason}`))
-      : await judgeCheck(check, found.evidence, schemas);
+      : await judgeCheck(check, found.evidence, createCheckAids(schemas));
   };
   const { state, reason } = await judge(assertion);
   if (state === 'unmeasured') return { kind: 'unscored', reason: clipReason(reason) };

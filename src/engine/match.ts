@@ -1,5 +1,5 @@
-import { isJsonEqual, isRecord, type JsonObject } from '../base/json.ts';
-import { type ArgumentMatching, isAdvisory } from '../checks/assertion.ts';
+import { isAdvisory } from '../checks/assertion.ts';
+import { matchesArguments } from '../checks/match-arguments.ts';
 import type { MatchOptions } from '../cases/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../cases/step.ts';
@@ -75,37 +75,6 @@ function pairCalls(
     if (order === 'in-order') lowest = index + 1;
     return index;
   });
-}
-
-const placeholders: Record<string, (value: unknown) => boolean> = {
-  any: (value) => value !== undefined,
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
-  boolean: (value) => typeof value === 'boolean',
-  object: isRecord,
-  array: Array.isArray,
-  null: (value) => value === null,
-};
-
-/**
- * Whether the arguments of a call are the expected ones.
- *
- * `partial` looks only at the expected top-level keys, and there the words `any`, `string`, `number`, `boolean`,
- * `object`, `array` and `null` (trimmed, in any case) stand for a type, so that none of them can be meant literally;
- * nested values are compared whole. `exact` compares the documents, without placeholders. `ignore` accepts anything.
- */
-export function matchesArguments(expected: JsonObject, actual: JsonObject, matching: ArgumentMatching): boolean {
-  if (matching === 'ignore') return true;
-  if (matching === 'exact') return isJsonEqual(expected, actual);
-  return Object.entries(expected).every(([key, value]) =>
-    matchesValue(value, Object.hasOwn(actual, key) ? actual[key] : undefined),
-  );
-}
-
-function matchesValue(expected: unknown, actual: unknown): boolean {
-  const word = typeof expected === 'string' ? expected.trim().toLowerCase() : '';
-  const placeholder = Object.hasOwn(placeholders, word) ? placeholders[word] : undefined;
-  return placeholder === undefined ? isJsonEqual(expected, actual) : placeholder(actual);
 }
 
 /** One prompt and the calls that a model made because of it. Pinned calls belong to no turn. */

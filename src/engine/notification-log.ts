@@ -3,19 +3,20 @@ import type { Watch } from '../mcp/notifications.ts';
 import { logLevels, type Notification, type Report } from '../model/notification.ts';
 import type { TestCase } from '../cases/case.ts';
 import type { Trace } from '../model/trace.ts';
-import { findChecks, needsWidgets } from './find-checks.ts';
+import { findChecks, needsOf, needsWidgets } from './find-checks.ts';
 
 /** What a session asks its server to report, so that the checks of the case can be judged; the transcript keeps what it reports. */
 export function createWatch(testCase: TestCase, { notifications }: { notifications: NotificationLog }): Watch {
   const checks = findChecks(testCase);
+  const needs = new Set(checks.flatMap(({ type }) => needsOf(type)));
   const levels = checks
-    .filter(({ type }) => type === 'logged')
+    .filter(({ type }) => needsOf(type).includes('log'))
     .map(({ level }) => logLevels.findIndex((name) => name === level));
   const lowest = logLevels[Math.min(defaultLevel, ...levels.filter((index) => index !== -1))] ?? null;
   return {
     logLevel: levels.length === 0 ? null : lowest,
-    lists: checks.some(({ type }) => type === 'listChanged'),
-    apps: checks.some(({ type }) => type === 'appResourceValid') || needsWidgets(testCase),
+    lists: needs.has('lists'),
+    apps: needs.has('apps') || needsWidgets(testCase),
     onNotification: notifications.add,
   };
 }

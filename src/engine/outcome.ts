@@ -7,9 +7,10 @@ import type { Step } from '../cases/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ClientScript } from './client-script.ts';
-import type { JudgingAids, ToolResult } from './evidence.ts';
+import type { ToolResult } from '../checks/evidence.ts';
+import type { JudgingAids } from './judging-aids.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
-import { judgePredicate } from './predicates.ts';
+import { judgeAssertion } from './judge-assertion.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from '../checks/reasons.ts';
 import type { Transcript } from './transcript.ts';
@@ -97,7 +98,7 @@ export async function judgeChecks(
     const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
     const { filled, reason: gap } = values.fill(predicate);
     const open = gap === null ? null : { state: 'unmeasured' as const, reason: `${predicate.type}: ${gap}` };
-    const { state, reason } = open ?? (isNeeded ? await judgePredicate(filled, transcript, aids) : notAsked);
+    const { state, reason } = open ?? (isNeeded ? await judgeAssertion(filled, transcript, aids) : notAsked);
     judged.set(predicate, { predicate: filled, passed: state === 'passed', state, reason });
   }
   const predicates = checks.flatMap((check) => judged.get(check) ?? []);

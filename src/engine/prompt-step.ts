@@ -5,7 +5,7 @@ import type { StepResult } from '../model/run.ts';
 import type { Conversation, ConversationSettings } from '../models/conversation.ts';
 import type { ModelName } from '../models/language-model.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
-import type { ToolResult } from './evidence.ts';
+import type { ToolResult } from '../checks/evidence.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength } from '../checks/reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';

@@ -2,8 +2,8 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { formatCount } from '../base/text.ts';
 import { abilities, type Ability } from '../model/client-abilities.ts';
 import type { Step, StepByKind } from '../cases/step.ts';
-import type { JudgingAids } from './evidence.ts';
-import { judgePredicate } from './predicates.ts';
+import type { JudgingAids } from './judging-aids.ts';
+import { judgeAssertion } from './judge-assertion.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
@@ -95,7 +95,7 @@ async function runRound(
     }
     if (step.kind !== 'assert') last = outcome;
   }
-  const { state, reason } = await judgePredicate(until, transcript, aids);
+  const { state, reason } = await judgeAssertion(until, transcript, aids);
   if (state === 'passed') return last;
   return { ...last, status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

@@ -5,7 +5,7 @@ import type { ServerRequest } from '../mcp/requests.ts';
 import type { RequestStep, StepByKind } from '../cases/step.ts';
 import type { TraceSpan } from '../model/trace.ts';
 import { composeTraceParent } from '../otlp/ids.ts';
-import type { Reply } from './evidence.ts';
+import type { Reply } from '../checks/evidence.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import { placeSpan, stepSpanId } from './span-parts.ts';

@@ -1,11 +1,13 @@
 import type { Clock } from '../base/time.ts';
-import { type Assertion, isAdvisory, noBrowserReason } from '../checks/assertion.ts';
+import { type Assertion, isAdvisory } from '../checks/assertion.ts';
+import { noBrowserReason } from '../checks/widgets.ts';
 import type { RunCommand } from '../model/process-end.ts';
 import type { RequestStep, ServerStep, Step, StepByKind } from '../cases/step.ts';
 import { runCommandStep } from './command-step.ts';
-import type { Evidence, JudgingAids } from './evidence.ts';
+import type { Evidence } from '../checks/evidence.ts';
+import type { JudgingAids } from './judging-aids.ts';
 import type { ModelTalk } from './model-talk.ts';
-import { judgePredicate } from './predicates.ts';
+import { judgeAssertion } from './judge-assertion.ts';
 import { type Connection, describeUnknownServer, findConnection } from './process-loss.ts';
 import { clipReason } from '../checks/reasons.ts';
 import { runRepeatStep } from './repeat-step.ts';
@@ -150,7 +152,7 @@ export async function runAssertStep(assertion: Assertion, evidence: Evidence, ai
     } as const;
     return (await aids.widgets?.assert(assertion)) ?? unmeasured;
   }
-  const { state, reason } = await judgePredicate(assertion, evidence, aids);
+  const { state, reason } = await judgeAssertion(assertion, evidence, aids);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.

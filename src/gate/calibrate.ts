@@ -1,5 +1,5 @@
 import type { ModelName, ModelSource } from '../models/language-model.ts';
-import { collectOpinions } from '../engine/judge-check.ts';
+import { collectOpinions } from '../engine/model-judge.ts';
 import { type Calibration, calibrationConfidence, hashRubric, judgeInstructionsVersion } from '../model/calibration.ts';
 import type { LabelledExample, Labels } from '../suite/read-labels.ts';
 import { computeKappa, type RatingTable } from '../verdict/statistics/kappa.ts';

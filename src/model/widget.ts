@@ -31,43 +31,57 @@ function createLocatorSchema({ text, index, emptyLocator }: WidgetValues) {
     .meta({ anyOf: waysToFind.map((way) => ({ required: [way] })) });
 }
 
-/** Every kind of assertion on a rendered widget, by its `kind`, which is its first field, and every action that an `interact` step can do. */
-export function createWidgetSchemas(values: WidgetValues) {
-  const { text } = values;
-  const toolName = values.toolName.meta({ description: 'Name of a tool.' });
-  const target = createLocatorSchema(values);
+/** What assertions on a rendered widget and actions in it consist of. */
+export function createWidgetParts(values: WidgetValues) {
   return {
-    assertions: [
-      z.strictObject({ kind: z.literal('textVisible'), toolName, text }),
-      z.strictObject({ kind: z.literal('elementVisible'), toolName, target }),
-      z.strictObject({ kind: z.literal('elementHidden'), toolName, target }),
-      z.strictObject({ kind: z.literal('inputValue'), toolName, target, equals: z.string() }),
-      z.strictObject({ kind: z.literal('widgetToolCalled'), toolName, calledToolName: toolName }),
-    ],
-    actions: [
-      z.strictObject({
-        kind: z.literal('click'),
-        target,
-        clickType: z.enum(['left', 'double', 'right']).exactOptional(),
-      }),
-      z.strictObject({ kind: z.literal('type'), target, text: z.string().max(5000) }),
-      z.strictObject({ kind: z.literal('key'), key: text }),
-      z.strictObject({
-        kind: z.literal('scroll'),
-        direction: z.enum(['up', 'down']),
-        amount: z.number().exactOptional(),
-      }),
-      z.strictObject({ kind: z.literal('wait'), ms: values.wait }),
-    ],
-  } as const;
+    ...values,
+    toolName: values.toolName.meta({ description: 'Name of a tool.' }),
+    target: createLocatorSchema(values),
+  };
 }
 
-type WidgetSchemas = ReturnType<typeof createWidgetSchemas>;
+export type WidgetParts = ReturnType<typeof createWidgetParts>;
 
-/** Assertions on a rendered widget. They need a browser, and are not measured where none is. */
-export type WidgetAssertion = z.infer<WidgetSchemas['assertions'][number]>;
-export type InteractAction = z.infer<WidgetSchemas['actions'][number]>;
+/** Every action that an `interact` step can do. */
+export function createActionSchemas({ text, target, wait }: WidgetParts) {
+  return [
+    z.strictObject({
+      kind: z.literal('click'),
+      target,
+      clickType: z.enum(['left', 'double', 'right']).exactOptional(),
+    }),
+    z.strictObject({ kind: z.literal('type'), target, text: z.string().max(5000) }),
+    z.strictObject({ kind: z.literal('key'), key: text }),
+    z.strictObject({
+      kind: z.literal('scroll'),
+      direction: z.enum(['up', 'down']),
+      amount: z.number().exactOptional(),
+    }),
+    z.strictObject({ kind: z.literal('wait'), ms: wait }),
+  ] as const;
+}
+
+export type InteractAction = z.infer<ReturnType<typeof createActionSchemas>[number]>;
 export type Locator = Extract<InteractAction, { kind: 'click' }>['target'];
+
+/** An element that a locator selects, as assertions see it. */
+export interface ShownElement {
+  isVisible: boolean;
+  /** What a field holds; null where the element is none. */
+  value: string | null;
+  /** Such as `<input id="city">`. */
+  name: string;
+}
+
+/** The element that a locator means among those it selects: the one at `nth`, else the first visible one, else the first. */
+export function pickElement<Found extends ShownElement>(found: readonly Found[], { nth }: Locator): Found | undefined {
+  return nth === undefined ? (found.find(({ isVisible }) => isVisible) ?? found[0]) : found[nth];
+}
+
+/** Says that a locator selects nothing, half a sentence. */
+export function describeNoElement(count: number, { nth }: Locator): string {
+  return nth === undefined || count === 0 ? 'no element matches' : `only ${count} elements match`;
+}
 
 /** The outcome of the app of one tool call. */
 export interface WidgetObservation {
@@ -94,7 +108,7 @@ export interface WidgetToolCall {
 const anyText = z.string();
 
 /** Widgets as the wire has them. */
-export const widgetSchemas = createWidgetSchemas({
+export const wireWidgetParts = createWidgetParts({
   toolName: anyText,
   text: anyText,
   index: z.int(),
@@ -102,4 +116,4 @@ export const widgetSchemas = createWidgetSchemas({
   emptyLocator: 'Expected at least one of role, text, css and testId',
 });
 
-export const widgetAssertionKinds: readonly string[] = widgetSchemas.assertions.map(({ shape }) => shape.kind.value);
+export const wireActionSchemas = createActionSchemas(wireWidgetParts);

@@ -3,37 +3,36 @@ import { isJsonEqual, isRecord } from '../base/json.ts';
 import {
   type Assertion,
   type Check,
+  combinationTypes,
   findRoleProblem,
   findWrapProblem,
-  type GatingCheck,
   type InnerCheck,
-  isCheckType,
   isCombinationType,
   type NegatableCheck,
 } from '../checks/assertion.ts';
-import { policyFields } from '../checks/check-parts.ts';
-import { combinationTypes, createCombinationSchema, createNotSchema } from '../checks/check-schemas.ts';
+import type { CheckKind } from '../checks/define-check.ts';
+import { policy, policyFields } from '../checks/parts.ts';
+import { type CheckRegistry, checkRegistry } from '../checks/registry.ts';
+import { createCombinationSchema, createNotSchema } from '../checks/wrappers.ts';
+import { fileParts, fileWidgetParts } from './assertion-values.ts';
 import { withIssueCode } from './scalar-schemas.ts';
-import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reply, reported, app, client, provider, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client, ...provider };
-
-const widgetSchema = z.discriminatedUnion('kind', widgetSchemas);
-
-/** The one short form that is more than a renamed field: `arguments` stands for the doubled `args.args`. */
-const { toolName: calledTool, args, minCount, role, severity } = api.toolCalledWith.shape;
-const toolCalledWithSchema = shareForm(
-  z.strictObject({
-    toolCalledWith: calledTool,
-    arguments: args.shape.args.exactOptional(),
-    argumentMatching: args.shape.argumentMatching,
-    minCount,
-    role,
-    severity,
-  }),
-  'short-toolCalledWith',
-);
+/** How a file writes assertions, and what they mean in the API's shape. */
+interface AssertionForms {
+  /** A check as a file may write it: its bare name, the API's shape, or the short form. */
+  check: z.ZodType;
+  /** What an `assert` step may write: a check, or an assertion on a rendered widget. */
+  assertion: z.ZodType;
+  /**
+   * Turns a check that `check` accepted into the API's shape.
+   * @throws {z.ZodError} for anything it would not accept.
+   */
+  parseCheck(this: void, written: unknown): Check;
+  /** The same for an assertion that `assertion` accepted. */
+  parseAssertion(this: void, written: unknown): Assertion;
+  /** Writes an assertion of the API as briefly as a file may: by its name, or by its main field; as it is where neither means the same. */
+  shorten(this: void, assertion: Readonly<Record<string, unknown>>): unknown;
+}
 
 /** Fields that name a tool, and are the main one of a kind only where it has no other. */
 const toolFields: ReadonlySet<string> = new Set(['toolName', 'beforeToolName']);
@@ -44,49 +43,32 @@ interface WrittenKind {
   name: string;
   /** The field that the short form `{ <name>: <main field>, … }` stands for: the first that names no tool, or else the first. */
   mainField: string | undefined;
-  /** Null for a kind that is written as its name, and for `toolCalledWith`. */
+  /** Null for a kind that is written as its name. */
   shortForm: z.ZodObject | null;
   /** Whether the name alone is enough, as every field may be left out. */
   isBare: boolean;
 }
-
-const kinds = new Map(
-  [...Object.values(gatingSchemas), ...Object.values(observations), judged.judge, ...widgetSchemas]
-    .map((schema) => describeKind(schema))
-    .map((kind) => [kind.name, kind]),
-);
 
 /** The value of the first field of a form in the API's shape. */
 function readName({ shape: { type, kind } }: z.ZodObject): string {
   return String(type instanceof z.ZodLiteral ? type.value : kind instanceof z.ZodLiteral && kind.value);
 }
 
-function describeKind(schema: z.ZodObject): WrittenKind {
+function describeKind(schema: z.ZodObject, ownForm: CheckKind['shortForm']): WrittenKind {
   const { type, kind: _kind, ...fields } = schema.shape;
   const name = readName(schema);
   const names = Object.keys(fields).filter((field) => !policyFields.includes(field));
   const mainField = names.find((field) => !toolFields.has(field)) ?? names[0];
   const { [mainField ?? '']: main, ...others } = fields;
   const required = main instanceof z.ZodExactOptional ? main.unwrap() : main;
-  const hasOwnForm = Object.hasOwn(toolCalledWithSchema.shape, name);
+  const shape = ownForm === undefined ? { [name]: required, ...others } : { ...ownForm.fields(fileParts), ...policy };
   return {
     discriminator: type === undefined ? 'kind' : 'type',
     name,
     mainField,
-    shortForm:
-      required === undefined || hasOwnForm
-        ? null
-        : shareForm(z.strictObject({ [name]: required, ...others }), `short-${name}`),
+    shortForm: required === undefined ? null : shareForm(z.strictObject(shape), `short-${name}`),
     isBare: Object.values(fields).every((field) => field instanceof z.ZodExactOptional),
   };
-}
-
-function listForms(schemas: readonly z.ZodObject[]): [z.ZodType, ...z.ZodType[]] {
-  const names = new Set(schemas.map(readName));
-  const written = [...names].flatMap((name) => kinds.get(name) ?? []);
-  const bareNames = z.enum(written.filter(({ isBare }) => isBare).map(({ name }) => name));
-  const shortForms = written.flatMap(({ shortForm }) => shortForm ?? []);
-  return [bareNames, ...schemas, toolCalledWithSchema, ...shortForms];
 }
 
 /** A form with an id is written once into the JSON Schema, however many alternatives it is among. */
@@ -94,184 +76,172 @@ function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
   return form.meta({ ...form.meta(), id });
 }
 
-const plainChecks: readonly z.ZodObject[] = [
-  ...Object.values(gatingSchemas),
-  ...Object.values(observations),
-  judged.judge,
-].map((schema) => shareForm(schema, readName(schema)));
+export function createAssertionForms(registry: CheckRegistry): AssertionForms {
+  const checkSchemas = registry.checks.map((kind) => kind.createSchema(fileParts));
+  const elementSchemas = registry.elements.map((kind) => kind.createSchema(fileWidgetParts));
+  const schemas = new Map([...checkSchemas, ...elementSchemas].map((schema) => [readName(schema), schema]));
+  const kinds = new Map(
+    [...schemas.values()]
+      .map((schema) => describeKind(schema, registry.find(readName(schema))?.shortForm))
+      .map((kind) => [kind.name, kind]),
+  );
 
-/** What `anyOf` and `allOf` put together. Late, since a part may be one of these itself. */
-const parts = z
-  .array(z.lazy((): z.ZodType => partSchema))
-  .refine((list) => list.length > 0, withIssueCode('no-assertions', 'Write at least one assertion'))
-  .meta({ minItems: 1 });
+  const listForms = (listed: readonly z.ZodObject[]): [z.ZodType, ...z.ZodType[]] => {
+    const written = [...new Set(listed.map(readName))].flatMap((name) => kinds.get(name) ?? []);
+    const bareNames = z.enum(written.filter(({ isBare }) => isBare).map(({ name }) => name));
+    return [bareNames, ...listed, ...written.flatMap(({ shortForm }) => shortForm ?? [])];
+  };
 
-const combinationForms = [
-  shareForm(createCombinationSchema(parts).superRefine(refuseBadParts), 'combination'),
-  ...combinationTypes.map((type) =>
-    shareForm(z.strictObject({ [type]: parts, role, severity }).superRefine(refuseBadParts), `short-${type}`),
-  ),
-];
+  /** Writes out a short form. */
+  const expandShortForm = (written: unknown): unknown => {
+    if (typeof written === 'string') return { type: written };
+    if (!isRecord(written)) return written;
+    if ('not' in written || written['type'] === 'not') {
+      const { type: _not, not, assertion = not, ...others } = written;
+      return { type: 'not', assertion: expandShortForm(assertion), ...others };
+    }
+    const combination = combinationTypes.find((type) => type in written || written['type'] === type);
+    if (combination !== undefined) {
+      const { type: _type, [combination]: list, assertions = list, ...others } = written;
+      const expanded = Array.isArray(assertions) ? assertions.map(expandShortForm) : assertions;
+      return { type: combination, assertions: expanded, ...others };
+    }
+    const own = registry.checks.find(
+      ({ type, shortForm }) => shortForm !== undefined && kinds.get(type)?.shortForm?.safeParse(written).success,
+    );
+    if (own?.shortForm !== undefined) return { type: own.type, ...own.shortForm.expand(written) };
+    if ('type' in written || 'kind' in written) return written;
+    const entries = Object.entries(written).map(([key, value]) => {
+      const { discriminator, mainField } = kinds.get(key) ?? {};
+      return discriminator === undefined || mainField === undefined
+        ? [[key, value]]
+        : [
+            [discriminator, key],
+            [mainField, value],
+          ];
+    });
+    return Object.fromEntries(entries.flat());
+  };
 
-function refuseBadParts(written: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
-  const type = combinationTypes.find((type) => type in written || written['type'] === type);
-  const key = type !== undefined && type in written ? type : 'assertions';
-  const list = written[key];
-  if (type === undefined || !Array.isArray(list)) return;
-  for (const [index, part] of list.entries()) {
-    const message = findWrapProblem(type, expandShortForm(part));
-    if (message === null) continue;
-    context.addIssue({ code: 'custom', path: [key, index], message, params: { code: 'bad-combination' } });
-  }
+  const refuseBadParts = (written: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void => {
+    const type = combinationTypes.find((type) => type in written || written['type'] === type);
+    const key = type !== undefined && type in written ? type : 'assertions';
+    const list = written[key];
+    if (type === undefined || !Array.isArray(list)) return;
+    for (const [index, part] of list.entries()) {
+      const message = findWrapProblem(type, expandShortForm(part), registry);
+      if (message === null) continue;
+      context.addIssue({ code: 'custom', path: [key, index], message, params: { code: 'bad-combination' } });
+    }
+  };
+  const refuseBadRole = (written: unknown, context: z.RefinementCtx): void => {
+    const problem = findRoleProblem(expandShortForm(written), registry);
+    if (problem === null) return;
+    context.addIssue({ code: 'custom', message: problem.message, params: { code: 'bad-role' } });
+  };
+
+  const plainChecks: readonly z.ZodObject[] = [...checkSchemas.map((schema) => shareForm(schema, readName(schema)))];
+
+  /** What `anyOf` and `allOf` put together. Late, since a part may be one of these itself. */
+  const parts = z
+    .array(z.lazy((): z.ZodType => partSchema))
+    .refine((list) => list.length > 0, withIssueCode('no-assertions', 'Write at least one assertion'))
+    .meta({ minItems: 1 });
+
+  const combinationForms = [
+    shareForm(createCombinationSchema(parts).superRefine(refuseBadParts), 'combination'),
+    ...combinationTypes.map((type) =>
+      shareForm(z.strictObject({ [type]: parts, ...policy }).superRefine(refuseBadParts), `short-${type}`),
+    ),
+  ];
+
+  /** What `not` wraps; heuristics, judges and another `not` are among it so that they get a message of their own. */
+  const negatedSchema = z
+    .union([...listForms(plainChecks), ...combinationForms, nestedNot])
+    .superRefine((written, context) => {
+      const message = findWrapProblem('not', expandShortForm(written), registry);
+      if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
+    })
+    .meta({ id: 'negated', title: 'assertion', description: 'What must not hold.' });
+
+  const wrappingForms = [
+    shareForm(createNotSchema(negatedSchema), 'not'),
+    shareForm(z.strictObject({ not: negatedSchema, ...policy }), 'short-not'),
+    ...combinationForms,
+  ];
+
+  /** One of the parts; heuristics and judges are among it in the same way. */
+  const partSchema: z.ZodType = z
+    .union([...listForms(plainChecks), ...wrappingForms])
+    .meta({ id: 'part', title: 'assertion', description: 'One of several assertions.' });
+
+  const check = z
+    .union([...listForms(plainChecks), ...wrappingForms])
+    .superRefine(refuseBadRole)
+    .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
+  const assertion = z
+    .union([...listForms([...plainChecks, ...elementSchemas]), ...wrappingForms])
+    .superRefine(refuseBadRole)
+    .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
+
+  /** Reads what `check` has accepted, in the API's shape inside and out. */
+  const parseExpanded = (expanded: unknown): Check => {
+    const { type } = named.parse(expanded);
+    if (type === 'not') return notSchema.parse(expanded);
+    if (isCombinationType(type)) return combinationSchema.parse(expanded);
+    const schema = registry.find(type) === null ? undefined : schemas.get(type);
+    if (schema === undefined) throw new TypeError(`There is no check ${type}.`);
+    return ofKind.parse(schema.parse(expanded));
+  };
+  const notSchema = createNotSchema(
+    z.unknown().transform((part) => z.custom<NegatableCheck>().parse(parseExpanded(part))),
+  );
+  const combinationSchema = createCombinationSchema(
+    z.array(z.unknown().transform((part) => z.custom<InnerCheck>().parse(parseExpanded(part)))),
+  );
+
+  const parseCheck = (written: unknown): Check => parseExpanded(expandShortForm(written));
+  const parseAssertion = (written: unknown): Assertion => {
+    const expanded = expandShortForm(written);
+    const kind = isRecord(expanded) ? expanded['kind'] : undefined;
+    const schema = elementSchemas.find((each) => readName(each) === kind);
+    return schema === undefined ? parseCheck(written) : z.custom<Assertion>().parse(schema.parse(expanded));
+  };
+
+  const shortenKind = ({ type, kind, ...fields }: Readonly<Record<string, unknown>>): unknown => {
+    const name = String(type ?? kind);
+    const shortForm = registry.find(type)?.shortForm;
+    if (shortForm !== undefined) return shortForm.shorten(fields);
+    if (Object.keys(fields).length === 0) return name;
+    const { mainField } = kinds.get(name) ?? {};
+    if (mainField === undefined) return { type, kind, ...fields };
+    const { [mainField]: main, ...others } = fields;
+    return { [name]: main, ...others };
+  };
+  return {
+    check,
+    assertion,
+    parseCheck,
+    parseAssertion,
+    shorten: (written) => {
+      const short = shortenKind(written);
+      return assertion.safeParse(short).success && isJsonEqual(parseAssertion(short), written) ? short : written;
+    },
+  };
 }
+
+const named = z.looseObject({ type: z.string() });
+
+/** A check that the schema of its kind has accepted. */
+const ofKind = z.custom<Check>();
 
 /** What no file may write, which only gets a message of its own. */
 const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
 
-/** What `not` wraps; heuristics, judges and another `not` are among it so that they get a message of their own. */
-const negatedSchema = z
-  .union([...listForms(plainChecks), ...combinationForms, nestedNot])
-  .superRefine((written, context) => {
-    const message = findWrapProblem('not', expandShortForm(written));
-    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
-  })
-  .meta({ id: 'negated', title: 'assertion', description: 'What must not hold.' });
-
-const wrappingForms = [
-  shareForm(createNotSchema(negatedSchema), 'not'),
-  shareForm(z.strictObject({ not: negatedSchema, role, severity }), 'short-not'),
-  ...combinationForms,
-];
-
-/** One of the parts; heuristics and judges are among it in the same way. */
-const partSchema: z.ZodType = z
-  .union([...listForms(plainChecks), ...wrappingForms])
-  .meta({ id: 'part', title: 'assertion', description: 'One of several assertions.' });
-
-function refuseBadRole(written: unknown, context: z.RefinementCtx): void {
-  const problem = findRoleProblem(expandShortForm(written));
-  if (problem !== null) {
-    context.addIssue({ code: 'custom', message: problem.message, params: { code: 'bad-role' } });
-  }
-}
-
-/** A check as a file may write it: its bare name, the API's shape, or the short form. */
-export const writtenCheckSchema = z
-  .union([...listForms(plainChecks), ...wrappingForms])
-  .superRefine(refuseBadRole)
-  .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
-
-/** What an `assert` step may write: a check, or an assertion on a rendered widget. */
-export const writtenAssertionSchema = z
-  .union([...listForms([...plainChecks, ...widgetSchemas]), ...wrappingForms])
-  .superRefine(refuseBadRole)
-  .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
-
-const wrappedSchema = z.looseObject({ type: z.custom<Check['type']>(isCheckType) });
-
-/** Reads what a check wraps, which `writtenCheckSchema` has accepted. */
-function parsePart(part: unknown): InnerCheck {
-  const { type } = wrappedSchema.parse(part);
-  if (type === 'not') return checkSchemas.not.parse(part);
-  return parseNegated(part);
-}
-
-function parseNegated(part: unknown): NegatableCheck {
-  const { type } = wrappedSchema.parse(part);
-  if (isCombinationType(type)) return checkSchemas[type].parse(part);
-  if (!isGatingType(type)) throw new TypeError(`A check cannot wrap ${type}.`);
-  return gatingSchemas[type].parse(part);
-}
-
-const combinationSchema = createCombinationSchema(z.array(z.unknown().transform(parsePart)));
-
-/** Checks in the API's shape, inside and out. */
-const checkSchemas = {
-  ...gatingSchemas,
-  ...observations,
-  ...judged,
-  not: createNotSchema(z.unknown().transform(parseNegated)),
-  anyOf: combinationSchema,
-  allOf: combinationSchema,
-};
-
-function isGatingType(type: string): type is GatingCheck['type'] {
-  return Object.hasOwn(gatingSchemas, type);
-}
-
-/**
- * Turns a check that `writtenCheckSchema` accepted into the API's shape.
- * @throws {z.ZodError} for anything it would not accept.
- */
-export function parseCheck(written: unknown): Check {
-  const expanded = expandShortForm(written);
-  const { type } = z.looseObject({ type: z.custom<Check['type']>(isCheckType) }).parse(expanded);
-  return checkSchemas[type].parse(expanded);
-}
-
-/**
- * Turns an assertion that `writtenAssertionSchema` accepted into the API's shape.
- * @throws {z.ZodError} for anything it would not accept.
- */
-export function parseAssertion(written: unknown): Assertion {
-  const widget = widgetSchema.safeParse(expandShortForm(written));
-  return widget.success ? widget.data : parseCheck(written);
-}
-
-/** Writes out a short form. */
-function expandShortForm(written: unknown): unknown {
-  if (typeof written === 'string') return { type: written };
-  if (!isRecord(written)) return written;
-  if ('not' in written || written['type'] === 'not') {
-    const { type: _not, not, assertion = not, ...others } = written;
-    return { type: 'not', assertion: expandShortForm(assertion), ...others };
-  }
-  const combination = combinationTypes.find((type) => type in written || written['type'] === type);
-  if (combination !== undefined) {
-    const { type: _type, [combination]: list, assertions = list, ...others } = written;
-    const expanded = Array.isArray(assertions) ? assertions.map(expandShortForm) : assertions;
-    return { type: combination, assertions: expanded, ...others };
-  }
-  const withArguments = toolCalledWithSchema.safeParse(written);
-  if (withArguments.success) {
-    const { toolCalledWith, arguments: args = {}, argumentMatching, ...others } = withArguments.data;
-    return {
-      type: 'toolCalledWith',
-      toolName: toolCalledWith,
-      args: { args, ...(argumentMatching !== undefined && { argumentMatching }) },
-      ...others,
-    };
-  }
-  if ('type' in written || 'kind' in written) return written;
-  const entries = Object.entries(written).map(([key, value]) => {
-    const { discriminator, mainField } = kinds.get(key) ?? {};
-    return discriminator === undefined || mainField === undefined
-      ? [[key, value]]
-      : [
-          [discriminator, key],
-          [mainField, value],
-        ];
-  });
-  return Object.fromEntries(entries.flat());
-}
-
-/** Writes an assertion of the API as briefly as a file may: by its name, or by its main field; as it is where neither means the same. */
-export function shortenAssertion(assertion: Readonly<Record<string, unknown>>): unknown {
-  const short = shorten(assertion);
-  const isValid = writtenAssertionSchema.safeParse(short).success;
-  return isValid && isJsonEqual(parseAssertion(short), assertion) ? short : assertion;
-}
-
-function shorten({ type, kind, ...fields }: Readonly<Record<string, unknown>>): unknown {
-  const name = String(type ?? kind);
-  const { args, toolName: tool, ...rest } = fields;
-  if (type === 'toolCalledWith' && isRecord(args)) {
-    const { args: values, ...matching } = args;
-    return { toolCalledWith: tool, arguments: values, ...matching, ...rest };
-  }
-  if (Object.keys(fields).length === 0) return name;
-  const { mainField } = kinds.get(name) ?? {};
-  if (mainField === undefined) return { type, kind, ...fields };
-  const { [mainField]: main, ...others } = fields;
-  return { [name]: main, ...others };
-}
+export const {
+  check: writtenCheckSchema,
+  assertion: writtenAssertionSchema,
+  parseCheck,
+  parseAssertion,
+  shorten: shortenAssertion,
+} = createAssertionForms(checkRegistry);

@@ -3,14 +3,15 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import {
-  createCheckSchemas,
+  createCheckParts,
   isSmallSchema,
   jsonPointerPattern,
   maxNeedleLength,
   maxSchemaBytes,
-} from '../checks/check-schemas.ts';
+} from '../checks/parts.ts';
+import { nestedQuantifier } from '../checks/response.ts';
 import { blankPattern, findNameProblem } from '../cases/placeholders.ts';
-import { createWidgetSchemas } from '../model/widget.ts';
+import { createActionSchemas, createWidgetParts } from '../model/widget.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { isSnapshotPath } from './snapshots.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
@@ -29,11 +30,9 @@ export const toolArguments = z
   )
   .meta({ id: 'arguments', description: 'Arguments of the call.' });
 
-/** A repeated group whose body ends in a repetition: what the service refuses to run, so it is refused here. */
-const nestedQuantifier = /[+*}]\??\)[+*{]/;
-
 const responsePattern = text.superRefine((pattern, context) => {
   const tested = blankPattern(pattern);
+  // What the service refuses to run is refused here.
   const reason = nestedQuantifier.test(tested)
     ? 'a repeated group that ends in a repetition can take exponential time'
     : explainThrow(() => new RegExp(tested));
@@ -130,8 +129,8 @@ const snapshot = text
   )
   .meta({ examples: ['snapshots/name.json'] });
 
-/** Every kind of check with the values that a file may write, in the API's shape. */
-export const checkSchemasOfFiles = createCheckSchemas({
+/** What checks consist of in a file. */
+export const fileParts = createCheckParts({
   isClosed: true,
   toolName: text,
   text,
@@ -152,7 +151,9 @@ export const checkSchemasOfFiles = createCheckSchemas({
   milliseconds: positive,
   model: modelId,
 });
-const { assertions, actions } = createWidgetSchemas({
+
+/** What assertions on rendered widgets and actions in them consist of in a file. */
+export const fileWidgetParts = createWidgetParts({
   toolName: text,
   text,
   index: z.int().min(0),
@@ -163,10 +164,7 @@ const { assertions, actions } = createWidgetSchemas({
   ),
 });
 
-/** Assertions on a rendered widget, in the API's shape. */
-export const widgetSchemas = assertions;
-
 /** What an `interact` step does. */
 export const actionSchema = z
-  .union(actions)
+  .union(createActionSchemas(fileWidgetParts))
   .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });

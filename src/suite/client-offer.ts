@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import { abilities, type Ability, createClientOfferSchema, offerExamples } from '../model/client-abilities.ts';
+import { abilities, createClientOfferSchema, offerExamples } from '../model/client-abilities.ts';
 import { type Assertion, type Check, type InnerCheck, isCombination } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
 import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '../cases/suite.ts';
+import { checkRegistry } from '../checks/registry.ts';
 import { re2Pattern } from './assertion-values.ts';
 import type { Finding } from './findings.ts';
 import { text, withIssueCode } from './scalar-schemas.ts';
@@ -64,11 +65,6 @@ export function findEmptyConditions(
   );
 }
 
-const requested: { readonly [Type in string]?: Ability } = {
-  elicitationRequested: 'elicitation',
-  samplingRequested: 'sampling',
-};
-
 /**
  * Finds assertions on requests that a server cannot make, since the case does not offer the ability: in steps, repeated ones included, in
  * checks, and inside of assertions that wrap others.
@@ -83,7 +79,7 @@ export function findUnofferedRequests(
   const ofSteps = steps.flatMap(({ step, location }) => listAssertions(step).map((check) => ({ check, location })));
   return [...ofSteps, ...checks].flatMap(({ check, location }) => {
     if (!('type' in check)) return [];
-    const needed = new Set(listParts(check).flatMap(({ type }) => requested[type] ?? []));
+    const needed = new Set(listParts(check).flatMap(({ type }) => checkRegistry.find(type)?.ability ?? []));
     const missing = [...needed].filter((ability) => offer?.offer[ability] === undefined);
     return missing.map((ability): Finding => {
       const message = `No server asks this client for ${ability}, which the case does not offer; add ${offerExamples[ability]}`;

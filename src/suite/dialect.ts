@@ -1,4 +1,5 @@
-import { type ApiType, type Assertion, type InnerCheck, isAdvisory, type JudgeCheck } from '../checks/assertion.ts';
+import { type Assertion, type InnerCheck, isAdvisory } from '../checks/assertion.ts';
+import { type CheckRegistry, checkRegistry, type JudgeCheck } from '../checks/registry.ts';
 
 /**
  * What a service makes of a case. `embedded` is our own service, which knows every assertion, advice and a time limit per iteration. Any
@@ -11,46 +12,24 @@ interface HostedDialect {
   knownChecks: ReadonlySet<string>;
 }
 
-/** What every version of the API knows. */
-const contractChecks = [
-  'toolCalledWith',
-  'toolCalledAtLeastOnce',
-  'toolNeverCalled',
-  'firstToolWas',
-  'responseContains',
-  'responseMatches',
-  'noToolErrors',
-  'finalAssistantMessageNonEmpty',
-  'tokenBudgetUnder',
-  'turnCountUnder',
-  'widgetRendered',
-  'widgetRenderLatencyUnder',
-  'widgetNoConsoleErrors',
-] as const satisfies readonly ApiType[];
+/** Which of the kinds of checks services know. */
+export function createDialects({ checks }: CheckRegistry): {
+  /** Of any service with this API, in whatever version. */
+  contract: HostedDialect;
+  /** Of a service whose version is known to be a newer one. */
+  newerContract: HostedDialect;
+  /** What newer versions know and the stored trace of an iteration does not show. Such a check has no result where a service does not know it. */
+  untracedChecks: ReadonlySet<string>;
+} {
+  const list = (wanted: CheckRegistry['checks']) => new Set(wanted.map(({ type }) => type));
+  return {
+    contract: { knownChecks: list(checks.filter(({ service }) => service === 'contract')) },
+    newerContract: { knownChecks: list(checks.filter(({ service }) => service !== undefined)) },
+    untracedChecks: list(checks.filter(({ service, isInTrace }) => service === 'newer' && !isInTrace)),
+  };
+}
 
-/** What newer versions know as well. */
-const newerChecks = [
-  'toolCalledBefore',
-  'toolCallCountUnder',
-  'onlyToolsCalled',
-  'argumentsMatchToolSchema',
-  'noDestructiveToolCalled',
-  'toolResultSizeUnder',
-  'responseCloseTo',
-] as const satisfies ReadonlyArray<Exclude<ApiType, (typeof contractChecks)[number]>>;
-
-/** Of these, what the stored trace of an iteration does not show. Its check has no result where a service does not know it. */
-export const untracedChecks: ReadonlySet<string> = new Set<(typeof newerChecks)[number]>([
-  'argumentsMatchToolSchema',
-  'noDestructiveToolCalled',
-  'toolResultSizeUnder',
-]);
-
-/** Of any service with this API, in whatever version. */
-export const contract: HostedDialect = { knownChecks: new Set(contractChecks) };
-
-/** Of a service whose version is known to be a newer one. */
-export const newerContract: HostedDialect = { knownChecks: new Set([...contractChecks, ...newerChecks]) };
+export const { contract, newerContract, untracedChecks } = createDialects(checkRegistry);
 
 /** Whether a service gets an assertion. One on a rendered widget is as old as the API. */
 export function isSent(assertion: Assertion, dialect: Dialect): boolean {

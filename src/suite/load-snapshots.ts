@@ -4,11 +4,9 @@ import { type ConfigurationIssue, describeError } from '../base/errors.ts';
 import { leadsOutOf, readTextFile } from '../base/files.ts';
 import { formatCount } from '../base/text.ts';
 import type { SourceLocation, Suite } from '../cases/suite.ts';
+import { maxSnapshotBytes } from '../checks/snapshot.ts';
 import { resolveChecks } from './build.ts';
 import { isSnapshotPath, listSnapshotFiles } from './snapshots.ts';
-
-/** A snapshot is there to be read by people, and part of a repository. */
-export const maxSnapshotBytes = 256 * 1024;
 
 /** The snapshots that the cases of some suites name. */
 export interface SnapshotFiles {

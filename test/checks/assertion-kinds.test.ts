@@ -4,78 +4,32 @@ import { createStepsSchema } from '../../src/service/bodies/case.ts';
 import { contractLimits } from '../../src/service/limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { runAssertStep } from '../../src/engine/run-step.ts';
-import { assertionNames, noBrowserReason, type Assertion } from '../../src/checks/assertion.ts';
+import { type Assertion, listNames } from '../../src/checks/assertion.ts';
+import { checkRegistry } from '../../src/checks/registry.ts';
+import { wrapperDocs } from '../../src/checks/wrappers.ts';
+import { noBrowserReason } from '../../src/checks/widgets.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';
 
-const target = { css: 'a' };
-
-/** One assertion of every kind, in the API's shape. */
-const samples: readonly Assertion[] = [
-  { type: 'toolCalledWith', toolName: 'a', args: { args: { b: 1 } } },
-  { type: 'toolCalledAtLeastOnce', toolName: 'a' },
-  { type: 'toolNeverCalled', toolName: 'a' },
-  { type: 'firstToolWas', toolName: 'a' },
-  { type: 'responseContains', needle: 'a' },
-  { type: 'responseMatches', pattern: 'a' },
-  { type: 'noToolErrors' },
-  { type: 'finalAssistantMessageNonEmpty' },
-  { type: 'modelRefused' },
-  { type: 'tokenBudgetUnder', tokens: 1 },
-  { type: 'turnCountUnder', turns: 1 },
-  { type: 'widgetRendered', toolName: 'a' },
-  { type: 'widgetRenderLatencyUnder', ms: 1 },
-  { type: 'widgetNoConsoleErrors' },
-  { type: 'toolResultContains', needle: 'a' },
-  { type: 'toolResultMatches', pattern: 'a' },
-  { type: 'toolResultEquals', value: 1 },
-  { type: 'toolResultMatchesSchema', schema: true },
-  { type: 'toolResultIsError', isError: true },
-  { type: 'toolResultContent', block: { type: 'image', mimeType: 'image/png' } },
-  { type: 'toolError', error: { code: -32602 } },
-  { type: 'toMatchFile', file: 'snapshots/a.json', path: '/a', ignore: ['/b/*', '[0-9]+'] },
-  { type: 'toolLatencyUnder', ms: 1 },
-  { type: 'toolNotFound', toolName: 'a' },
-  { type: 'resourceContains', needle: 'a', uri: 'b' },
-  { type: 'promptContains', needle: 'a', name: 'b' },
-  { type: 'completionContains', needle: 'a', argument: 'b' },
-  { type: 'resourceMatches', pattern: 'a' },
-  { type: 'promptMatches', pattern: 'a' },
-  { type: 'resourceEquals', value: 1, path: '/a' },
-  { type: 'promptEquals', value: 1 },
-  { type: 'completionEquals', value: ['a'], unordered: true },
-  { type: 'resourceMatchesSchema', schema: true },
-  { type: 'promptMatchesSchema', schema: true },
-  { type: 'resourceMimeType', mimeType: 'a/b' },
-  { type: 'requestError', error: { code: -32602 } },
-  { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' },
-  { type: 'toolCallCountUnder', count: 1 },
-  { type: 'onlyToolsCalled', toolNames: ['a'] },
-  { type: 'argumentsMatchToolSchema', toolName: 'a' },
-  { type: 'noDestructiveToolCalled' },
-  { type: 'toolResultSizeUnder', maxBytes: 1 },
-  { type: 'responseCloseTo', reference: 'a', maxDistance: 0 },
-  { type: 'noEndingQuestion', role: 'advisory' },
-  { type: 'noRepeatedIdenticalCall', toolName: 'a', role: 'advisory' },
-  { type: 'noDeprecatedToolCalled', role: 'advisory' },
-  { type: 'toolErrorNamesInput', toolName: 'a', role: 'advisory' },
-  { type: 'fullPageHasContinuation', toolName: 'a', role: 'advisory' },
-  { type: 'progressReported', minCount: 2, message: 'a', toolName: 'b' },
-  { type: 'logged', contains: 'a', level: 'info', logger: 'b' },
-  { type: 'listChanged', of: 'tools' },
-  { type: 'appResourceValid', toolName: 'a' },
-  { type: 'elicitationRequested', message: 'a', schema: ['b'], mode: 'form', minCount: 2 },
-  { type: 'samplingRequested', message: 'a', minCount: 2 },
-  { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
+const wrapped: readonly Assertion[] = [
   { type: 'not', assertion: { type: 'noToolErrors' } },
   { type: 'anyOf', assertions: [{ type: 'noToolErrors' }] },
   { type: 'allOf', assertions: [{ type: 'not', assertion: { type: 'noToolErrors' } }] },
-  { kind: 'textVisible', toolName: 'a', text: 'b' },
-  { kind: 'elementVisible', toolName: 'a', target },
-  { kind: 'elementHidden', toolName: 'a', target },
-  { kind: 'inputValue', toolName: 'a', target, equals: '' },
-  { kind: 'widgetToolCalled', toolName: 'a', calledToolName: 'b' },
 ];
+
+const isAssertion = (value: unknown): value is Assertion => typeof value === 'object';
+
+/** One assertion of every kind, in the API's shape. */
+const samples: readonly Assertion[] = [
+  ...[...checkRegistry.checks, ...checkRegistry.elements].map(({ sample }): unknown => sample).filter(isAssertion),
+  ...wrapped,
+];
+
+const docsOf = new Map<string, string>([
+  ...checkRegistry.checks.map(({ type, docs }) => [type, docs] as const),
+  ...checkRegistry.elements.map(({ kind, docs }) => [kind, docs] as const),
+  ...Object.entries(wrapperDocs),
+]);
 
 const docs = await readFile(new URL('../../docs/evals.md', import.meta.url), 'utf8');
 
@@ -92,14 +46,22 @@ async function listMissing(sample: Assertion): Promise<string[]> {
   const wire = createStepsSchema(contractLimits).safeParse([{ id: 'a', kind: 'assert', assertion: sample }]);
   const judged = await runAssertStep(sample, createEvidence(), { time: startSchemaTime(), limit: null });
   const has = {
-    schema: assertionNames.includes(name),
+    schema: listNames().includes(name),
     file: isAccepted(suite(sample)),
     'short form': isAccepted(suite(shorten(sample))),
     wire: wire.success,
     judgement: !/unknown predicate type|malformed/.test(judged.reason ?? ''),
-    docs: docs.includes(`\n| \`${name}\` `),
+    docs: hasRow(name),
   };
   return Object.entries(has).flatMap(([part, isThere]) => (isThere ? [] : [part]));
+}
+
+/** Whether a table of the docs has the kind, and says of it what its definition says. */
+function hasRow(name: string): boolean {
+  return docs.split('\n').some((line) => {
+    const [, first = '', cell = ''] = line.split(/(?<!\\)\|/);
+    return first.trim() === `\`${name}\`` && cell.trim() === docsOf.get(name);
+  });
 }
 
 function readName(assertion: Assertion): string {
@@ -121,8 +83,8 @@ function shorten(assertion: Assertion): unknown {
 }
 
 describe('every kind of assertion', () => {
-  it('has a sample in this test', () => {
-    expect(samples.map(readName).toSorted()).toEqual([...assertionNames].toSorted());
+  it('has one name, and a sample of its own', () => {
+    expect(samples.map(readName).toSorted()).toEqual(listNames().toSorted());
   });
 
   it.each(samples)(

@@ -7,7 +7,7 @@ import { openView, type View, viewport } from '../../browser/view.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { WidgetObservation } from '../../model/widget.ts';
 import type { App } from '../../checks/app-resource.ts';
-import { joinWithin } from '../../checks/reasons.ts';
+import { describeConsole } from '../../checks/widgets.ts';
 import {
   type AppHostOptions,
   createAppHost,
@@ -141,15 +141,3 @@ async function deliver(call: ShownCall, view: View, attempt: ShownApp['attempt']
 
 /** For each part of that, in milliseconds. An app whose document is gone never gets it. */
 const deliverMs = 2000;
-
-/** What an app wrote to its console, for the end of a reason; empty where it wrote no error. */
-export function describeConsole({
-  consoleErrors: { entries, dropped },
-}: Pick<WidgetObservation, 'consoleErrors'>): string {
-  if (entries.length === 0) return '';
-  const more = dropped === 0 ? [] : [`${dropped} more`];
-  return `; its console has: ${joinWithin([...entries, ...more], maxConsoleLength)}`;
-}
-
-/** The reason before it has to fit, too. */
-const maxConsoleLength = 330;

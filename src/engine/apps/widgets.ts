@@ -1,23 +1,25 @@
+import { z } from 'zod';
 import { endSentence } from '../../base/text.ts';
 import { type Clock, formatDuration } from '../../base/time.ts';
 import { BrowserGoneError } from '../../browser/devtools.ts';
-import { settleView, tryAction } from '../../browser/elements.ts';
+import { findElements, settleView, tryAction } from '../../browser/elements.ts';
 import type { BrowserPool } from '../../browser/pool.ts';
 import type { ToolDeclaration } from '../../mcp/tool-declarations.ts';
 import type { StepByKind } from '../../cases/step.ts';
-import type { WidgetObservation } from '../../model/widget.ts';
-import { createAppReader } from '../app-checks.ts';
+import type { Locator, WidgetObservation } from '../../model/widget.ts';
+import { createAppReader } from '../app-reader.ts';
 import { readShownApp } from '../../checks/app-resource.ts';
-import type { ShownWidgets } from '../evidence.ts';
+import { judgeElement } from '../../checks/elements.ts';
+import type { ShownWidgets } from '../judging-aids.ts';
 import type { IterationLimit } from '../iteration-limit.ts';
 import type { Connection } from '../process-loss.ts';
 import { clipReason, printValue } from '../../checks/reasons.ts';
 import { giveUpByLoss, type StepOutcome } from '../step-outcome.ts';
 import type { Transcript } from '../transcript.ts';
 import { createCallForwarder, type Forwarder } from './forward-calls.ts';
-import { describeConsole, type ShownApp, type ShownCall, showApp } from './shown-app.ts';
+import { type ShownApp, type ShownCall, showApp } from './shown-app.ts';
+import { describeConsole } from '../../checks/widgets.ts';
 import { autoWaitMs } from './wait-for.ts';
-import { judgeWidget } from './widget-assertions.ts';
 
 /** How long an app may take to complete its handshake where its step says nothing, in milliseconds. */
 const defaultRenderTimeoutMs = 15_000;
@@ -190,7 +192,16 @@ export function createWidgets({ browser, clock, signal, limit, transcript }: Wid
         outcome.reason === null ? outcome : { ...outcome, reason: clipReason(`${assertion.kind}: ${outcome.reason}`) };
       if ('outcome' in found) return name(found.outcome);
       const { entry, shown } = found;
-      const judge = async () => await judgeWidget(assertion, shown.view, entry.observation);
+      const { world } = shown.view;
+      const app = {
+        toolCalls: entry.observation.toolCalls,
+        find: async (target: Locator) => await findElements(world, target),
+        readText: async () => await world.call('() => document.body?.innerText ?? ""', [], z.string()),
+      };
+      const judge = async () => {
+        const problem = await judgeElement(assertion, app);
+        return problem === null ? { done: null } : { problem };
+      };
       return name(conclude(entry, await shown.attempt(judge, autoWaitMs)));
     },
     settle: async () => {

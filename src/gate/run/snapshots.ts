@@ -1,6 +1,6 @@
 import { isJsonEqual, tryParseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { Snapshots } from '../../engine/evidence.ts';
+import type { Snapshots } from '../../checks/judgement.ts';
 import type { PlannedSnapshots } from '../plan/plan-snapshots.ts';
 import { toPlainJson } from '../../models/recordings/plain-json.ts';
 

@@ -20,7 +20,8 @@ import {
   toPublicMatchOptions,
 } from '../../cases/case.ts';
 import { createStepSchema, type Step } from '../../cases/step.ts';
-import { widgetSchemas } from '../../model/widget.ts';
+import { createElementSchema } from '../../checks/elements.ts';
+import { wireActionSchemas, wireWidgetParts } from '../../model/widget.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';
 
@@ -72,7 +73,7 @@ function refuseUnusableFields(check: Check, context: z.RefinementCtx, base: Read
   }
 }
 
-const widgetAssertionSchema = z.discriminatedUnion('kind', widgetSchemas.assertions);
+const widgetAssertionSchema = createElementSchema(wireWidgetParts);
 
 const assertionSchema = z
   .union(
@@ -98,7 +99,7 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
         `Expected at most ${limits.argumentCharacters} characters when serialised`,
       ),
     renderTimeoutMs: z.number().max(120_000),
-    action: z.discriminatedUnion('kind', widgetSchemas.actions),
+    action: z.discriminatedUnion('kind', wireActionSchemas),
     capture: z.record(z.string(), z.string()),
   };
   return z.array(createStepSchema(values, assertionSchema)).min(1).max(limits.stepsPerCase);

@@ -8,7 +8,7 @@ import { createWidgets, type Widgets } from '../../../src/engine/apps/widgets.ts
 import { joinConnections } from '../../../src/engine/process-loss.ts';
 import { Transcript } from '../../../src/engine/transcript.ts';
 import { openSession } from '../../../src/mcp/session.ts';
-import type { WidgetAssertion } from '../../../src/model/widget.ts';
+import type { ElementCheck } from '../../../src/checks/elements.ts';
 import type { TestCase } from '../../../src/cases/case.ts';
 import type { Step } from '../../../src/cases/step.ts';
 import type { InteractAction, Locator } from '../../../src/model/widget.ts';
@@ -163,7 +163,7 @@ async function showWeather(stack: AsyncDisposableStack): Promise<Widgets> {
   return widgets;
 }
 
-function readAssertion(step: Step): WidgetAssertion {
+function readAssertion(step: Step): ElementCheck {
   if (step.kind !== 'assert' || 'type' in step.assertion)
     throw new TypeError('The step asserts nothing about a widget.');
   return step.assertion;

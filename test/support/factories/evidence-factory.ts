@@ -1,4 +1,4 @@
-import type { Evidence, ToolResult } from '../../../src/engine/evidence.ts';
+import type { Evidence, ToolResult } from '../../../src/checks/evidence.ts';
 
 /** An iteration in which nothing happened, by default. */
 export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {

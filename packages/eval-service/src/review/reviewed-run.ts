@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../../../src/base/json.ts';
-import { readParts } from '../../../../src/engine/judge-check.ts';
+import { readParts } from '../../../../src/engine/model-judge.ts';
 import type { TraceMessage } from '../../../../src/model/trace.ts';
 import type { JudgedPart } from '../../../../src/models/judge-prompt.ts';
 import type { Store } from '../store/open.ts';

@@ -1,0 +1,53 @@
+import type { ToolResult } from './evidence.ts';
+import { fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
+import { type ComparisonRules, JsonComparison } from './json-comparison.ts';
+import { listDifferences } from './json-documents.ts';
+import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import {
+  describeText,
+  nameSubject,
+  printPart,
+  readPart,
+  type ResultPart,
+  type ResultScope,
+} from './result-documents.ts';
+
+export interface EqualityFields extends ResultScope, ComparisonRules {
+  value: unknown;
+  path?: string;
+}
+
+/** Judges whether the part of a result at `path` equals a value; a text also equals the same text that is not JSON. */
+export function judgeEquals({ value, path = '', ...rules }: EqualityFields, result: ToolResult): Judgement {
+  const isText = typeof value === 'string' && path === '';
+  if (isText && value === result.text) return pass(`${describeText(result)}, as expected.`);
+  const read = readPart(result, path);
+  const part: ResultPart = read.kind === 'no-document' && isText ? { kind: 'found', value: result.text } : read;
+  if (part.kind === 'absent') return fail(`${part.reason}, expected ${printPart(value, path)}.`);
+  if (part.kind === 'no-document') return fail(`${part.reason}.`);
+  const subject = nameSubject(result, path);
+  const comparison = new JsonComparison(rules);
+  const isEqual = comparison.isEqual(value, part.value);
+  if (comparison.isExhausted) {
+    return leaveUnmeasured(`${subject} is too large to be compared in any order. Compare a part of it with \`path\`.`);
+  }
+  if (isEqual) return pass(`${subject} is ${printPart(part.value, path)}, as expected.`);
+  // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
+  const isReadAsOther = part.value === null || typeof part.value === 'number' || typeof part.value === 'boolean';
+  const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : part.value;
+  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path, rules)}.`);
+}
+
+/** Says in what two documents differ, as the rest of a sentence about them. */
+export function describeDifferences(
+  documents: { expected: unknown; actual: unknown },
+  path: string,
+  rules: ComparisonRules = {},
+): string {
+  const differences = listDifferences(documents, path, rules);
+  const within = rules.tolerance === undefined ? '' : ` within ${printValue(rules.tolerance)}`;
+  const [first] = differences;
+  if (differences.length === 1 && first?.pointer === path) return `${first.description}${within}`;
+  const parts = differences.map(({ pointer, description }) => `${pointer}${pointer === '' ? '' : ' '}${description}`);
+  return `is not as expected${within}: ${joinWithin(parts, maxListLength)}`;
+}

@@ -1,0 +1,86 @@
+import { isTooDeep, maxJsonDepth, tryParseJson } from '../base/json.ts';
+import { isSensitiveKey } from '../base/redaction.ts';
+import { type Evidence, listCalls, type ToolResult } from './evidence.ts';
+import { type CheckAids, fail, type Judgement } from './judgement.ts';
+import { describeAbsence, findByPointer } from './json-documents.ts';
+import { printValue } from './reasons.ts';
+
+/** The results that a check is about. */
+export interface Scope {
+  results: readonly ToolResult[];
+  /** The tool that they are of; undefined for all tools. */
+  toolName: string | undefined;
+  /** How many calls in scope have no result, such as one that was cut off. */
+  missing: number;
+}
+
+/** What a check says about which results it means. */
+export interface ResultScope {
+  toolName?: string;
+  latest?: boolean;
+}
+
+export function readScope({ toolName, latest = false }: ResultScope, evidence: Evidence): Scope {
+  const results = evidence.toolResults.filter((result) => toolName === undefined || result.toolName === toolName);
+  const missing = Math.max(0, listCalls(evidence, toolName).length - results.length);
+  return latest ? { results: results.slice(-1), toolName, missing: 0 } : { results, toolName, missing };
+}
+
+export function describeNoAnswer(toolName: string | undefined): string {
+  return toolName === undefined ? 'no tool has answered.' : `${toolName} has not answered.`;
+}
+
+/** Makes a judgement of one result that of the latest one in scope. A check fails where there is none. */
+export function onLatestResult<Fields extends ResultScope>(
+  judge: (fields: Fields, result: ToolResult, aids: CheckAids) => Judgement,
+) {
+  return (fields: Fields, evidence: Evidence, aids: CheckAids): Judgement => {
+    const { toolName } = fields;
+    const [result] = readScope({ ...(toolName !== undefined && { toolName }), latest: true }, evidence).results;
+    return result === undefined ? fail(describeNoAnswer(toolName)) : judge(fields, result, aids);
+  };
+}
+
+/** The result as a JSON document: its structuredContent, else its text where that parses. */
+export function readDocument({
+  structuredContent,
+  text,
+}: Pick<ToolResult, 'structuredContent' | 'text'>): { value: unknown } | undefined {
+  if (structuredContent !== undefined) return { value: structuredContent };
+  const value = tryParseJson(text);
+  return value === undefined || isTooDeep(value) ? undefined : { value };
+}
+
+/** The part of a result's document at a JSON Pointer, or one sentence about why there is none, without its full stop. */
+export type ResultPart =
+  | { kind: 'found'; value: unknown }
+  | { kind: 'absent'; reason: string }
+  | { kind: 'no-document'; reason: string };
+
+export function readPart(result: ToolResult, path: string): ResultPart {
+  const document = readDocument(result);
+  if (document === undefined) {
+    const reason = isTooDeep(tryParseJson(result.text))
+      ? `the result of ${result.toolName} is JSON that is nested deeper than ${maxJsonDepth} levels`
+      : `${describeText(result)}, which is not JSON, and it has no structuredContent`;
+    return { kind: 'no-document', reason };
+  }
+  const found = findByPointer(document.value, path);
+  if (found.kind === 'found') return found;
+  const what = describeAbsence(document.value, path);
+  return { kind: 'absent', reason: `${nameSubject(result, path)} does not exist (${what})` };
+}
+
+/** What a sentence calls the part of a result. */
+export function nameSubject({ toolName }: ToolResult, path: string): string {
+  return path === '' ? `the result of ${toolName}` : `${path} in the result of ${toolName}`;
+}
+
+export function describeText(result: ToolResult): string {
+  return `the result of ${result.toolName} is ${printValue(result.text)}`;
+}
+
+/** Prints the part at a path, masked where a key on the way suggests a secret. */
+export function printPart(value: unknown, path: string): string {
+  return path.split('/').some(isSensitiveKey) ? '***' : printValue(value);
+}

@@ -1,0 +1,77 @@
+import { sortKeys, tryParseJson } from '../base/json.ts';
+import { formatCount } from '../base/text.ts';
+import { describeDifferences } from './equality.ts';
+import type { ToolResult } from './evidence.ts';
+import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
+import { JsonComparison } from './json-comparison.ts';
+import { printValue } from './reasons.ts';
+import { nameSubject, readDocument, readPart, type ResultScope } from './result-documents.ts';
+
+/** A snapshot is there to be read by people, and part of a repository. */
+export const maxSnapshotBytes = 256 * 1024;
+
+const remedy = 'If the change is meant, run the command with --update-snapshots.';
+
+/** Judges whether the part of a result at `path` is what a file holds, or takes it as what the file is to hold. */
+export function judgeSnapshot(
+  { file, path = '', ignore = [] }: ResultScope & { file: string; path?: string; ignore?: readonly string[] },
+  result: ToolResult,
+  { snapshots, exclude }: CheckAids,
+): Judgement {
+  if (snapshots === null) return leaveUnmeasured(`the snapshot ${file} is not known to this service.`);
+  const part =
+    path === ''
+      ? { kind: 'found' as const, value: readDocument(result)?.value ?? result.text }
+      : readPart(result, path);
+  if (part.kind !== 'found') return fail(`${part.reason}.`);
+  const actual = exclude(snapshots.redact(part.value), ignore);
+  const text = printSnapshot(actual);
+  const subject = nameSubject(result, path);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxSnapshotBytes) {
+    return fail(
+      `${subject} has ${formatCount(bytes, 'byte')}, and a snapshot at most ${maxSnapshotBytes}; compare a part of it with \`path\`.`,
+    );
+  }
+  if (snapshots.update !== null && result.toolError !== null) {
+    return fail(`${result.toolName} answered with an error, which is not written to ${file}.`);
+  }
+  const kept = snapshots.update === null ? snapshots.read(file) : snapshots.update(file, text);
+  if (kept === null) return refuse(`the snapshot ${file} does not exist. Run the command with --update-snapshots.`);
+  const difference = findDifference(kept, actual, { path, clean: (value) => exclude(value, ignore) });
+  if (difference === null) return pass(`${subject} is as in ${file}.`);
+  return fail(`${subject} ${difference} (${file}). ${snapshots.update === null ? remedy : earlierResult}`);
+}
+
+const earlierResult = 'An earlier result of this run is the snapshot; exclude what varies with `ignore`.';
+
+/** Text as it is, and other JSON with sorted keys, one member per line. */
+function printSnapshot(value: unknown): string {
+  return `${typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2)}\n`;
+}
+
+/** The rest of a sentence about the value; null where it is what the file holds. White space of JSON and line ends are free. */
+function findDifference(
+  kept: string,
+  actual: unknown,
+  { path, clean }: { path: string; clean: (value: unknown) => unknown },
+): string | null {
+  if (typeof actual === 'string') {
+    const [expected, found] = [clean(kept), actual].map((text) => splitLines(String(text)));
+    const index = found?.findIndex((line, at) => line !== expected?.[at]) ?? 0;
+    const line = index === -1 ? (found?.length ?? 0) : index;
+    if (found?.[line] === expected?.[line]) return null;
+    const isOnly = found?.length === 1 && expected?.length === 1;
+    if (isOnly) return describeDifferences({ expected: expected[0], actual: found[0] }, path);
+    return `differs in line ${line + 1}: it is ${printValue(found?.[line])}, expected ${printValue(expected?.[line])}`;
+  }
+  const parsed = tryParseJson(kept);
+  if (parsed === undefined) return 'is JSON, and the snapshot is text';
+  const expected = clean(parsed);
+  if (new JsonComparison({}).isEqual(expected, actual)) return null;
+  return describeDifferences({ expected, actual }, path);
+}
+
+function splitLines(text: string): string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}

@@ -1,0 +1,44 @@
+import type { Evidence } from '../checks/evidence.ts';
+import { judgeCheck } from '../checks/judge-check.ts';
+import type { CheckAids, Judgement } from '../checks/judgement.ts';
+import { clipReason } from '../checks/reasons.ts';
+import { compileIgnore, ignoreInDocument } from '../models/recordings/ignore.ts';
+import { findSchemaProblems } from '../suite/schema-problems.ts';
+import type { JudgingAids } from './judging-aids.ts';
+import { askModel } from './model-judge.ts';
+import { checkSchema, startSchemaTime } from './schema-check.ts';
+
+/**
+ * Judges one assertion on the transcript so far, with a reason as long as the API keeps it. Fails closed.
+ *
+ * @throws the reason of the limit's signal alone, once it aborts.
+ */
+export async function judgeAssertion(
+  assertion: unknown,
+  evidence: Evidence,
+  aids?: JudgingAids,
+): Promise<Pick<Judgement, 'state' | 'reason'>> {
+  const { state, reason } = await judgeCheck(assertion, evidence, createCheckAids(aids));
+  return { state, reason: clipReason(reason) };
+}
+
+/** Gives judgements what they take from outside: the thread for schemas, the rules of `ignore`, models, the server. */
+export function createCheckAids(aids: JudgingAids = { time: startSchemaTime(), limit: null }): CheckAids {
+  const { askJudge = null, judgeLog, snapshots = null, apps = null, waitForNotification = null, widgets } = aids;
+  return {
+    schemas: {
+      findProblem: (schema) => findSchemaProblems(schema)[0]?.message ?? null,
+      fit: async (schema, value, options) => await checkSchema(schema, value, { ...options, budget: aids }),
+    },
+    exclude: (value, patterns) => ignoreInDocument(value, compileIgnore(patterns)),
+    askModel:
+      askJudge === null
+        ? null
+        : async (question, { messages }) => await askModel(question, messages, { askJudge, judgeLog }),
+    snapshots,
+    apps,
+    waitForNotification,
+    settleWidgets: async () => await widgets?.settle(),
+    signal: aids.limit?.signal ?? null,
+  };
+}
