@@ -27,7 +27,7 @@ export interface TracedAnswer {
 interface NeededResults<Fields> {
   /** Whether the latest result decides. A field `latest` of the check takes precedence. */
   latest?: true;
-  /** Says what the check asks about and the trace does not tell of an answer, half a sentence; null where it tells all. */
+  /** Says what the check asks about and the trace does not have of an answer, half a sentence; null where it has all. */
   findGap?(this: void, fields: Fields, answer: TracedAnswer): string | null;
 }
 
