@@ -33,9 +33,7 @@ export interface OperationOptions extends CallOptions {
 }
 
 /** How the gate makes a call, where that depends on when it does so and not on the operation alone. */
-interface CallManner<Answer> extends Partial<
-  Pick<ServiceCall<unknown>, 'priority' | 'isSetup' | 'isRepeatable' | 'secrets'>
-> {
+interface CallManner<Answer> extends Partial<Pick<ServiceCall<unknown>, 'priority' | 'isSetup' | 'isRepeatable'>> {
   /** Throws a `ProtocolError` for an answer that is of the agreed kind and yet not the one that was asked for. */
   check?: (answer: Answer) => void;
 }

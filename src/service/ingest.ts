@@ -3,16 +3,11 @@ import { describeError, ServiceError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
 import { type Deadline, startDeadline } from '../base/time.ts';
 import { isTerminalStatus, type ToolCall } from '../model/run.ts';
+import { planCall } from './call-operation.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
+import { ingestOperations } from './operations/ingest.ts';
+import type { Operation } from './operations/operation.ts';
 import { type Parse, parseAs } from './parse.ts';
-import {
-  fillPath,
-  ingestFinalizePath,
-  ingestIterationsPath,
-  type ingestPath,
-  ingestReportPath,
-  ingestStartPath,
-} from './paths.ts';
 import {
   ingestedIterationsSchema,
   ingestedRunSchema,
@@ -157,15 +152,16 @@ interface IngestParams extends CallOptions {
   projectId: string;
 }
 
-const parseRun = parseIngested(ingestedRunSchema, 'the receipt of an ingested run');
-const parseIterations = parseIngested(ingestedIterationsSchema, 'the receipt of ingested iterations');
-
 /** Sends a run with all its results, and gives the verdict that the service makes of them. */
 export async function reportRun(
   client: ServiceClient,
   { run, results, ...params }: { run: IngestRun; results: readonly IngestResult[] } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, ingestReportPath, { ...params, body: { ...run, results }, parse: parseRun });
+  return post(client, ingestOperations.reportEvalRun, {
+    ...params,
+    body: { ...run, results },
+    answer: ingestedRunSchema,
+  });
 }
 
 /** Opens a run whose results follow. One that is `reused` and has ended is to be left as it is. */
@@ -173,7 +169,7 @@ export async function startIngestedRun(
   client: ServiceClient,
   { run, ...params }: { run: IngestRun } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, ingestStartPath, { ...params, body: run, parse: parseRun });
+  return post(client, ingestOperations.startEvalIngestRun, { ...params, body: run, answer: ingestedRunSchema });
 }
 
 /** Adds results to a run that is open. */
@@ -181,7 +177,11 @@ export async function addIngestedIterations(
   client: ServiceClient,
   { runId, results, ...params }: { runId: string; results: readonly IngestResult[] } & IngestParams,
 ): Promise<WireIngestedIterations> {
-  return post(client, ingestIterationsPath, { ...params, body: { runId, results }, parse: parseIterations });
+  return post(client, ingestOperations.ingestEvalRunIterations, {
+    ...params,
+    body: { runId, results },
+    answer: ingestedIterationsSchema,
+  });
 }
 
 /** Ends an open run, and gives the verdict that the service makes of what it got. */
@@ -189,17 +189,22 @@ export async function finalizeIngestedRun(
   client: ServiceClient,
   { runId, externalRunId, ...params }: { runId: string; externalRunId: string } & IngestParams,
 ): Promise<WireIngestedRun> {
-  return post(client, ingestFinalizePath, { ...params, body: { runId, externalRunId }, parse: parseRun });
+  return post(client, ingestOperations.finalizeEvalIngestRun, {
+    ...params,
+    body: { runId, externalRunId },
+    answer: ingestedRunSchema,
+  });
 }
 
-/** The ids that everything carries make it safe to send any of it again. */
-async function post<T>(
+/** Calls an operation of ingestion, whose refusal may be an answer with status 200. */
+async function post<Answer extends z.ZodType>(
   client: ServiceClient,
-  template: `${typeof ingestPath}/${string}`,
-  { projectId, body, parse, ...options }: { body: object; parse: Parse<T> } & IngestParams,
-): Promise<T> {
-  const path = fillPath(template, { projectId });
-  return client.call({ method: 'POST', path, body, isRepeatable: true, priority: 'high', parse, ...options });
+  operation: Operation,
+  { projectId, body, answer, ...options }: { body: object; answer: Answer } & IngestParams,
+): Promise<z.output<Answer>> {
+  const call = planCall(operation, { ...body, projectId }, client.profile);
+  const parse = parseIngested(answer, `that of ${operation.name}`);
+  return client.call({ ...call, priority: 'high', parse, ...options });
 }
 
 const longestRefusal = 500;

@@ -2,16 +2,7 @@ import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
 import type { ModelUsage } from '../model/usage.ts';
-import {
-  iterationPageSchema,
-  runPageSchema,
-  runSchema,
-  stepPageSchema,
-  type WireIteration,
-  type WireRun,
-  type WireStep,
-  type WireToolCall,
-} from './wire.ts';
+import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
 
 /** One page of a collection; a missing, null or empty cursor marks the last. */
 export interface Page<Item> {
@@ -39,34 +30,8 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string):
   };
 }
 
-const parseWireRun = parseAs(runSchema, 'a run');
-const parseWireRunPage = parseAs(runPageSchema, 'a list of runs');
-const parseWireIterationPage = parseAs(iterationPageSchema, 'a page of iterations');
-const parseWireStepPage = parseAs(stepPageSchema, 'a page of steps');
-
-/** Reads a run; what the service left out is null. @throws {ProtocolError} */
-export function parseRun(answer: unknown): Run {
-  return toRun(parseWireRun(answer));
-}
-
-/** Reads a list of runs. @throws {ProtocolError} */
-export function parseRuns(answer: unknown): Run[] {
-  return parseWireRunPage(answer).items.map(toRun);
-}
-
-/** Reads a page of iterations. @throws {ProtocolError} */
-export function parseIterationPage(answer: unknown): Page<Iteration> {
-  const { items, nextCursor } = parseWireIterationPage(answer);
-  return { items: items.map(toIteration), nextCursor };
-}
-
-/** Reads a page of the results of steps. @throws {ProtocolError} */
-export function parseStepPage(answer: unknown): Page<StepResult> {
-  const { items, nextCursor } = parseWireStepPage(answer);
-  return { items: items.map(toStepResult), nextCursor };
-}
-
-function toRun(run: WireRun): Run {
+/** Reads a run; what the service left out is null. */
+export function toRun(run: WireRun): Run {
   const { summary } = run;
   return {
     id: run.id,
@@ -97,7 +62,8 @@ function toUsage(usage: NonNullable<WireIteration['usage']>): ModelUsage {
   };
 }
 
-function toIteration(iteration: WireIteration): Iteration {
+/** Reads an iteration; what the service left out is null. */
+export function toIteration(iteration: WireIteration): Iteration {
   return {
     id: iteration.id,
     testCaseId: iteration.testCaseId ?? null,
@@ -117,7 +83,8 @@ function toIteration(iteration: WireIteration): Iteration {
   };
 }
 
-function toStepResult(step: WireStep): StepResult {
+/** Reads the result of a step. */
+export function toStepResult(step: WireStep): StepResult {
   const toolCalls = step.evidence?.toolCalls?.map(({ name, args, ok, error }) => ({
     name,
     args: args ?? {},

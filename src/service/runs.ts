@@ -2,10 +2,16 @@ import { ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { MatchOptions, TestCase } from '../cases/case.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
+import { callOperation, planCall } from './call-operation.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { parseAs, parseRun, parseRuns } from './parse.ts';
-import { fillPath, runCancelPath, runPath, runsPath, suiteRunsPath } from './paths.ts';
-import { runCreatedSchema, type WireRunCreated } from './wire.ts';
+import { runOperations } from './operations/runs.ts';
+import { parseAs, toRun } from './parse.ts';
+import { runPageSchema, runSchema, type WireRunCreated } from './wire.ts';
+
+// They read what the gate needs alone: a service may say the rest in another way.
+const getEvalRun = { ...runOperations.getEvalRun, answer: runSchema };
+const cancelEvalRun = { ...runOperations.cancelEvalRun, answer: runSchema };
+const listEvalSuiteRuns = { ...runOperations.listEvalSuiteRuns, answer: runPageSchema };
 
 /**
  * A run to be started. `suiteId` alone runs the suite as it stands; with `tests`, they are first written into it;
@@ -36,8 +42,6 @@ interface RunParams extends CallOptions {
   runId: string;
 }
 
-const parseRunCreated = parseAs(runCreatedSchema, 'the receipt of a run');
-
 /**
  * Starts a run. With a key of at most 256 characters, a repeated launch gets the run of the first one (`deduped`)
  * instead of another.
@@ -48,21 +52,20 @@ export async function createRun(
   client: ServiceClient,
   { projectId, run, ...options }: { projectId: string; run: NewRun; idempotencyKey?: string } & CallOptions,
 ): Promise<WireRunCreated> {
-  const { idempotencyKey } = options;
   const { modelApiKeys, ...fields } = run;
   const keys = [...(modelApiKeys ?? [])];
   const body = {
     ...fields,
-    ...(keys.length === 0
-      ? {}
-      : { modelApiKeys: Object.fromEntries(keys.map(([provider, key]) => [provider, key.reveal()])) }),
+    ...(keys.length > 0 && {
+      modelApiKeys: Object.fromEntries(keys.map(([provider, key]) => [provider, key.reveal()])),
+    }),
     // In the body as well: the only place that every deployment reads.
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
   };
   const secrets = keys.map(([, key]) => key);
-  const path = fillPath(runsPath, { projectId });
-  const kind = { isSlow: true, isSetup: true };
-  return client.call({ method: 'POST', path, body, secrets, ...kind, parse: parseRunCreated, ...options });
+  const call = planCall(runOperations.createEvalRun, { ...body, projectId }, client.profile);
+  const parse = parseAs(runOperations.createEvalRun.answer, 'that of createEvalRun');
+  return await client.call({ ...call, secrets, isSetup: true, parse, ...options });
 }
 
 /**
@@ -70,9 +73,9 @@ export async function createRun(
  *
  * @throws {ProtocolError} when the service answers with another run
  */
-export async function getRun(client: ServiceClient, params: RunParams): Promise<Run> {
-  const parse = (answer: unknown) => requireRun(parseRun(answer), params.runId);
-  return client.call({ method: 'GET', path: fillPath(runPath, params), priority: 'normal', parse, ...params });
+export async function getRun(client: ServiceClient, { projectId, runId, ...options }: RunParams): Promise<Run> {
+  const manner = { priority: 'normal', check: requireRun(runId), ...options } as const;
+  return toRun(await callOperation(client, getEvalRun, { projectId, runId }, manner));
 }
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
@@ -97,19 +100,20 @@ export async function stopRun(client: ServiceClient, params: RunParams): Promise
   }
 }
 
-async function requestCancel(client: ServiceClient, params: RunParams): Promise<Run> {
-  const path = fillPath(runCancelPath, params);
-  const parse = (answer: unknown) => requireRun(parseRun(answer), params.runId);
-  return client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse, ...params });
+async function requestCancel(client: ServiceClient, { projectId, runId, ...options }: RunParams): Promise<Run> {
+  const manner = { priority: 'high', check: requireRun(runId), ...options } as const;
+  return toRun(await callOperation(client, cancelEvalRun, { projectId, runId }, manner));
 }
 
 /** The results of another run would be judged as those of this one. */
-function requireRun(run: Run, runId: string): Run {
-  if (run.id === runId) return run;
-  throw new ProtocolError(
-    `The service answered with run ${JSON.stringify(run.id)} instead of run ${JSON.stringify(runId)}.`,
-    { path: 'id', hint: 'Run the job again; if it happens again, report it to the operator of the service.' },
-  );
+function requireRun(runId: string): (run: { id: string }) => void {
+  return ({ id }) => {
+    if (id === runId) return;
+    throw new ProtocolError(
+      `The service answered with run ${JSON.stringify(id)} instead of run ${JSON.stringify(runId)}.`,
+      { path: 'id', hint: 'Run the job again; if it happens again, report it to the operator of the service.' },
+    );
+  };
 }
 
 /** Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else. */
@@ -120,9 +124,8 @@ function mayHaveEnded(error: unknown): error is ServiceError {
 /** Lists the latest runs of a suite, newest first, at most 100. The API gives no cursor to go further back. */
 export async function listSuiteRuns(
   client: ServiceClient,
-  params: { projectId: string; suiteId: string; limit?: number } & CallOptions,
+  { limit = 25, projectId, suiteId, ...options }: { projectId: string; suiteId: string; limit?: number } & CallOptions,
 ): Promise<Run[]> {
-  const path = fillPath(suiteRunsPath, params);
-  const query = { limit: params.limit ?? 25 };
-  return client.call({ method: 'GET', path, query, parse: parseRuns, ...params });
+  const fields = { projectId, suiteId, limit };
+  return (await callOperation(client, listEvalSuiteRuns, fields, options)).items.map(toRun);
 }

@@ -28,7 +28,6 @@ export const meSchema = z.object({
   createdAt: timestampMs,
   updatedAt: timestampMs,
 });
-export type WireMe = z.infer<typeof meSchema>;
 
 export const projectSchema = z.object({
   id: z.string(),
@@ -117,7 +116,6 @@ export const suiteCreatedSchema = z.object({
   servers: namedServers,
   caseUpsert: caseUpsertSchema,
 });
-export type WireSuiteCreated = z.infer<typeof suiteCreatedSchema>;
 
 /** A case as read. Steps, checks and match options stay open: they are listed and compared, never executed here. */
 export const caseSchema = z.object({
@@ -147,7 +145,6 @@ export const caseBatchResultSchema = z.object({
     z.object({ index: z.number(), title: text, declaredId: text, code: z.string(), message: z.string() }),
   ),
 });
-export type WireCaseBatchResult = z.infer<typeof caseBatchResultSchema>;
 
 /** `deduped`: the same launch had been received before, and this is the run that it started. */
 export const runCreatedSchema = z.object({

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { parseAs, parseIterationPage, parseRun, parseRuns, parseStepPage } from '../../src/service/parse.ts';
+import { operations } from '../../src/service/operations/table.ts';
+import { parseAs, toIteration, toRun, toStepResult } from '../../src/service/parse.ts';
 import { caseBatchResultSchema, runCreatedSchema, suiteCreatedSchema, traceSchema } from '../../src/service/wire.ts';
+
+const { getEvalRun, listEvalSuiteRuns, listEvalRunIterations, getEvalRunSteps } = operations.runs;
+const readRun = parseAs(getEvalRun.answer, 'a run');
+const parseRun = (answer: unknown) => toRun(readRun(answer));
+const parseRuns = parseAs(listEvalSuiteRuns.answer, 'a list of runs');
+const readIterations = parseAs(listEvalRunIterations.answer, 'a page of iterations');
+const parseIterationPage = (answer: unknown) => ({ items: readIterations(answer).items.map(toIteration) });
+const readSteps = parseAs(getEvalRunSteps.answer, 'a page of steps');
+const parseStepPage = (answer: unknown) => ({ items: readSteps(answer).items.map(toStepResult) });
 
 describe('parseRun', () => {
   it('reads what the product needs and ignores the rest', () => {

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
-import {
-  runCreatedSchema,
-  runPageSchema,
-  runSchema,
-  stepPageSchema,
-  traceSchema,
-} from '../../../../src/service/wire.ts';
-import { iterationPageSchema, suitePageSchema } from '../../../../src/service/wire.ts';
+import { runCreatedSchema, runSchema, stepPageSchema, traceSchema } from '../../../../src/service/wire.ts';
+import { runOperations } from '../../../../src/service/operations/runs.ts';
+import { suitePageSchema } from '../../../../src/service/wire.ts';
 import {
   inlineTest,
   openContractService,
@@ -102,7 +97,7 @@ describe('a run', () => {
     let cursor = '';
     for (let page = 0; page < 3; page += 1) {
       const { body } = await service.project.get(`/eval-runs/${runId}/iterations?limit=2&cursor=${cursor}`);
-      iterationPageSchema.parse(body);
+      runOperations.listEvalRunIterations.answer.parse(body);
       seen.push(...body.items);
       cursor = body.nextCursor ?? '';
       expect('nextCursor' in body).toBe(page < 2);
@@ -204,7 +199,9 @@ describe('a run', () => {
     const { body: second } = await service.project.post('/eval-runs', { suiteId });
     await waitForEnd(service, second.runId);
     const { body } = await service.project.get(`/eval-suites/${suiteId}/runs`);
-    expect(runPageSchema.parse(body).items.map(({ id, runNumber }) => [id, runNumber])).toEqual([
+    expect(
+      runOperations.listEvalSuiteRuns.answer.parse(body).items.map(({ id, runNumber }) => [id, runNumber]),
+    ).toEqual([
       [second.runId, 2],
       [runId, 1],
     ]);
