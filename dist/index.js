@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import process from 'node:process';
-// First of all, so that no process of this machine can have Node open its debugger in this one.
+// Handles SIGUSR1 before anything else, so that no process of this machine can make Node open its debugger in this one.
 process.on('SIGUSR1', () => { });
-// Imports nothing of this project until the version is known to be good: a runner that stands in for GitHub's may bring an older
-// Node, which would print the whole bundle with a syntax error of its own.
+// Imports nothing of this project until the version is known to be new enough: a runner that is compatible with GitHub's may have an older
+// Node, which would print the whole bundle with a syntax error.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
     // The main step has started nothing that the post step could stop.
