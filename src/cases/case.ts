@@ -6,8 +6,9 @@ import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from './step.ts';
 
 /**
- * How the tool calls of a turn are matched with the expected ones, in the API's public vocabulary; what is absent is left to the
- * layer below. `any`: greedy pairing; `in-order`: one forward pass with extras between; `exact`: position by position.
+ * Defines how the tool calls of a turn are matched with the expected ones, in the API's public vocabulary. An absent option falls back to
+ * the layer below (the suite, then the defaults). `any`: greedy pairing; `in-order`: one forward pass with extras between; `exact`:
+ * position by position.
  */
 export const matchOptionsSchema = z.strictObject({
   toolCallOrder: z.enum(['any', 'in-order', 'exact']).exactOptional(),
@@ -15,7 +16,7 @@ export const matchOptionsSchema = z.strictObject({
   arguments: argumentMatching.exactOptional(),
 });
 
-/** Any of the options. */
+/** Match options of one layer, which may set any of them. */
 export type MatchOptionsLayer = z.infer<typeof matchOptionsSchema>;
 export type MatchOptions = Required<MatchOptionsLayer>;
 
@@ -35,7 +36,7 @@ export const defaultMatchOptions: MatchOptions = {
   arguments: 'partial',
 };
 
-/** Which checks a case ends with: the suite's, its own instead, or both. */
+/** Selects the checks that run at the end of a case: the suite's, the case's own instead, or both. */
 export const checksMode = z.enum(['inherit', 'replace', 'extend']);
 
 export interface ChecksEnvelope {
@@ -45,7 +46,7 @@ export interface ChecksEnvelope {
 
 const toolName = z.string().min(1);
 
-/** What a model may call; without `allow`, every tool that `deny` does not name. */
+/** The tools that a model may call. Without `allow`, it may call every tool that `deny` does not name. */
 export const toolPolicySchema = z.strictObject({
   allow: z.array(toolName).exactOptional(),
   deny: z.array(toolName).exactOptional(),
@@ -56,7 +57,7 @@ export function isForbidden(name: string, { allow, deny = [] }: ToolPolicy): boo
   return deny.includes(name) || allow?.includes(name) === false;
 }
 
-/** A tool that is offered to a model and that no server has. */
+/** A tool that is offered to a model although no server has it. */
 export const decoyToolSchema = z.strictObject({
   name: toolName,
   description: z.string().exactOptional(),
@@ -64,7 +65,10 @@ export const decoyToolSchema = z.strictObject({
 });
 export type DecoyTool = z.infer<typeof decoyToolSchema>;
 
-/** What inline tests alone can set. Open on the wire; the gate's own keys travel there because the API has no field for them. */
+/**
+ * Settings that only inline tests can carry. The object is open on the wire: the API has no field for the gate's own keys, so they travel
+ * here.
+ */
 export const advancedConfigSchema = z.looseObject({
   system: z.string().exactOptional(),
   temperature: z.number().exactOptional(),
@@ -73,29 +77,29 @@ export const advancedConfigSchema = z.looseObject({
     .exactOptional(),
   /** False lets an iteration pass although a tool answered with an error. */
   failOnToolError: z.boolean().exactOptional(),
-  /** How long one iteration may take, in milliseconds; the time in which it waits for a model is not counted. */
+  /** The time limit of one iteration, in milliseconds. The time in which it waits for a model does not count. */
   timeoutMs: z.number().positive().exactOptional(),
-  /** Calls of the model per prompt. */
+  /** The largest number of model calls per prompt. */
   maxSteps: z.int().min(1).exactOptional(),
-  /** Of each result, as it is shown to the model; estimated. */
+  /** The largest size of each result that the model gets, in estimated tokens. */
   maxResultTokens: z.int().min(1).exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
-  /** The revision of MCP that the case is run in, where the run has servers that are spoken to in different ones. */
+  /** The revision of MCP for this case, if the servers of the run speak different revisions. */
   protocol: z.enum(protocolRevisions).exactOptional(),
-  /** Whether `{{name}}` in steps and checks stands for a value. */
+  /** True if `{{name}}` in steps and checks is replaced by a value. */
   placeholders: z.boolean().exactOptional(),
   client: clientOfferSchema.exactOptional(),
 });
 
-/** Calls of the model per prompt where a case does not say. */
+/** The largest number of model calls per prompt, if a case sets no limit. */
 export const defaultMaxSteps = 10;
 
-/** The values that a case consists of; the evals file and the wire differ in these, and in the names of the fields. */
+/** The schemas of the values of a case. The evals file and the wire differ in these schemas and in the names of the fields. */
 export interface CaseValues<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType> {
   title: z.ZodType<string, string>;
   steps: Steps;
-  /** How often the case runs. */
+  /** The number of iterations. */
   iterations: z.ZodType<number, number>;
   matchOptions: Options;
   checks: Checks;
@@ -108,7 +112,7 @@ export function createCaseShape<Steps extends z.ZodType, Options extends z.ZodTy
   return {
     title: values.title,
     steps: values.steps,
-    /** For people and judges; not compared. */
+    /** For people and judges; the gate does not compare it. */
     expectedOutput: z.string().exactOptional(),
     iterations: values.iterations.exactOptional(),
     /** The model must call no tool. */
@@ -120,7 +124,10 @@ export function createCaseShape<Steps extends z.ZodType, Options extends z.ZodTy
   };
 }
 
-/** The same fields as inline tests name them: `runs`, `isNegativeTest`, `predicates`, and one model apart from its provider. */
+/**
+ * The same fields under the names of inline tests: `runs`, `isNegativeTest`, `predicates`, and one model, with its provider in a field of
+ * its own.
+ */
 export function createTestShape<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType>(
   values: CaseValues<Steps, Options, Checks>,
 ) {
@@ -145,23 +152,23 @@ export function createTestShape<Steps extends z.ZodType, Options extends z.ZodTy
 type StepsSchema = z.ZodType<Step[]>;
 type ChecksSchema = z.ZodType<ChecksEnvelope>;
 
-/** A case as the API's case routes read and write it. */
+/** A case in the format of the API's case routes. */
 export type CaseFields = z.infer<
   z.ZodObject<ReturnType<typeof createCaseShape<z.ZodType<readonly Step[]>, z.ZodType<MatchOptions>, ChecksSchema>>>
 >;
 
-/** One case as the API's inline tests carry it: what crosses from an evals file to a service, and what the engine runs. */
+/** A case in the format of the API's inline tests. It carries the case from an evals file to a service, and the engine runs it. */
 export type TestCase = z.infer<
   z.ZodObject<ReturnType<typeof createTestShape<StepsSchema, z.ZodType<InternalMatchOptions>, ChecksSchema>>>
 >;
 
-/** What a case is to say from now on; null clears checks or match options, and absent fields stay as they are. */
+/** Changes to a stored case. Null clears checks or match options; absent fields stay unchanged. */
 export type CaseChanges = Partial<Omit<CaseFields, 'checks' | 'matchOptions'>> & {
   checks?: ChecksEnvelope | null;
   matchOptions?: MatchOptions | null;
 };
 
-/** A case as a service gave it. Fields may be missing, and what they hold is compared, never executed. */
+/** A case as a service returned it. Fields may be missing. The gate compares their contents and never executes them. */
 export interface StoredCase {
   id: string;
   title?: string | null | undefined;

@@ -4,13 +4,13 @@ import type { Assertion } from '../checks/assertion.ts';
 import type { Answer, AnswerCondition, ClientOffer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
 
-/** Begins the name of a variable of the job. */
+/** Starts the name of a placeholder that reads an environment variable of the job. */
 export const variablePrefix = 'env.';
 
-/** Names that mean the same in every case. */
+/** Names that every case can use without defining them. */
 export const builtInNames: readonly string[] = ['iteration', 'uuid'];
 
-/** Says why a capture or a column cannot have a name; null where it can. */
+/** Says why a capture or a column cannot have this name; null if it can. */
 export function findNameProblem(name: string): string | null {
   if ([...builtInNames, 'env'].includes(name)) return `The name \`${name}\` is reserved; choose another`;
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)
@@ -18,30 +18,30 @@ export function findNameProblem(name: string): string | null {
     : `${JSON.stringify(name)} is not a name; use letters, digits, \`-\` and \`_\`, and begin with a letter`;
 }
 
-/** `\{{`, which stands for the text `{{`; a placeholder; or a `{{` that is neither. */
+/** Matches `\{{` (an escape for the text `{{`), a placeholder, or a `{{` that is neither. */
 const token = /\\\{\{|\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)[ \t]*\}\}|\{\{/g;
 
-/** How a text is filled in. */
+/** Defines how placeholders in a text are replaced. */
 export interface Filling {
-  /** The value of a name; null leaves the placeholder as it is. */
+  /** Returns the value of a name; null leaves the placeholder unchanged. */
   find(name: string): { value: unknown } | null;
-  /** Whether nothing is filled in after this: `\{{` becomes `{{`. Else it stays, and values are escaped in the same way. */
+  /** True if no later pass replaces placeholders: `\{{` becomes `{{`. If false, `\{{` stays, and `{{` in inserted values is escaped too. */
   isFinal: boolean;
 }
 
-/** For a text without placeholders: `\{{` becomes `{{`. */
+/** Finds no names, and turns `\{{` into `{{`: for texts that have no placeholders. */
 export const plainText: Filling = { find: () => null, isFinal: true };
 
-/** Puts a value into a text that has a syntax of its own. */
+/** Escapes a value for a text that has its own syntax, such as a pattern. */
 type Quote = (text: string) => string;
 
 const keepText: Quote = (text) => text;
 
-/** What a text has in it of placeholders. */
+/** The placeholders and escapes that a text contains. */
 export interface Placeholders {
-  /** The names, each time that they are used. */
+  /** The names in order, once for each use. */
   names: string[];
-  /** What follows each `{{` that begins no placeholder, cut. */
+  /** The start of the text (20 characters) at each `{{` that begins no placeholder. */
   malformed: string[];
   hasEscapes: boolean;
 }
@@ -56,7 +56,7 @@ export function readPlaceholders(text: string): Placeholders {
   return found;
 }
 
-/** Fills in each text in a value. A text that is one placeholder and nothing else becomes the value itself, of whatever type. */
+/** Replaces placeholders in each text of a value. A text that consists of one placeholder becomes its value, of any type. */
 export function fillDeep<T>(value: T, filling: Filling): T;
 export function fillDeep(value: unknown, filling: Filling): unknown {
   if (typeof value === 'string') return fillText(value, filling);
@@ -74,13 +74,13 @@ function fillText(text: string, filling: Filling): unknown {
   return filling.isFinal ? found.value : changeTexts(found.value, escape);
 }
 
-/** The name of the placeholder that is all of a text; null where there is more, or none. */
+/** Returns the name if the whole text is one placeholder; else null. */
 export function readWhole(text: string): string | null {
   const [first] = text.matchAll(token);
   return first?.[0] === text ? (first[1] ?? null) : null;
 }
 
-/** Fills in a text that stays one, whatever its values are. */
+/** Replaces placeholders in a text; the result is always a text, whatever the values are. */
 export function fillAsText(text: string, filling: Filling): string {
   return fillPart(text, filling, keepText);
 }
@@ -96,12 +96,12 @@ function fillPart(text: string, filling: Filling, quote: Quote): string {
   });
 }
 
-/** In a text, texts stand as they are, and other values as JSON. */
+/** Prints a value for insertion in a text: texts unchanged, other values as JSON. */
 function printInText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Makes a value stand for itself where placeholders are filled in: `{{` in its texts becomes `\{{`. */
+/** Escapes `{{` in the texts of a value as `\{{`, so that a later pass leaves the value unchanged. */
 export function escapePlaceholders(value: unknown): unknown {
   return changeTexts(value, escape);
 }
@@ -117,22 +117,22 @@ function changeTexts(value: unknown, change: (text: string) => string): unknown 
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, changeTexts(member, change)]));
 }
 
-/** In a regular expression, `\{{` means the text `{{` already. */
+/** Escapes regular expression syntax. Patterns keep `\{{`, because it already matches the text `{{`. */
 function quotePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** Puts a letter where a pattern has placeholders, so that the pattern can be checked before their values are known. */
+/** Replaces the placeholders of a pattern with a letter, so that the pattern can be checked before their values are known. */
 export function blankPattern(pattern: string): string {
   return fillPart(pattern, { find: () => ({ value: 'x' }), isFinal: true }, quotePattern);
 }
 
-/** What placeholders may stand in. A root or an answer of a client may be a text alone. */
+/** The parts of a case that may contain placeholders. A root or an answer of a client can be a plain text. */
 export type Fillable = Step | Assertion | ClientOffer | Answer | AnswerCondition;
 
 /**
- * Fills in a step, a check or another assertion, or what a client offers. Its data keeps the types of values, and its other texts stay
- * texts. In a pattern, values count as plain text, and in a pointer as one key.
+ * Replaces placeholders in a step, an assertion, or the offer of a client. In data, values keep their types; every other text stays a text.
+ * In a pattern, a value is literal text; in a JSON Pointer, it is one key.
  */
 export function fillParts<T extends Fillable>(part: T, filling: Filling): T;
 export function fillParts(part: object | string, filling: Filling): unknown {
@@ -143,10 +143,10 @@ function fillFields(part: object, filling: Filling): unknown {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, fillField(key, value, filling)]));
 }
 
-/** Fields that may have any JSON value. */
+/** Fields that hold any JSON value. */
 const dataFields: ReadonlySet<string> = new Set(['arguments', 'args', 'value', 'accept', 'input']);
 
-/** Fields that have a regular expression. */
+/** Fields that hold a regular expression. */
 const patternFields: ReadonlySet<string> = new Set(['pattern', 'matches']);
 
 function fillField(key: string, value: unknown, filling: Filling): unknown {
@@ -169,7 +169,7 @@ function fillPointers(capture: unknown, filling: Filling): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Keywords of JSON Schema whose value is data. */
+/** Keywords of JSON Schema that hold data, not schemas. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
 function fillSchema(schema: unknown, filling: Filling): unknown {

@@ -1,33 +1,33 @@
 import type { ServerStep } from './step.ts';
 
 /**
- * What a step calls the server under test where it names no other: the first of a run, and mostly the only one. Evals files, the wire and
- * the engine share this name.
+ * The server name of a step that names no other server. It selects the first server of a run, usually the only one. Evals files, the wire
+ * and the engine share this name.
  */
 export const serverUnderTest = 'server-under-test';
 
-/** How the steps of a run may call one of its servers. */
+/** The names by which steps can select a server of the run. */
 export interface StepServer {
-  /** Undefined where steps know no ids. */
+  /** Undefined if steps do not use ids. */
   id?: string | undefined;
-  /** What the run calls it; comes before the name of its record. */
+  /** The name that the run gives the server; it takes precedence over `name`. */
   alias?: string | undefined;
   name: string;
 }
 
-/** The server that a step names; null where it means the first one of its run. */
+/** Returns the name of the server that a step selects; null for the first server of its run. */
 export function readServerName({ serverName = serverUnderTest }: Pick<ServerStep, 'serverName'>): string | null {
   return serverName === serverUnderTest || serverName === '' ? null : serverName;
 }
 
-/** The id by which a step names its server; undefined where it has none. */
+/** Returns the id by which a step selects its server; undefined if it has none. */
 export function readServerId(step: ServerStep): string | undefined {
   return step.kind === 'toolCall' ? step.serverId : undefined;
 }
 
 /**
- * Finds the server that a step speaks to: by id before alias before name. A step that names none speaks to the first one. Undefined where
- * it names a server that the run does not have.
+ * Finds the server of a step: by id, then by alias, then by name. A step that names no server gets the first one. Returns undefined if the
+ * step names a server that the run does not have.
  */
 export function findStepServer<Server>(
   step: ServerStep,

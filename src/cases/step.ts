@@ -3,24 +3,24 @@ import type { Assertion } from '../checks/assertion.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { InteractAction } from '../model/widget.ts';
 
-/** The values that steps consist of; the evals file and the wire differ in these alone. */
+/** The schemas of the values of steps. The evals file and the wire differ only in these. */
 export interface StepValues {
-  /** What the user says. */
+  /** The text of the user. */
   prompt: z.ZodType<string, string>;
   serverName: z.ZodType<string, string | undefined>;
   serverId: z.ZodType<string, string>;
-  /** The tool of a `toolCall`. */
+  /** The tool that a `toolCall` step calls. */
   toolName: z.ZodType<string, string>;
-  /** The tool whose widget is acted on. */
+  /** The tool whose widget an `interact` step acts on. */
   widgetToolName: z.ZodType<string, string>;
   arguments: z.ZodType<JsonObject, JsonObject>;
   renderTimeoutMs: z.ZodType<number, number>;
   action: z.ZodType<InteractAction>;
-  /** Names for later steps, and JSON Pointers into the result as the server sent it. */
+  /** Maps names for later steps to JSON Pointers into the result as the server sent it. */
   capture: z.ZodType<Record<string, string>, Record<string, string>>;
 }
 
-/** The fields of every kind of step of the API, by its `kind`, which is its first field; each has an `id` too, unique within the case. */
+/** The fields of the API's steps, by `kind`, which is always the first field. Each step also has an `id`, unique within the case. */
 export function createStepShapes<AssertionSchema extends z.ZodType>(values: StepValues, assertion: AssertionSchema) {
   const kept = { capture: values.capture.exactOptional() };
   return {
@@ -43,10 +43,10 @@ const id = z.string().min(1);
 const filled = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 const milliseconds = z.int().min(1);
-/** Absent where a step names no server. */
+/** Absent if the step names no server. */
 const server = { serverName: z.string().exactOptional() };
 
-/** Steps that a hosted service does not know: all that an iteration may do in addition to calling tools. */
+/** Steps that a hosted service does not know: everything that an iteration can do apart from the steps of the API. */
 const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
   [
     z.strictObject({ id, kind: z.literal('readResource'), uri: filled, ...server, ...kept }),
@@ -54,12 +54,12 @@ const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
     z.strictObject({
       id,
       kind: z.literal('complete'),
-      /** The argument that is completed, and what the user has written of it. */
+      /** The name of the argument to complete; `value` is the text that the user has typed so far. */
       argument: filled,
       value: z.string(),
-      /** Whose argument it is. */
+      /** The prompt or the resource template that has the argument. */
       of: z.union([z.strictObject({ prompt: filled }), z.strictObject({ resourceTemplate: filled })]),
-      /** The other arguments. */
+      /** The other arguments and their values. */
       arguments: texts,
       ...server,
       ...kept,
@@ -75,14 +75,14 @@ const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
     z.strictObject({
       id,
       kind: z.literal('command'),
-      /** The program and its arguments; no shell reads them. */
+      /** The program and its arguments; they do not pass through a shell. */
       command: z.array(z.string()).min(1),
       exitCode: z.int().min(0).max(255),
       ...kept,
     }),
   ] as const;
 
-/** A step as the wire has it, in which nothing is left to a default. */
+/** The schema of a step on the wire, which has no defaults. */
 export function createStepSchema(values: StepValues, assertion: z.ZodType<Assertion>) {
   const shapes = createStepShapes(values, assertion);
   const toolCall = z.strictObject({ id, ...shapes.toolCall });
@@ -100,7 +100,7 @@ export function createStepSchema(values: StepValues, assertion: z.ZodType<Assert
       kind: z.literal('repeat'),
       steps: z.array(z.discriminatedUnion('kind', [toolCall, assert, ...ownSchemas])).min(1),
       until: assertion,
-      /** Rounds at most. */
+      /** The largest number of rounds. */
       times: z.int().min(1),
       everyMs: milliseconds,
       ...kept,
@@ -111,17 +111,17 @@ export function createStepSchema(values: StepValues, assertion: z.ZodType<Assert
 /** One step of a case, in the API's own shape. */
 export type Step = z.infer<ReturnType<typeof createStepSchema>>;
 
-/** Every kind of step by its name. */
+/** Maps each kind of step to its type. */
 export type StepByKind = { [Kind in Step['kind']]: Extract<Step, { kind: Kind }> };
 
 const apiKinds: ReadonlySet<Step['kind']> = new Set(['prompt', 'toolCall', 'interact', 'assert']);
 
-/** Whether a step is none that a hosted service knows. */
+/** Checks if a hosted service does not know this kind of step. */
 export function isOwnStep({ kind }: Step): boolean {
   return !apiKinds.has(kind);
 }
 
-/** The kinds of steps that make one request of the server which is no tool call. */
+/** The kinds of steps that make one request to the server that is not a tool call. */
 export const requestKinds = [
   'readResource',
   'getPrompt',
@@ -140,12 +140,12 @@ export function isRequestStep({ kind }: Step): boolean {
   return requestKindNames.has(kind);
 }
 
-/** Steps with those that they repeat instead of them. */
+/** Lists steps, with each `repeat` step replaced by the steps that it repeats. */
 export function listInnerSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => (step.kind === 'repeat' ? step.steps : [step]));
 }
 
-/** The steps that ask a server for something. */
+/** The steps that send a request to a server, or wait for its update. */
 export type ServerStep = StepByKind['toolCall' | 'subscribe' | 'waitForUpdate'] | RequestStep;
 
 export function isServerStep(step: Step): step is ServerStep {
@@ -153,7 +153,7 @@ export function isServerStep(step: Step): step is ServerStep {
   return kind === 'toolCall' || kind === 'subscribe' || kind === 'waitForUpdate' || isRequestStep(step);
 }
 
-/** Changes what a step asks a server for: itself, or the steps that it repeats. */
+/** Applies `change` to the step if it talks to a server, or to the inner steps of a `repeat` step that do. */
 export function mapServerSteps(step: Step, change: <Asking extends ServerStep>(asking: Asking) => Asking): Step {
   if (isServerStep(step)) return change(step);
   if (step.kind !== 'repeat') return step;

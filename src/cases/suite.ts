@@ -8,33 +8,33 @@ import type { Sourced } from '../model/source.ts';
 import type { PolicyLayer } from '../model/policy.ts';
 import type { ProtocolRevision, ProtocolSetting } from '../model/protocol.ts';
 
-/** A location in a file of the user: the path as annotations need it (relative to the workspace), 1-based. */
+/** A location in a file of the user, counted from 1. The path is relative to the workspace, as annotations need it. */
 export interface SourceLocation {
   file: string;
   line: number;
   column: number;
 }
 
-/** An evals file as written: positions kept, defaults filled in, durations in milliseconds, rates as fractions. */
+/** A parsed evals file: with source locations, defaults filled in, durations in milliseconds, and rates as fractions. */
 export interface Suite {
-  /** Stable `[A-Za-z0-9_-]{1,128}`; a slug of the name unless the file sets it. */
+  /** A stable id, `[A-Za-z0-9_-]{1,128}`. Derived from the name unless the file sets it. */
   id: string;
   name: string;
   location: SourceLocation;
-  /** `provider/name`, for prompt steps of cases that name none; the first where the file names several. */
+  /** `provider/name`, for cases with prompts that name no model; the first one if the file names several. Null if it names none. */
   model: string | null;
-  /** What does not count as a change of a tool's result in a recording: JSON Pointers and regular expressions. */
+  /** The parts of tool results that may differ from a recording: JSON Pointers and regular expressions. */
   ignoredInRecordings: string[];
-  /** The revision of MCP that its cases are run in; null where the file does not say. */
+  /** The revision of MCP for the cases of the suite; null if the file does not set it. */
   protocol: Sourced<ProtocolSetting> | null;
-  /** How many iterations run at the same time, and where the file says so, such as `evals/x.evals.yaml:4`. */
+  /** The number of iterations that run at the same time, and the location of that setting, such as `evals/x.evals.yaml:4`. */
   concurrency: { setting: ConcurrencySetting; source: string } | null;
-  /** Whether the file says that iterations share no state, whatever tools they call. */
+  /** True if the file declares that iterations share no state, whatever tools they call. */
   isIndependent: boolean;
   match: MatchOptions;
-  /** Asserted at the end of every iteration of every case that does not replace them. */
+  /** Run at the end of every iteration, except in cases that replace them. */
   checks: Check[];
-  /** The requirements of the file. */
+  /** The requirements that the file sets. */
   policy: PolicyLayer;
   cases: SuiteCase[];
 }
@@ -45,93 +45,93 @@ export interface SuiteCase {
   title: string;
   location: SourceLocation;
   tags: string[];
-  /** Whether this case must pass on its own, whatever the suite's pass rate. */
+  /** True if this case must pass on its own, whatever the suite's pass rate. */
   isRequired: boolean;
   isNegative: boolean;
-  /** Iterations, 1..100; of a range, the smallest number. */
+  /** The number of iterations, 1..100; the smallest one if the file gives a range. */
   runs: number;
-  /** Where a range is given: the largest number. */
+  /** The largest number of iterations, if the file gives a range. */
   maxRuns?: number;
-  /** Whether it gives the same result every time, so that it runs once. */
+  /** True if the case gives the same result every time, so that it runs once. */
   isDeterministic?: true;
-  /** Per iteration, in milliseconds. */
+  /** The time limit of one iteration, in milliseconds. */
   timeoutMs: number;
-  /** Where the file says so; null for the default. */
+  /** The location of the time limit in the file; null for the default. */
   timeoutLocation: SourceLocation | null;
-  /** `provider/name`; of a case with prompts the model that they ask, null where neither case nor suite names one. */
+  /** `provider/name` of the model that the prompts of the case ask; null if neither the case nor the suite names one. */
   model: string | null;
-  /** The revision of MCP that this case alone is run in, of a suite that is run in both; null where the suite has one. */
+  /** The revision of MCP for this case, if its suite runs in both revisions; else null. */
   protocol: ProtocolRevision | null;
-  /** The cases that this one is a part of, the nearest first: the same in both revisions, with all models, and with all rows. */
+  /** The cases that this case is a variant of, nearest first. A case is expanded by revision, by model and by row. */
   variantOf: ReadonlyArray<{ id: string; title: string }>;
-  /** The name of its recordings: its id without its model, since each model has a file of its own. */
+  /** The name of its recordings: its id without the model, because each model has its own file. */
   recordingId: string;
-  /** What the engine fills in; null where the case has no `{{` and captures nothing. */
+  /** The placeholders that the engine replaces; null if the case has no `{{` and captures nothing. */
   placeholders: CasePlaceholders | null;
-  /** What the model is given; layered already. */
+  /** The settings of the model. Case and suite are already merged. */
   modelSettings: ModelSettings;
-  /** What its client offers the server; null for nothing. */
+  /** The abilities that the client offers the server; null for none. */
   client: LocatedOffer | null;
   failOnToolError: boolean;
   expectedOutput: string | null;
   scenario: string | null;
-  /** Layered already: defaults, then the suite's, then the case's, field by field. */
+  /** Already merged field by field: defaults, then the suite, then the case. */
   match: MatchOptions;
   checks: ChecksEnvelope;
   steps: LocatedStep[];
-  /** Steps before those, the suite's first; and after them, the suite's last, whatever happened. */
+  /** `setup` runs before `steps`, the suite's first. `teardown` runs after them, the suite's last, whatever the outcome. */
   setup: LocatedStep[];
   teardown: LocatedStep[];
-  /** Those of its steps and of its checks, the inherited ones among them. */
+  /** The judges in its steps and checks, including inherited checks. */
   judges: LocatedJudge[];
 }
 
-/** The placeholders of a case whose values are not in the file. */
+/** The placeholders of a case that get their values only when it runs. */
 export interface CasePlaceholders {
-  /** The first of them, or the first capture; null where the case only writes the text `{{` itself. */
+  /** The first placeholder or capture; null if the case only contains the escaped text `{{`. */
   first: { text: string; location: SourceLocation } | null;
-  /** Variables of the job, each time that one is used. */
+  /** Variables of the job, one entry for each use. */
   variables: Array<{ name: string; location: SourceLocation }>;
 }
 
-/** A check that a model judges, where it is written. */
+/** A check by a judge, with its location in the file. */
 export interface LocatedJudge {
   judge: JudgeCheck;
   location: SourceLocation;
 }
 
-/** What a client offers, layered already, and where the file says so. */
+/** The abilities that a client offers, with case and suite already merged, and their location in the file. */
 export interface LocatedOffer {
   offer: ClientOffer;
   answers: LocatedAnswer[];
   location: SourceLocation;
 }
 
-/** Whether a case asks a model: in its prompts, or for what its server wants sampled. */
+/** Checks if a case calls a model: for its prompts, or because the server requests sampling. */
 export function asksModel({ steps, client }: Pick<SuiteCase, 'steps' | 'client'>): boolean {
   return client?.offer.sampling === 'model' || steps.some(({ step }) => step.kind === 'prompt');
 }
 
-/** One answer of a script; `sampling: model` is one. */
+/** A scripted answer with its location. `sampling: model` counts as an answer. */
 export interface LocatedAnswer extends UsedAnswer {
-  /** Whether the case itself says so, and not its suite. */
+  /** True if the case defines the answer; false if it comes from the suite. */
   isOwn: boolean;
   location: SourceLocation;
 }
 
-/** What a model is given in addition to the prompts of a case; null leaves it to the provider. */
+/** Settings for the model in addition to the prompts of a case. Null means that the provider decides. */
 export interface ModelSettings {
   system: string | null;
   temperature: number | null;
-  /** Calls of the model per prompt; null for the default. */
+  /** The largest number of model calls per prompt; null for the default. */
   maxSteps: number | null;
-  /** Of each result that the model gets; null for no limit. */
+  /** The largest size of each result that the model gets, in estimated tokens; null for no limit. */
   maxResultTokens: number | null;
   toolPolicy: ToolPolicy | null;
   decoys: DecoyTool[];
-  /** The file that the decoys stand in, relative to the evals file; null where they stand in that itself. */
+  /** The file that defines the decoys, relative to the evals file; null if the evals file itself defines them. */
   decoyFile: { path: string; location: SourceLocation } | null;
-  /** Where the first of these settings stands that the API has no field for; null where none does. */
+  /** The first of these settings for which the API has no field, with its location; null if there is none. */
   ownSetting: { key: string; location: SourceLocation } | null;
 }
 
@@ -140,7 +140,7 @@ export interface LocatedStep {
   location: SourceLocation;
 }
 
-/** All steps of a case, in the order in which they run. */
+/** Lists all steps of a case in the order in which they run. */
 export function listAllSteps({ setup, steps, teardown }: SuiteCase): LocatedStep[] {
   return [...setup, ...steps, ...teardown];
 }
