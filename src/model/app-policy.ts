@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const domains = z.array(z.string()).exactOptional();
 
-/** What an app says it loads from elsewhere (`_meta.ui.csp` of its resource, MCP Apps 2026-01-26). */
+/** The origins that an app declares it loads from or connects to (`_meta.ui.csp` of its resource, MCP Apps 2026-01-26). */
 export const appPolicySchema = z.object({
   connectDomains: domains,
   resourceDomains: domains,
@@ -11,14 +11,14 @@ export const appPolicySchema = z.object({
 });
 export type AppPolicy = z.infer<typeof appPolicySchema>;
 
-/** A host, `*.` before it or a port after it included, with or without a scheme that loads anything. */
+/** Matches a host, with an optional http or ws scheme, an optional leading `*.` and an optional port. */
 const origin = /^(?:(?:https?|wss?):\/\/)?(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i;
 
 export function isOrigin(text: string): boolean {
   return origin.test(text);
 }
 
-/** Whether an origin of a policy allows a URL: by host, and by scheme and port where the origin has them. */
+/** Checks if an origin of a policy allows a URL. Compares the host, and the scheme and port if the origin has them. */
 export function coversUrl(allowed: string, url: string): boolean {
   const target = URL.parse(url.startsWith('//') ? `https:${url}` : url);
   const [, scheme, wildcard, host, port] =
@@ -31,15 +31,15 @@ export function coversUrl(allowed: string, url: string): boolean {
   return isHost && isScheme && (port === undefined ? target.port === '' : port === actualPort);
 }
 
-/** All origins that a policy allows, without what is no origin. */
+/** Lists all origins that a policy allows; drops entries that are not origins. */
 export function listOrigins(policy: AppPolicy | null): string[] {
   return [...new Set(Object.values(policy ?? {}).flat())].filter(isOrigin);
 }
 
 /**
- * Composes the Content-Security-Policy under which a host shows an app, which allows what the app declares and nothing else: the
- * "Restrictive Default" of MCP Apps (2026-01-26) where it declares nothing, else its "CSP Construction". Forms are sent nowhere. What is
- * no origin is left out, so that a declaration cannot add a directive of its own.
+ * Builds the Content-Security-Policy under which a host shows an app. It allows only what the app declares: the "Restrictive Default" of
+ * MCP Apps (2026-01-26) if the app declares nothing, else its "CSP Construction". It blocks form submission. It drops entries that are not
+ * origins, so that a declaration cannot add a directive.
  */
 export function composeContentSecurityPolicy(policy: AppPolicy | null): string {
   const list = (name: keyof AppPolicy) => (policy?.[name] ?? []).filter(isOrigin);

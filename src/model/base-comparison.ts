@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rateChangeSchema } from './comparison.ts';
 import { count, countsSchema, fraction } from './quantities.ts';
 
-/** The result of an iteration of one side in a round; `-` where it has none. */
+/** The results of one side, one character per round; `-` for a round without a result. */
 const marks = z.string().regex(/^[pf-]*$/);
 
 const pairedCaseSchema = z.object({
@@ -18,7 +18,7 @@ const pairedCaseSchema = z.object({
 /** The iterations of one case on both sides, round by round. */
 export type PairedCase = z.infer<typeof pairedCaseSchema>;
 
-/** What one process of a server may serve, from the least to the most. */
+/** How long one server process lives: from one iteration to several rounds, shortest first. */
 export const processScopes = ['iteration', 'round', 'several-rounds'] as const;
 export type ProcessScope = (typeof processScopes)[number];
 
@@ -38,7 +38,7 @@ const aboutBase = {
     ),
 };
 
-/** What was measured of the base in the same job as the results of a suite. */
+/** The results of the base, measured in the same job as the results of a suite. */
 export const baseResultsSchema = z.object({
   ...aboutBase,
   cases: z.array(pairedCaseSchema),
@@ -58,7 +58,7 @@ const caseComparisonSchema = z.object({
 });
 export type BaseCaseComparison = z.infer<typeof caseComparisonSchema>;
 
-/** The change held against its base, both run in one job, case by case. */
+/** The comparison of the change with its base, case by case. Both ran in one job. */
 export const baseComparisonSchema = z.object({
   ...aboutBase,
   isDecisive: z.boolean().describe('Whether the verdict depends on it; a stored baseline goes first.'),

@@ -3,25 +3,28 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { count, fraction } from './quantities.ts';
 
-/** What decides how a judge judges. */
+/** The settings that determine how a judge decides. */
 export interface JudgeIdentity {
   rubric: string;
   /** `provider/name`. */
   model: string;
-  /** Null where the judge says itself whether it passes. */
+  /** The smallest score that passes; null if the judge itself says whether the answer passes. */
   threshold: number | null;
 }
 
 const fingerprint = z.string().regex(/^[\da-f]{32}$/);
 const agreement = z.number().min(-1).max(1);
 
-/** Counts the changes of the instructions that judges get in addition to the rubric. A calibration holds for one version. */
+/**
+ * The version of the instructions that judges get in addition to the rubric; raise it with each change. A calibration holds for one
+ * version.
+ */
 export const judgeInstructionsVersion = 1;
 
-/** Of the interval in a record. */
+/** The confidence of the interval in a calibration record. */
 export const calibrationConfidence = 0.95;
 
-/** How well a judge agreed with the labels of people. A gate accepts a judge that gates by it. */
+/** Records how well a judge agreed with the labels of people. A gate needs this record to accept a judge whose checks are gating. */
 export const calibrationSchema = z.strictObject({
   format: z.literal(1),
   judge: z.strictObject({
@@ -39,12 +42,12 @@ export const calibrationSchema = z.strictObject({
 });
 export type Calibration = z.infer<typeof calibrationSchema>;
 
-/** The first 128 bits of SHA-256. White space around a rubric makes no difference. */
+/** Returns the first 128 bits of the SHA-256 of a rubric, as hex. Ignores white space around the rubric. */
 export function hashRubric(rubric: string): string {
   return hash('sha256', rubric.trim()).slice(0, 32);
 }
 
-/** Where the record of a judge is, next to the file that names it; with `/`, as messages show it. */
+/** Returns the path of a judge's calibration record, next to the file that names the judge. The path uses `/`, as messages show it. */
 export function locateCalibration(file: string, { rubric, model, threshold }: JudgeIdentity): string {
   const name = hash('sha256', JSON.stringify([hashRubric(rubric), model, threshold])).slice(0, 32);
   return posix.join(posix.dirname(file), 'calibrations', `${name}.json`);

@@ -1,13 +1,13 @@
 /**
  * How a case changed since the baseline, in the order in which it matters to a reader.
  *
- * - `regressed`: all of its iterations passed and now at most half do, or more than half passed and now none does.
- * - `unsteady`: some iterations passed and some did not, then or now, and not by as much as that.
- * - `changed`: it does something else than it did, so that the two results are of two cases.
- * - `unscored`: one side has it and no result of it.
- * - `new`, `removed`: only one side has it.
+ * - `regressed`: all iterations passed before and at most half pass now, or more than half passed before and none passes now.
+ * - `unsteady`: some iterations passed and some failed, before or now, and the change is smaller than `regressed` or `fixed`.
+ * - `changed`: the definition of the case changed, so the two results are not comparable.
+ * - `unscored`: one side has the case but no result of it.
+ * - `new`, `removed`: only one side has the case.
  * - `fixed`: the reverse of `regressed`.
- * - `unchanged`: all passed and all do, or none passed and none does.
+ * - `unchanged`: all iterations passed on both sides, or none did.
  */
 export const caseChanges = [
   'regressed',
@@ -21,12 +21,12 @@ export const caseChanges = [
 ] as const;
 export type CaseChange = (typeof caseChanges)[number];
 
-/** Of the interval of a difference between two pass rates. */
+/** The confidence of the interval of a difference between two pass rates. */
 export const rateConfidence = 0.95;
 
 /**
- * Whether chance explains a fall with at most 5 %: over tasks where the policy asks for them and at least five cases can be compared so, else
- * for these cases.
+ * Checks if a fall is statistically significant: its p-value is at most 5 %. Uses the p-value over tasks if the policy asks for it and at
+ * least five cases are comparable; else the p-value for these cases.
  */
 export function isFallShown({
   fallPValue,

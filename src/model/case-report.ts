@@ -7,10 +7,12 @@ import { toolCallSchema } from './run.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema } from './verdict.ts';
 
-/** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
+/**
+ * Limits the failures kept per case. These are enough to see what broke: even a case that fails a thousand times has few distinct reasons.
+ */
 export const maxFailuresPerCase = 5;
 
-/** So that a run in which everything fails costs no more to keep and to show than what people read. */
+/** Limits the failures kept per suite, so that the report stays small when everything fails. */
 export const maxFailuresPerSuite = 1000;
 
 const failureSchema = z.object({
@@ -27,12 +29,12 @@ const failureSchema = z.object({
   actualToolCalls: z.array(toolCallSchema),
 });
 
-/** What is kept of an iteration that did not pass. It has a reason at least. */
+/** The details kept of an iteration that did not pass. There is at least one reason. */
 export type IterationFailure = z.infer<typeof failureSchema>;
 
 const classSchema = z.enum(['passed', 'flaky', 'failed']);
 
-/** The outcome of a case over all rounds. `flaky`: it failed at first, and passed in full when it was run again. */
+/** The outcome of a case over all rounds. `flaky`: it failed at first, and passed in full in a later round. */
 export type CaseClass = z.infer<typeof classSchema>;
 
 export const repeatRatesSchema = z.object({

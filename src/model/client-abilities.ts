@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
-/** What a server may ask its client for. */
+/** The abilities of a client that a server can make requests for. */
 export const abilities = ['elicitation', 'sampling', 'roots'] as const;
 export type Ability = (typeof abilities)[number];
 
-/** The values that scripted answers consist of; the evals file checks more of them than the wire. */
+/** The schemas of the values in scripted answers. The evals file checks more of them than the wire. */
 interface AnswerValues {
   text: z.ZodType<string>;
-  /** A regular expression of RE2. */
+  /** A regular expression in RE2 syntax. */
   re2Pattern: z.ZodType<string>;
   /** A `file://` URI. */
   rootUri: z.ZodType<string>;
 }
 
-/** What a client offers its server, and its answers. One description for the evals file and the wire. */
+/** Creates the schema of a client's abilities and scripted answers. The evals file and the wire share it. */
 export function createClientOfferSchema({ text, re2Pattern, rootUri }: AnswerValues) {
   const message = text.exactOptional().meta({ description: 'Text that the message contains.' });
   const pattern = re2Pattern.exactOptional().meta({ description: 'RE2 regular expression that the message matches.' });
@@ -68,45 +68,45 @@ export function createClientOfferSchema({ text, re2Pattern, rootUri }: AnswerVal
   });
 }
 
-/** As the wire has it. */
+/** The schema on the wire. */
 export const clientOfferSchema = createClientOfferSchema({
   text: z.string(),
   re2Pattern: z.string(),
   rootUri: z.string(),
 });
 
-/** What a case offers its server; an ability without a key is not announced. */
+/** The abilities that a case offers its server. The client does not announce an ability without a key. */
 export type ClientOffer = z.infer<typeof clientOfferSchema>;
 export type ElicitationAnswer = NonNullable<ClientOffer['elicitation']>[number];
 export type SamplingAnswer = Exclude<NonNullable<ClientOffer['sampling']>, 'model'>[number];
-/** What a client answers: a root is one, too. */
+/** A scripted answer of a client. A root counts as an answer. */
 export type Answer = { [Name in Ability]: Exclude<NonNullable<ClientOffer[Name]>, 'model'>[number] }[Ability];
-/** Which requests an answer is for. */
+/** Selects the requests that an answer is for. */
 export type AnswerCondition = NonNullable<Exclude<ElicitationAnswer, string>['when']>;
 
-/** The abilities that an offer announces. */
+/** Lists the abilities that an offer announces. */
 export function listOffered(offer: ClientOffer): Ability[] {
   return abilities.filter((ability) => offer[ability] !== undefined);
 }
 
-/** What a server asked its client for. */
+/** A request of a server to its client. */
 export interface ClientRequest {
   ability: Ability;
-  /** What the user or the model is to answer; empty for roots. */
+  /** The message for the user or the model; empty for roots. */
   message: string;
-  /** Of an elicitation: how the user is to answer. */
+  /** How the user answers an elicitation; null for other requests. */
   mode: 'form' | 'url' | null;
   /** Names of the fields of a form. */
   fields: readonly string[];
 }
 
-/** Which answer of a script was given, counted from 0. */
+/** Identifies the scripted answer that was given; `index` counts from 0. */
 export interface UsedAnswer {
   ability: Ability;
   index: number;
 }
 
-/** How an ability is offered, as a file writes it. */
+/** Shows how a file offers each ability. */
 export const offerExamples: { readonly [Name in Ability]: string } = {
   elicitation: '`client: { elicitation: [{ accept: { … } }] }`',
   sampling: '`client: { sampling: [{ text: … }] }`',

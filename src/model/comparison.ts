@@ -23,14 +23,14 @@ const aboutBaseline = {
 
 export const baselineSchema = z.object({ ...aboutBaseline, cases: z.array(baselineCaseSchema) });
 
-/** What an earlier gate found, as far as this one can be held against it. */
+/** The results of an earlier gate, as far as they can be compared with this gate's results. */
 export type Baseline = z.infer<typeof baselineSchema>;
 
-/** How much worse than the baseline a gate may be. */
+/** Limits how much worse than the baseline a gate may be. */
 export interface RegressionLimits {
-  /** How many cases may regress, over all suites. */
+  /** The largest number of cases that may regress, over all suites. */
   maximumRegressions: number;
-  /** By how much the pass rate of a suite may fall, a fraction 0..1; null where that is left to the cases. */
+  /** The largest fall of a suite's pass rate, a fraction 0..1; null if only single cases are compared. */
   maximumRateDrop: number | null;
 }
 
@@ -82,10 +82,10 @@ export const rateChangeSchema = z.object({
     ),
 });
 
-/** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
+/** The pass rate of a suite before and now, over the cases that have equal definitions and results on both sides. */
 export type RateChange = z.infer<typeof rateChangeSchema>;
 
-/** A gate held against its baseline, case by case. */
+/** The comparison of a gate with its baseline, case by case. */
 export const comparisonSchema = z.object({
   baseline: z.object(aboutBaseline),
   maximumRegressions: count,

@@ -1,30 +1,31 @@
 import { z } from 'zod';
 import { count } from './quantities.ts';
 
-/** How many iterations may run at the same time; `auto` depends on the tools that they call. */
+/** The number of iterations that may run at the same time. `auto` derives it from the tools that they call. */
 export type ConcurrencySetting = 'auto' | number;
 
-/** The most that can be asked for. */
+/** The largest value of the setting. */
 export const maxConcurrency = 64;
 
-/** What was asked for a suite. */
+/** The concurrency setting of a suite. */
 export interface SuiteConcurrency {
   setting: ConcurrencySetting;
   /** `concurrency`, `evals/x.evals.yaml:4` or `default`. */
   source: string;
-  /** Whether the suite says that its iterations share no state, whatever tools they call. */
+  /** True if the suite declares that its iterations share no state, whatever tools they call. */
   isIndependent: boolean;
 }
 
 /**
- * What decided how many iterations ran at the same time.
+ * The rule that decided how many iterations ran at the same time.
  *
  * - `given`: the setting is a number.
  * - `one-process`: one server process takes the sessions in turns.
- * - `independent`: the suite says that its iterations share no state.
+ * - `independent`: the suite declares that its iterations share no state.
  * - `read-only`: the server declares every tool that the cases call as read-only.
- * - `not-read-only`: it does not declare all of them so.
- * - `tools-unknown`: it did not list its tools.
+ * - `not-read-only`: the server does not declare all of these tools as read-only.
+ * - `tools-unknown`: the server did not list its tools.
+ * - `command`: a step runs a program.
  */
 export const concurrencyRules = [
   'given',
@@ -52,5 +53,5 @@ export const concurrencySchema = z.object({
   serialCases: count.describe('Cases that ran one iteration at a time, with nothing else next to it.'),
 });
 
-/** How the iterations of a suite ran, and why. */
+/** How many iterations of a suite ran at the same time, and why. */
 export type ConcurrencyReport = z.infer<typeof concurrencySchema>;

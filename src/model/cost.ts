@@ -11,16 +11,16 @@ export const modelPriceSchema = z.object({
   output: money,
 });
 
-/** What a provider takes for a million tokens, in the currency of the policy. */
+/** The price of a million tokens, in the currency of the policy. */
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** A code of ISO 4217. */
+/** An ISO 4217 code. */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
 
-/** What amounts are printed with where the policy names none. */
+/** The currency of printed amounts if the policy names none. */
 export const defaultCurrency = 'USD';
 
-/** What calls of one model used; `model` is null where only the service knows it. */
+/** The usage of calls to one model; `model` is null if only the service knows the model. */
 export interface ModelSpending {
   model: string | null;
   usage: ModelUsage | null;
@@ -30,24 +30,24 @@ export const judgeSpendingSchema = judgeUsageSchema.extend({
   cost: money.nullable().describe('By the prices of the policy; null where that is not known.'),
 });
 
-/** What one judge used and cost. */
+/** The usage and the cost of one judge. */
 export type JudgeSpending = z.infer<typeof judgeSpendingSchema>;
 
-/** Adds up what judges used, and prices it. */
+/** Adds up the usage of each judge and computes its cost. */
 export function priceJudges(judges: readonly JudgeUsage[], prices: Parameters<typeof computeCost>[1]): JudgeSpending[] {
   return joinJudges(judges).map((judge) => ({ ...judge, cost: computeCost([judge], prices).amount }));
 }
 
 export interface Cost {
-  /** Null where part of it is not known. */
+  /** Null if a part of the cost is unknown. */
   amount: number | null;
-  /** What is not known of it, and what to do about it; a clause each. */
+  /** Why the cost is unknown, and how to fix that; one clause each. */
   gaps: string[];
 }
 
 /**
- * Computes what model calls cost: tokens by price. Recorded answers cost nothing. Unknown where a model that was called has no price,
- * and where a provider did not report its tokens. The order of the parts makes no difference.
+ * Computes the cost of model calls from tokens and prices. Recorded answers cost nothing. The cost is unknown if a called model has no
+ * price, or if a provider did not report its tokens. The order of the parts makes no difference.
  */
 export function computeCost(
   spending: readonly ModelSpending[],
@@ -68,7 +68,7 @@ export function computeCost(
   return { amount: gaps.length > 0 ? null : roundMoney(amount), gaps };
 }
 
-/** Says which models did not report the tokens of how many calls, a clause each. */
+/** Names the models that did not report tokens, and the number of such calls; one clause each. */
 export function listUnmeasured(spending: readonly ModelSpending[]): string[] {
   const byModel = Map.groupBy(spending, ({ model }) => model);
   return [...byModel].flatMap(([model, parts]) => {
@@ -103,7 +103,7 @@ function isPaid({ modelCalls, inputTokens, outputTokens, unmeasuredCalls }: Mode
   return modelCalls + inputTokens + outputTokens + unmeasuredCalls > 0;
 }
 
-/** To nine decimals, without the noise of binary fractions behind them, so that a budget that is just reached is kept. */
+/** Rounds to nine decimals, which removes the noise of binary fractions. A budget that is reached exactly is not exceeded. */
 function roundMoney(amount: number): number {
   return Math.round(amount * 1e9) / 1e9;
 }

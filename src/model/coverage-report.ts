@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count } from './quantities.ts';
 
-/** What evals can cover of the surface of a server. */
+/** The kinds of surface items that evals can cover. */
 export const coverageKinds = ['tools', 'parameters', 'values', 'errors', 'prompts', 'resources', 'templates'] as const;
 export type CoverageKind = (typeof coverageKinds)[number];
 
@@ -23,5 +23,5 @@ export const coverageReportSchema = z.object({
   items: z.array(coverageItemSchema).describe('What the servers show, and whether an eval used it.'),
 });
 
-/** Which parts of the surface of the servers the evals used. */
+/** The surface items of the servers, each with whether the evals used it. */
 export type CoverageReport = z.infer<typeof coverageReportSchema>;

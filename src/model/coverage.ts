@@ -1,7 +1,7 @@
 import { meetsMinimumPassRate } from './rate.ts';
 import type { CoverageItem, CoverageKind, CoverageReport } from './coverage-report.ts';
 
-/** What texts call the kinds, in the order of tables. */
+/** The name of each kind in texts, in the order of tables. */
 export const coverageNames: Readonly<Record<CoverageKind, string>> = {
   tools: 'tools',
   parameters: 'parameters',
@@ -12,10 +12,10 @@ export const coverageNames: Readonly<Record<CoverageKind, string>> = {
   templates: 'resource templates',
 };
 
-/** Kinds of which only a trace says whether they are covered. */
+/** Kinds that need a trace to know if they are covered. */
 const tracedKinds: ReadonlySet<CoverageKind> = new Set(['errors', 'prompts', 'resources', 'templates']);
 
-/** How many items of a kind there are, and the names of those that no case uses. */
+/** The number of items of a kind, and the names of those that no case uses. */
 export interface CoverageCount {
   kind: CoverageKind;
   covered: number;
@@ -23,7 +23,7 @@ export interface CoverageCount {
   missing: string[];
 }
 
-/** Counts the items of each kind that the surface has. */
+/** Counts the items of each kind that occurs in the surface. */
 export function countCoverage({ items }: Pick<CoverageReport, 'items'>): CoverageCount[] {
   const order = Object.keys(coverageNames);
   return [...Map.groupBy(items, ({ kind }) => kind)]
@@ -34,10 +34,13 @@ export function countCoverage({ items }: Pick<CoverageReport, 'items'>): Coverag
     });
 }
 
-/** Whether a minimum is met: `unknown` where more may be covered than was read, and `unjudged` where only a part of the cases ran. */
+/**
+ * The state of a minimum. `unknown`: a run was interrupted or traces are missing, so more may be covered. `unjudged`: only a part of the
+ * cases ran.
+ */
 export type MinimumState = 'met' | 'not-met' | 'unknown' | 'unjudged';
 
-/** Judges a kind by its minimum, from 0 to 1. `isComplete` says that no run was interrupted. */
+/** Compares the coverage of a kind with its minimum, from 0 to 1. `isComplete` is true if no run was interrupted. */
 export function judgeMinimum(
   { kind, covered, total }: CoverageCount,
   minimum: number,
@@ -48,7 +51,7 @@ export function judgeMinimum(
   return !isComplete || (tracedKinds.has(kind) && unreadTraces > 0) ? 'unknown' : 'not-met';
 }
 
-/** Adds up what parts of a gate covered; undefined where none measured it. The whole is partial no more. */
+/** Merges the coverage of parts of a gate; undefined if no part measured it. The merged report is never partial. */
 export function joinCoverage(parts: readonly CoverageReport[]): CoverageReport | undefined {
   if (parts.length === 0) return undefined;
   const items = new Map<string, CoverageItem>();

@@ -5,10 +5,10 @@ import type { VerdictOutcome } from './verdict.ts';
  * How a case counts for the verdict of its suite:
  * - `passed`: every iteration passed, or the case is flaky and counts as passed.
  * - `failed`: iterations failed, and the suite did not pass.
- * - `tolerated`: iterations failed, and the suite passed all the same, because its minimum allows it.
- * - `excluded`: iterations failed or have no result, and the case does not count: it is in quarantine, on probation, or flaky and
- *   only reported.
- * - `unscored`: nothing was established.
+ * - `tolerated`: iterations failed, but the suite passed, because its minimum allows it.
+ * - `excluded`: iterations failed or have no result, and the case does not count: it is in quarantine, on probation, or flaky and only
+ * reported.
+ * - `unscored`: there is no result.
  */
 export const dispositions = ['passed', 'failed', 'tolerated', 'excluded', 'unscored'] as const;
 export type Disposition = (typeof dispositions)[number];
@@ -20,7 +20,7 @@ interface JudgedCase {
   flaky: { effect: FlakyEffect } | null;
 }
 
-/** Decides once how a case counts; the report stores it, and every renderer reads it there. */
+/** Decides how a case counts. The report stores the decision, so that every renderer shows the same one. */
 export function decideDisposition(
   { outcome, quarantine, probation, flaky }: JudgedCase,
   suiteOutcome: VerdictOutcome,

@@ -1,18 +1,18 @@
-/** What is kept of a gate in addition to its report, for people who look into it. Bounded, however much was run. */
+/** Details of a gate that people inspect, kept in addition to its report. The size is limited, however many iterations ran. */
 export interface Evidence {
-  /** In the order they were read; at most `maxIterationMarks`. */
+  /** In the order in which they were read; at most `maxIterationMarks`. */
   iterations: IterationMark[];
-  /** Of iterations that failed; at most `maxTraces`, and none unless a full report was asked for. */
+  /** Traces of failed iterations; at most `maxTraces`. Empty unless a full report was requested. */
   traces: IterationTrace[];
 }
 
-/** What a page can draw; who wants each of more has the log of iterations. */
+/** The most that a page can draw. The log of iterations has all of them. */
 export const maxIterationMarks = 10_000;
 
 /** More than people read of one gate. */
 export const maxTraces = 50;
 
-/** One iteration in brief. */
+/** A summary of one iteration. */
 export interface IterationMark {
   suiteId: string;
   caseId: string;
@@ -20,22 +20,22 @@ export interface IterationMark {
   iterationNumber: number | null;
   outcome: 'passed' | 'failed' | 'unscored';
   durationMs: number | null;
-  /** Whether a recording gave at least one answer; null where no model took part. */
+  /** True if a recording gave at least one answer; null if no model took part. */
   isReplayed: boolean | null;
 }
 
-/** What an iteration did, made readable and cut to a size that many of them can have. */
+/** The messages and spans of an iteration, formatted for reading and cut, so that many of them fit in a report. */
 export interface IterationTrace {
   suiteId: string;
   iterationId: string;
   messages: TracedMessage[];
   spans: TracedSpan[];
-  /** Spans beyond these. */
+  /** The number of spans that were left out. */
   spansLeftOut: number;
 }
 
 export interface TracedMessage {
-  /** `system`, `user`, `assistant`, `tool`, or whatever the service said; `note` where messages are left out. */
+  /** `system`, `user`, `assistant`, `tool`, or any other role that the service sent; `note` marks messages that are left out. */
   role: string;
   parts: TracedPart[];
 }
@@ -44,14 +44,14 @@ export interface TracedPart {
   kind: 'text' | 'call' | 'result' | 'error';
   /** Null for text. */
   toolName: string | null;
-  /** Of calls their arguments, of results what came back: indented JSON, or text where there is nothing else. */
+  /** The arguments of a call, or the content of a result: indented JSON, or plain text if it is not JSON. */
   text: string;
 }
 
 export interface TracedSpan {
   name: string;
   category: string;
-  /** From the start of the first one. */
+  /** Counted from the start of the first span. */
   startMs: number;
   durationMs: number;
   isError: boolean;

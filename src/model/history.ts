@@ -1,14 +1,14 @@
 import type { VerdictOutcome } from './verdict.ts';
 
-/** What is kept of a gate for the gates after it: one line of the history file. */
+/** The data of a gate that later gates use: one line of the history file. */
 export interface HistoryRecord {
-  /** When it started, ISO 8601. */
+  /** The start of the gate, ISO 8601. */
   startedAt: string;
   commit: string | null;
-  /** The branch, or `PR 12`; null where it is not known. */
+  /** The branch, or `PR 12`; null if unknown. */
   branch: string | null;
   outcome: VerdictOutcome;
-  /** What each tool took, as `listToolBytes` names it; missing where the surface was not compared. */
+  /** The size of each tool in bytes, under the names of `listToolBytes`; missing if the surface was not compared. */
   toolBytes?: Record<string, number>;
   cases: HistoryCase[];
 }
@@ -19,14 +19,14 @@ export interface HistoryCase {
   passed: number;
   /** Scored iterations. */
   total: number;
-  /** Those of the scored iterations in which a recording answered. */
+  /** Scored iterations in which a recording gave an answer. */
   replayed: number;
   definitionHash: string | null;
   /** Median over the scored iterations, in milliseconds. */
   durationMs: number | null;
-  /** Of the model calls of its iterations together; null where it is not known, or nothing was called. */
+  /** The cost of the model calls of all its iterations; null if it is unknown or no model was called. */
   cost?: number | null;
 }
 
-/** A month of nights, and as wide as a sparkline can be on a phone. */
+/** A month of nightly runs, and the widest sparkline that fits a phone. */
 export const maxTrendRuns = 30;

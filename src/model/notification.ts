@@ -1,4 +1,4 @@
-/** How severe a log message is, the least severe first (RFC 5424). */
+/** The severity of a log message, least severe first (RFC 5424). */
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -6,12 +6,12 @@ export type LogLevel = (typeof logLevels)[number];
 export const changingLists = ['tools', 'resources', 'prompts'] as const;
 export type ChangingList = (typeof changingLists)[number];
 
-/** What a server reports unasked, apart from what belongs to a call. */
+/** A notification that does not belong to a call. */
 export type ServerNotification =
   | { kind: 'log'; level: LogLevel; logger: string | null; data: unknown }
   | { kind: 'listChanged'; of: ChangingList };
 
-/** What a server reports of a call: its progress, and each new state of its task. */
+/** A notification about a call: its progress, or a new state of its task. */
 export type CallUpdate =
   | { kind: 'progress'; progress: number; total: number | null; message: string | null }
   | { kind: 'task'; taskId: string; status: TaskStatus; message: string | null };
@@ -19,8 +19,8 @@ export type CallUpdate =
 export const taskStatuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** What a server reports, of itself or of a call. */
+/** A notification about the server or about a call. */
 export type Report = ServerNotification | (CallUpdate & { toolCallId: string; toolName: string });
 
-/** A report with the time at which it arrived, in epoch milliseconds. */
+/** A notification with its arrival time, in epoch milliseconds. */
 export type Notification = { atMs: number } & Report;

@@ -8,31 +8,28 @@ import { type Sourced, sourced } from './source.ts';
 import { surfacePolicySchema, type SurfaceRules } from './surface-policy.ts';
 import { reasonSchema } from './verdict.ts';
 
-/** A rule on a tag, a model or a case: a case by its id or title as written, by its id alone once the plan has resolved it. */
+/** A rule for a tag, a model or a case. `name` is the id or title of a case as written; once the plan has resolved it, it is the id. */
 function named<T extends z.ZodType>(value: T) {
   return z.object({ name: z.string(), value, source: z.string() });
 }
 export type NamedRule<T> = Sourced<T> & { name: string };
 
-/** What an inconclusive verdict means for the job: it stops, it goes on, or it goes on with a warning. */
+/** The effect of an inconclusive verdict on the job: it stops the job, lets it pass, or lets it pass with a warning. */
 export const inconclusiveEffects = z.enum(['fail', 'pass', 'warn']);
 export type InconclusiveEffect = z.infer<typeof inconclusiveEffects>;
 
-/** What a quarantine entry that should be gone means: a warning, or the suite's failure. */
+/** The effect of a quarantine entry that is no longer needed: a warning, or a failure of the suite. */
 export const staleEffects = z.enum(['warn', 'fail']);
 export type StaleEffect = z.infer<typeof staleEffects>;
 
-/**
- * How a case counts that failed at first and passed in full when it was run again: as it did at first, as passed, or not at
- * all.
- */
+/** How a flaky case counts (it failed at first and passed in full in a later round): as failed, as passed, or not at all. */
 export const flakyEffects = z.enum(['fail', 'pass', 'report']);
 export type FlakyEffect = z.infer<typeof flakyEffects>;
 
-/** In how many further rounds cases that failed run again. More `runs` show how often a case passes; more rounds do not. */
+/** The number of further rounds in which failed cases run again. More `runs` measure how often a case passes; more rounds do not. */
 export const retryRounds = z.int().min(0).max(5);
 
-/** A day of the calendar in UTC. Days compare as text. */
+/** A calendar day in UTC. Days compare as text. */
 const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 
 export const quarantineEntrySchema = z.object({
@@ -43,7 +40,7 @@ export const quarantineEntrySchema = z.object({
   source: z.string(),
 });
 
-/** A case whose results do not count for the time being. */
+/** A case whose results do not count until the entry expires. */
 export type QuarantineEntry = z.infer<typeof quarantineEntrySchema>;
 
 export const probationSchema = z.object({
@@ -52,7 +49,7 @@ export const probationSchema = z.object({
   neededGates: count,
 });
 
-/** A case that does not count yet, since it has not passed in enough gates in a row. */
+/** A case that does not count yet, because it has not passed in enough consecutive gates. */
 export type ProbationCase = z.infer<typeof probationSchema>;
 
 const budgetsSchema = z
@@ -103,28 +100,34 @@ const requirementsSchema = z.object({
 
 /** All requirements of a suite, with the defaults filled in. */
 export interface SuiteRequirements extends z.infer<typeof requirementsSchema> {
-  /** How many minimums of the gate share the error of failing: counted when the gate runs and when it is judged, and in no report. */
+  /**
+   * The number of minimums of the gate that share the error of failing. Computed when the gate runs and when it is judged; reports do not
+   * store it.
+   */
   sharedMinimums?: number;
 }
 
-/** What one place says about a suite: an evals file, a policy file, the inputs. Null for a rule that it does not name. */
+/** The rules that one source sets for a suite: an evals file, a policy file, or the inputs. Null for a rule that it does not set. */
 export type PolicyLayer = {
   [
     Rule in Exclude<keyof SuiteRequirements, 'probation' | 'sharedMinimums'>
   ]: SuiteRequirements[Rule] extends Sourced<unknown> ? SuiteRequirements[Rule] | null : SuiteRequirements[Rule];
 };
 
-/** Those of a suite that a service keeps, before it is read: its own minimum counts where nothing here says another one. */
+/**
+ * The requirements of a suite that a service stores, before the gate has read it. The stored minimum of the suite applies unless one is set
+ * here.
+ */
 export type StoredRequirements = Omit<SuiteRequirements, 'minimumPassRate'> & Pick<PolicyLayer, 'minimumPassRate'>;
 
-/** What a suite is judged by. */
+/** The policy that a suite is judged by. */
 export interface SuitePolicy {
   requirements: SuiteRequirements;
-  /** The day in UTC, `YYYY-MM-DD`, against which entries of the quarantine expire. */
+  /** The day in UTC, `YYYY-MM-DD`, on which the gate started. Decides which quarantine entries have expired. */
   today: string;
 }
 
-/** Minimum shares of the surface of the servers that the evals cover, by kind. */
+/** The smallest share of the surface of the servers that the evals must cover, by kind. */
 const minimumCoverageSchema = z.array(z.object({ name: z.enum(coverageKinds), value: fraction, source: z.string() }));
 export type MinimumCoverage = z.infer<typeof minimumCoverageSchema>;
 
@@ -145,37 +148,37 @@ export const gatePolicySchema = z.object({
     .describe('What the evals have to cover of the surface, 0 to 1; absent where nothing is required.'),
 });
 
-/** Everything that a gate is judged by. With the results, it decides the verdict. */
+/** The complete policy of a gate. Together with the results, it decides the verdict. */
 export type GatePolicy = z.infer<typeof gatePolicySchema>;
 
-/** What model calls cost. */
+/** The prices of models and their currency. */
 export type Pricing = Pick<GatePolicy, 'prices' | 'currency'>;
 
-/** What a change must not lower where it is judged by the policy of its base. */
+/** The rules that a change must not lower if the gate judges it by the policy of its base. */
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
 export type Protection = (typeof protections)[number];
 
-/** What a policy file says about the gate as a whole; null where it says nothing. */
+/** The rules of a policy file for the whole gate; null for a rule that it does not set. */
 export interface GateRules {
-  /** How many cases may regress against the baseline, over all suites. */
+  /** The largest number of cases that may regress against the baseline, over all suites. */
   maximumRegressions: Sourced<number> | null;
-  /** A fraction: how far the pass rate of a suite may fall against the baseline. */
+  /** The largest fall of a suite's pass rate against the baseline, as a fraction. */
   maximumRateDrop: Sourced<number> | null;
-  /** What models cost, by `provider/name`. */
+  /** The prices of models, by `provider/name`. */
   prices: Array<NamedRule<ModelPrice>>;
-  /** A code of ISO 4217. */
+  /** An ISO 4217 code. */
   currency: Sourced<string> | null;
-  /** In how many gates of the history a case must have passed before it counts. */
+  /** The number of gates in the history that a case must have passed before it counts. */
   probation: Sourced<number> | null;
-  /** Whether a run is cancelled as soon as nothing outstanding can change its verdict. */
+  /** True to cancel a run as soon as no outstanding iteration can change its verdict. */
   stopEarly: Sourced<boolean> | null;
-  /** What changes of the tool surface mean; null where the file says nothing. */
+  /** The effects of changes of the tool surface; null if the file sets none. */
   surface: SurfaceRules | null;
-  /** What the evals have to cover of the surface; empty where nothing is required. */
+  /** The required coverage of the surface; empty if nothing is required. */
   minimumCoverage: MinimumCoverage;
 }
 
-/** Where no policy file says anything about the gate. */
+/** The rules of a gate that no policy file sets rules for. */
 export const noGateRules: GateRules = {
   maximumRegressions: null,
   maximumRateDrop: null,
@@ -187,15 +190,15 @@ export const noGateRules: GateRules = {
   minimumCoverage: [],
 };
 
-/** What a policy file says: about the gate, about every suite, and about single ones by id or name. */
+/** The contents of a policy file: rules for the gate, for every suite, and for single suites by id or name. */
 export interface PolicyFile {
-  /** As messages call it. */
+  /** The name of the file in messages. */
   file: string;
   gate: GateRules;
   common: PolicyLayer;
   quarantine: Array<QuarantineEntry & { suite: string }>;
   suites: Array<{ name: string; layer: PolicyLayer }>;
-  /** Counts only in the policy of the base; null for all of them. */
+  /** Applies only in the policy of the base; null protects all of them. */
   protect: readonly Protection[] | null;
 }
 
@@ -229,30 +232,30 @@ export const emptyPolicyLayer: PolicyLayer = {
   maximumCalibrationAgeMs: null,
 };
 
-/** Where nothing says how many iterations must pass, all of them must. */
+/** Requires all iterations to pass unless a minimum is set. */
 export const defaultMinimum: Sourced<number> = { value: 1, source: 'default' };
 
-/** Without a rule, no case may regress. */
+/** Allows no case to regress unless a limit is set. */
 export const defaultMaximumRegressions: Sourced<number> = { value: 0, source: 'default' };
 
-/** So that a mistake in a case costs no fortune. */
+/** Limits the cost of a mistake in a case. */
 export const defaultModelCalls: Sourced<number> = { value: 300, source: 'default' };
 
-/** A month: models and servers have moved on by then. */
+/** One month; models and servers change in that time. */
 export const defaultRecordingAge: Sourced<number> = { value: 30 * 24 * 3_600_000, source: 'default' };
 
-/** Agreement with people that the literature calls substantial. */
+/** Kappa values above this are called substantial agreement in the literature. */
 export const defaultJudgeAgreement: Sourced<number> = { value: 0.6, source: 'default' };
 
-/** Three months: a provider may change what is behind the name of a model. */
+/** Three months; a provider can change the model behind a name in that time. */
 export const defaultCalibrationAge: Sourced<number> = { value: 90 * 24 * 3_600_000, source: 'default' };
 
-/** Fills in the defaults of what models cost. */
+/** Fills in the default currency. */
 export function applyPricingDefaults({ prices, currency }: Pick<GateRules, 'prices' | 'currency'>): Pricing {
   return { prices, currency: currency ?? { value: defaultCurrency, source: 'default' } };
 }
 
-/** Fills in the defaults. */
+/** Fills in the defaults of a suite's requirements. */
 export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
   return {
     ...layer,

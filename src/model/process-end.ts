@@ -1,63 +1,63 @@
-/** Announces, below a reason, what the process of a server wrote last. */
+/** The heading, below a reason, of the last lines that the server process wrote. */
 export const lastLinesHeading = 'Its last lines on stderr:';
 
-/** How a process of the server under test ended by itself, and what it wrote last. */
+/** How a process of the server under test ended on its own, and its last output. */
 export interface ProcessEnd {
   /** Null after a signal. */
   exitCode: number | null;
-  /** Such as `SIGSEGV`; null after an exit. */
+  /** For example `SIGSEGV`; null after an exit. */
   signal: string | null;
-  /** The last lines of its output, oldest first: few enough for a report, and without secrets. */
+  /** The last lines of its output, oldest first. They are few enough for a report and contain no secrets. */
   lastLines: readonly string[];
 }
 
-/** The end of a process that an iteration used. */
+/** The end of a process that served an iteration. */
 export interface WitnessedEnd {
   end: ProcessEnd;
-  /** Whether the process served no other iteration. Only then its end is evidence about this one. */
+  /** True if the process served no other iteration. Only then is its end evidence about this iteration. */
   isOwn: boolean;
-  /** The server in a sentence, where the iteration has several. */
+  /** The name of the server in a sentence, if the iteration has several servers. */
   subject?: string;
 }
 
-/** One iteration, from the point of view of the program that started the server. Disposed when the iteration is over. */
+/** One iteration, as seen by the program that started the server. The engine disposes it when the iteration is over. */
 export interface ServerVisit extends Disposable {
   /**
-   * How the process that served the iteration ended; null while it runs. `sessionId` is the id of the iteration's MCP session,
-   * where it has one. With `mayBeEnding` it waits a moment: a connection breaks before the end of the process is known.
+   * Returns how the process that served the iteration ended; null while it runs. `sessionId` is the id of the iteration's MCP session, if
+   * it has one. With `mayBeEnding` it waits a moment, because a connection can break before the end of the process is known.
    */
   findEnd(sessionId: string | undefined, options: { mayBeEnding: boolean }): Promise<WitnessedEnd | null>;
 }
 
-/** How a program ended that a step ran. */
+/** How a program that a step ran ended. */
 export interface CommandEnd {
-  /** Null after a signal, or where it could not be started. */
+  /** Null after a signal, or if the program could not be started. */
   exitCode: number | null;
   signal: string | null;
-  /** What it wrote, cut where there is much. */
+  /** The output; long output is cut. */
   stdout: string;
   stderr: string;
-  /** Why it could not be started; null where it was. */
+  /** Why the program could not be started; null if it was started. */
   startError: string | null;
 }
 
 /**
- * Runs a program and its arguments next to a server, and as the server is run.
+ * Runs a program with its arguments in the environment of the server, next to the server.
  *
- * @throws the signal's reason once it aborts, when the program has been ended
+ * @throws the signal's reason once it aborts, after the program has been ended
  */
 export type RunCommand = (command: readonly string[], options: { signal: AbortSignal }) => Promise<CommandEnd>;
 
 /**
- * What the program that started the server knows of its processes. It is asked within this process only: a message that a server
- * sends can claim anything.
+ * The knowledge of the program that started the server about its processes. Only code in this process may ask, because a message from a
+ * server can claim anything.
  */
 export interface ProcessWitness {
-  /** Whether iterations share the server's process. */
+  /** True if iterations share the server's process. */
   readonly isShared: boolean;
   /**
-   * Called before an iteration connects. Starts the process again if it has ended; with `isAlone`, a process that served others
-   * is replaced first. A probe runs no iteration: it leaves no trace in what the process served.
+   * Called before an iteration connects. Starts the process again if it has ended; with `isAlone`, first replaces a process that served
+   * other iterations. A probe is not an iteration, so the process does not count as used.
    *
    * @throws {ServerStartError} when no process can be started any more.
    */
@@ -67,11 +67,11 @@ export interface ProcessWitness {
 
 /** The witnesses of the servers that a service runs evals against. */
 export interface ServerWitnesses {
-  /** By the service's id of the server; null where its process was started elsewhere. */
+  /** Finds a witness by the service's id of the server; null if another program started its process. */
   find(serverId: string): ProcessWitness | null;
 }
 
-/** Completes "The server …": `exited with code 3`, `was ended by SIGSEGV`. */
+/** Completes a sentence that begins with "The server": `exited with code 3`, `was ended by SIGSEGV`. */
 export function describeProcessEnd({ exitCode, signal }: Pick<ProcessEnd, 'exitCode' | 'signal'>): string {
   return exitCode === null ? `was ended by ${signal ?? 'the system'}` : `exited with code ${exitCode}`;
 }

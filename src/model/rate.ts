@@ -1,12 +1,12 @@
-/** Percentages are kept to four decimals; scaled by this they are integers, and comparisons are exact. */
+/** Scales fractions to integers, so that comparisons are exact. Percentages have up to four decimals. */
 const scale = 1_000_000;
 
-/** The share of scored iterations that passed, 0..1; null where none was scored, which is no rate at all. */
+/** Returns the share of scored iterations that passed, 0..1; null if no iteration was scored. */
 export function computePassRate(passed: number, total: number): number | null {
   return total === 0 ? null : passed / total;
 }
 
-/** Whether `passed` of `total` reaches the minimum, a fraction 0..1, decided in integers: 9 of 10 is exactly 90 %. */
+/** Checks if `passed` of `total` reaches the minimum, a fraction 0..1. Compares integers: 9 of 10 is exactly 90 %. */
 export function meetsMinimumPassRate(passed: number, total: number, minimumPassRate: number): boolean {
   return passed * scale >= Math.round(minimumPassRate * scale) * total;
 }
@@ -14,8 +14,8 @@ export function meetsMinimumPassRate(passed: number, total: number, minimumPassR
 export type ParsedPassRate = { ok: true; passRate: number } | { ok: false; message: string };
 
 /**
- * Reads `90%`, `90` or `99.5%` into a fraction 0..1. A bare number in (0, 1] is refused: it could be a fraction or a
- * percentage, and a gate that guesses wrong is open.
+ * Reads `90%`, `90` or `99.5%` as a fraction 0..1. Rejects a bare number in (0, 1]: it could be a fraction or a percentage, and a wrong
+ * guess would let failures pass.
  */
 export function parsePassRate(text: string | number): ParsedPassRate {
   const match = /^\s*(\d+(?:\.\d{1,4})?)\s*(%)?\s*$/.exec(String(text));
@@ -37,30 +37,30 @@ export function parsePassRate(text: string | number): ParsedPassRate {
 }
 
 /**
- * Prints a fraction as a percentage with at most one decimal, `90%` or `66.6%`. Rounds towards zero, so that a rate
- * just short of its minimum never reads as having reached it.
+ * Prints a fraction as a percentage with at most one decimal, `90%` or `66.6%`. Rounds towards zero, so that a rate just below its minimum
+ * never looks as if it reached it.
  */
 export function formatPassRate(passRate: number | null): string {
   if (passRate === null) return 'n/a';
   return `${Math.floor(Math.round(passRate * scale) / 1000) / 10}%`;
 }
 
-/** The same of the upper end of a range, rounded up, so that the range as printed holds the range as computed. */
+/** Prints the upper end of a range. Rounds up, so that the printed range contains the computed one. */
 export function formatUpperRate(upper: number): string {
   return formatPassRate(Math.min(1, Math.ceil(upper * 1000 - 1e-9) / 1000));
 }
 
-/** Prints a minimum exactly, with up to the four decimals it may have: `90%` or `66.67%`. */
+/** Prints a minimum exactly, with up to four decimals: `90%` or `66.67%`. */
 export function formatMinimumPassRate(minimumPassRate: number): string {
   return `${toPercent(minimumPassRate)}%`;
 }
 
-/** The wire's scale, 0..100, without the noise of binary fractions: 0.07 is 7, not 7.000000000000001. */
+/** Converts a fraction to a percentage, 0..100, without the noise of binary fractions: 0.07 is 7, not 7.000000000000001. */
 export function toPercent(passRate: number): number {
   return Math.round(passRate * scale) / 10_000;
 }
 
-/** Says what a limit on the fall of a rate finds with a power of 90 %; `fall` is a fraction, null where it finds none. */
+/** Describes the smallest fall that a limit detects with a power of 90 %. `fall` is a fraction; null if the limit detects none. */
 export function describeSmallestFall(fall: number | null, maximumRateDrop: number): string {
   const limit = `the limit of ${formatMinimumPassRate(maximumRateDrop)}`;
   if (fall === null) return `${limit} finds no fall nine times in ten; more cases or iterations would`;

@@ -13,7 +13,7 @@ import { surfaceReportSchema } from './surface-report.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
-/** Raised when a field is renamed or changes meaning; new fields alone do not raise it. */
+/** Raise it when a field is renamed or changes its meaning, not for new fields. */
 export const reportSchemaVersion = '3';
 
 const totalsSchema = z.object({
@@ -39,7 +39,7 @@ const requirementSchema = z.object({
   finding: z.string(),
 });
 
-/** One requirement of the policy, where it was made, and whether it was met. */
+/** One requirement of the policy, its source, and whether it was met. */
 export type RequirementReport = z.infer<typeof requirementSchema>;
 
 const suiteRepeatsSchema = repeatRatesSchema.extend({
@@ -99,7 +99,7 @@ const shardSchema = z.object({
     .describe('What was asked for before it was cut: patterns of evals files, names of cases and tags; empty for all.'),
 });
 
-/** Which part of the cases was run, where several jobs share them. */
+/** The part of the cases that this job ran, if several jobs share them. */
 export type ShardReport = z.infer<typeof shardSchema>;
 
 const sandboxSchema = z.object({
@@ -112,7 +112,7 @@ const sandboxSchema = z.object({
   why: z.string().describe('What made the sandbox, or why there was none.'),
 });
 
-/** What the machine enforced while the server ran. */
+/** The restrictions that the machine enforced while the server ran. */
 export type SandboxReport = z.infer<typeof sandboxSchema>;
 
 const serverSchema = z.object({
@@ -155,7 +155,7 @@ const trendSchema = z.object({
   runs: z.array(trendRunSchema).describe('Oldest first, without this gate.'),
 });
 
-/** The gates before this one, of the same branch: at most `maxTrendRuns`. */
+/** The earlier gates of the same branch: at most `maxTrendRuns`. */
 export type Trend = z.infer<typeof trendSchema>;
 
 const spendingShape = {
@@ -186,10 +186,10 @@ const modelsSchema = z.object({
   costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
 });
 
-/** What the models of a gate made of its cases, and what they cost. */
+/** The results of a gate's cases by model, and the cost of the models. */
 export type ModelsReport = z.infer<typeof modelsSchema>;
 
-/** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
+/** The schema of `report.json`. It allows unknown fields: the version changes only when a known field does. */
 export const reportSchema = z.object({
   schemaVersion: z.literal(reportSchemaVersion),
   generator: z.object({ name: z.string(), version: z.string() }),
@@ -232,8 +232,8 @@ export const reportSchema = z.object({
 });
 
 /**
- * Everything known at the end of a gate: one immutable, JSON-serialisable value, written as `report.json` and the only
- * input of every renderer. Texts are as they came; escaping and redaction belong to the sinks.
+ * All results at the end of a gate: one immutable, JSON-serialisable value. It is written as `report.json` and is the only input of every
+ * renderer. Texts are unchanged; the sinks escape and redact them.
  */
 export type Report = z.infer<typeof reportSchema>;
 

@@ -7,7 +7,7 @@ import { runSchema } from './run.ts';
 import { judgeUsageSchema, modelUsageSchema } from './usage.ts';
 import { reasonSchema } from './verdict.ts';
 
-/** The page of a run, where a service has one. */
+/** The page of a run, if the service has one. */
 const url = z.string().nullable().describe('The page on which the service shows the run; null where there is none.');
 
 export const runReportSchema = z.object({ id: z.string(), suiteId: z.string(), status: z.string(), url });
@@ -20,7 +20,7 @@ export const retryRoundSchema = z.object({
   shortfall: z.string().nullable().describe('Why it was not completed and counts for nothing; null where it was.'),
 });
 
-/** One more run of the cases of a suite that had failed in every round before. */
+/** One more run of the cases that failed in every earlier round. */
 export type RetryRound = z.infer<typeof retryRoundSchema>;
 
 const caseResultsSchema = z.object({
@@ -75,7 +75,7 @@ export const roundsSchema = z.object({
     ),
 });
 
-/** How the iterations of a suite were given out: in rounds, in each of which every case that is not decided runs once. */
+/** How the iterations of a suite were scheduled: in rounds. In each round, every undecided case runs once. */
 export type Rounds = z.infer<typeof roundsSchema>;
 
 const suiteResultsSchema = z.object({
@@ -102,16 +102,19 @@ const suiteResultsSchema = z.object({
   rounds: roundsSchema.exactOptional().describe('Absent where the number of iterations was fixed.'),
 });
 
-/** What is kept of one run of a suite: counters, and the evidence of what failed. The only input of the judgement but the policy. */
+/**
+ * The data kept of one run of a suite: counters, and the evidence of failures. Together with the policy, it is the only input of the
+ * verdict.
+ */
 export type SuiteResults = z.infer<typeof suiteResultsSchema>;
 
-/** The same in a report, which has the evidence in its own list of cases. */
+/** The same data in a report, which stores the evidence in its own list of cases. */
 export const reportedResultsSchema = suiteResultsSchema.extend({
   cases: z.array(caseResultsSchema.omit({ failures: true })).describe('In the order of the file.'),
 });
 export type ReportedResults = z.infer<typeof reportedResultsSchema>;
 
-/** Gives the results in a report their evidence back. */
+/** Restores the failures of each case, which a report stores in its list of cases. */
 export function readResults({
   results,
   cases,
@@ -130,7 +133,7 @@ export function readResults({
   }));
 }
 
-/** What is known of a suite before its run, whether it came from a file or is a service's own. */
+/** The facts about a suite before its run. The suite comes from a file, or the service stores it. */
 export interface SuiteOutline extends Pick<SuiteResults, 'name' | 'file' | 'leftOut'> {
   id: string;
   cases: CaseOutline[];
@@ -149,14 +152,14 @@ export interface CaseOutline extends Pick<
   | 'maxRuns'
   | 'isDeterministic'
 > {
-  /** How many iterations the plan asks for; null for as many as the service decides. */
+  /** The number of iterations that the plan asks for; null if the service decides. */
   runs: number | null;
 }
 
-/** The outcome of the assertions that the service does not know, in an iteration that it passed. */
+/** The outcome of the assertions that only the gate evaluates, for an iteration that the service passed. */
 export type OwnJudgement =
   | { kind: 'passed' }
-  /** `step` is the first one that does not hold; null for a check at the end of the case. */
+  /** `step` is the first step that fails; null for a check at the end of the case. */
   | { kind: 'failed'; reason: string; step: IterationFailure['step'] }
-  /** The service recorded too little to tell. */
+  /** The service recorded too little to decide. */
   | { kind: 'unscored'; reason: string };

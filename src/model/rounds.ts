@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { count, fraction, money } from './quantities.ts';
 
-/** Which population a confidence is about: the cases of the suite on repetition, or the tasks that they are a sample of. */
+/**
+ * The population that a confidence is about: the cases of the suite when they are repeated, or the tasks that the cases are a sample of.
+ */
 export const confidencePopulations = z.enum(['cases', 'tasks']);
 export type ConfidencePopulation = z.infer<typeof confidencePopulations>;
 
-/** What the error of failing is for: each minimum by itself, or all minimums of the gate together. */
+/** The scope of the error rate of failing: each minimum by itself, or all minimums of the gate together. */
 export const confidenceFamilies = z.enum(['minimum', 'gate']);
 
-/** How often a case may run: at least `min` times, and on until its requirements are decided. */
+/** The number of runs of a case: at least `min`, then more until its requirements are decided, at most `max`. */
 export interface RunRange {
   min: number;
   max: number;
@@ -59,5 +61,5 @@ export const roundsReportSchema = z.object({
     .describe('Null where the minimum of the suite is not decided, or iterations share a process.'),
 });
 
-/** How the requirements of a suite were decided round by round. */
+/** How each requirement of a suite was decided, round by round. */
 export type RoundsReport = z.infer<typeof roundsReportSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JudgeUsage, ModelUsage } from './usage.ts';
 
-/** The execution states in which a run has ended. Others are `pending`, `running` and whatever a service may add. */
+/** The statuses of a run that has ended. Other statuses are `pending`, `running` and any that a service adds. */
 export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
 
 export const runSchema = z.object({
@@ -15,20 +15,20 @@ export const runSchema = z.object({
   notes: z.string().nullable().describe('Why the service ended it without a verdict, where it says.'),
 });
 
-/** A run as read from the service: execution state and counts. Only `completed` carries a verdict. */
+/** A run as read from the service: its status and counts. Only `completed` carries a verdict. */
 export type Run = z.infer<typeof runSchema>;
 
 export function isTerminalStatus(status: string): boolean {
   return (terminalRunStatuses as readonly string[]).includes(status);
 }
 
-/** Whether nothing more will come of a run: its status says so, or is one that we do not know and there is a time of its end. */
+/** Checks if a run has ended: its status says so, or its status is unknown and it has an end time. */
 export function hasEnded({ status, completedAtMs }: Pick<Run, 'status' | 'completedAtMs'>): boolean {
   const isKnown = status === 'pending' || status === 'running';
   return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);
 }
 
-/** What one judge of an iteration used. Those that gate may decide its result. */
+/** The usage of one judge in an iteration. A gating judge can change the result. */
 export interface IterationJudge extends JudgeUsage {
   isGating: boolean;
 }
@@ -36,21 +36,21 @@ export interface IterationJudge extends JudgeUsage {
 /** One execution of one case. */
 export interface Iteration {
   id: string;
-  /** The service's id of the case; null on services or runs that do not keep it. */
+  /** The service's id of the case; null if the service or the run does not store it. */
   testCaseId: string | null;
   title: string | null;
   iterationNumber: number | null;
   status: string;
-  /** `passed`, `failed`, `timed_out`, `cancelled`, or whatever the service said; null while it said nothing. */
+  /** `passed`, `failed`, `timed_out`, `cancelled`, or another value of the service; null until there is a result. */
   result: string | null;
   startedAtMs: number | null;
   durationMs: number | null;
   error: string | null;
   model: string | null;
   tokensUsed: number | null;
-  /** What its model calls used; null where none took part, or the service does not say. */
+  /** The usage of its model calls; null if no model took part, or the service does not report it. */
   usage: ModelUsage | null;
-  /** Apart from that. */
+  /** The usage of its judges, which `usage` does not include. */
   judges: IterationJudge[];
   actualToolCalls: ToolCall[];
   expectedToolCalls: ToolCall[];
@@ -64,7 +64,7 @@ export interface StepResult {
   stepId: string;
   stepIndex: number;
   kind: string;
-  /** Of a step that is none of the case's own; its index counts within the setup or the teardown. */
+  /** Set for a step of the setup or the teardown; `stepIndex` then counts within that phase. */
   phase?: 'setup' | 'teardown';
   status: 'ok' | 'fail' | 'skipped' | 'pending';
   reason: string | null;

@@ -3,7 +3,7 @@ import { count } from './quantities.ts';
 import { sourced, type Sourced } from './source.ts';
 import type { SurfaceSeverity } from './surface-report.ts';
 
-/** What a kind of change, or a finding, means for the verdict: it fails, it is a warning, or it is only shown. */
+/** The effect of a kind of change, or of a finding, on the verdict: it fails, it warns, or it is only shown. */
 export const surfaceEffects = z.enum(['fail', 'warn', 'allow']);
 export type SurfaceEffect = z.infer<typeof surfaceEffects>;
 
@@ -18,10 +18,10 @@ export const surfacePolicySchema = z.object({
   maximumBytes: sourced(count).nullable().describe('What the tools of a server may take of the context of a model.'),
 });
 
-/** What changes of the surface mean for the verdict. */
+/** The effects of surface changes on the verdict. */
 export type SurfacePolicy = z.infer<typeof surfacePolicySchema>;
 
-/** What a policy file says about it; null where it says nothing. */
+/** The surface rules of a policy file; null for a rule that it does not set. */
 export type SurfaceRules = { [Rule in keyof SurfacePolicy]: SurfacePolicy[Rule] | null };
 
 const defaults: Record<SurfaceSeverity | 'findings', SurfaceEffect> = {
@@ -32,7 +32,7 @@ const defaults: Record<SurfaceSeverity | 'findings', SurfaceEffect> = {
   findings: 'warn',
 };
 
-/** Fills in the defaults, or what held before. */
+/** Fills in missing rules from an earlier policy, then from the defaults. */
 export function applySurfaceDefaults(rules: SurfaceRules | null, earlier?: SurfacePolicy): SurfacePolicy {
   const fill = (key: keyof typeof defaults): Sourced<SurfaceEffect> =>
     rules?.[key] ?? earlier?.[key] ?? { value: defaults[key], source: 'default' };

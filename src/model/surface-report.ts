@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count } from './quantities.ts';
 
-/** What a change means to those who use the server, worst first. */
+/** How a change affects the users of the server, worst first. */
 export const surfaceSeverities = ['breaking', 'review', 'additive', 'cosmetic'] as const;
 export const surfaceSeveritySchema = z
   .enum(surfaceSeverities)
@@ -33,7 +33,7 @@ const findingSchema = z.object({
   reason: z.string(),
 });
 
-/** Something in a surface that a user of the server stumbles over, whether it changed or not. */
+/** A problem in a surface for users of the server, whether it is new or not. */
 export type SurfaceFinding = z.infer<typeof findingSchema>;
 
 const toolSizeSchema = z.object({
@@ -63,5 +63,5 @@ export const surfaceReportSchema = z.object({
   configurations: z.array(configurationSchema),
 });
 
-/** The surface of the server under test, compared with the one that it promised. */
+/** The surface of the server under test, compared with the surface file or with the base. */
 export type SurfaceReport = z.infer<typeof surfaceReportSchema>;

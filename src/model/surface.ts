@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Raised when a field of a surface file is renamed or changes meaning. */
+/** Raise it when a field of a surface file is renamed or changes its meaning. */
 export const surfaceFileVersion = 1;
 
 const object = z.record(z.string(), z.unknown());
@@ -48,17 +48,20 @@ export const surfaceSchema = z.strictObject({
   resourceTemplates: z.array(templateSchema).describe('By URI template.'),
 });
 
-/** What a server shows its clients, in an order that does not depend on the server, and without what changes by itself. */
+/**
+ * The lists and texts that a server shows its clients, in an order that does not depend on the server, and without values that change from
+ * run to run.
+ */
 export type Surface = z.infer<typeof surfaceSchema>;
 export type SurfaceTool = Surface['tools'][number];
 export type SurfacePrompt = Surface['prompts'][number];
 export type SurfaceResource = Surface['resources'][number];
 export type SurfaceTemplate = Surface['resourceTemplates'][number];
 
-/** The configuration of a server that has one. */
+/** The name of the configuration, if a server has only one. */
 export const defaultConfiguration = 'default';
 
-/** The shape of a surface file. */
+/** The schema of a surface file. */
 export const surfaceFileSchema = z.strictObject({
   $schema: z.string().exactOptional(),
   version: z.literal(surfaceFileVersion),
@@ -67,7 +70,7 @@ export const surfaceFileSchema = z.strictObject({
     .describe(`What the server shows, by the name of its configuration; \`${defaultConfiguration}\` unless named.`),
 });
 
-/** Surfaces of one server, by configuration. */
+/** The surfaces of one server, by configuration. */
 export type SurfaceFile = z.infer<typeof surfaceFileSchema>;
 
 /** Builds the JSON Schema (2020-12) that is published as `surface.schema.json`. */

@@ -3,7 +3,7 @@ import type { ToolCall } from './run.ts';
 import type { WidgetObservation } from './widget.ts';
 
 /**
- * One message of the transcript. Content is text or parts, as the AI SDK writes them. `server` asks its client for something, and
+ * One message of the transcript. Content is text or parts, in the format of the AI SDK. The role `server` is a request to the client;
  * `client` is the answer.
  */
 export interface TraceMessage {
@@ -18,7 +18,7 @@ export type TracePart =
       type: 'tool-result';
       toolCallId: string;
       toolName: string;
-      /** The MCP CallToolResult verbatim, the error that came instead of one, or why the call was not made. */
+      /** The unchanged MCP CallToolResult, the error that was returned instead, or the reason why the call was not made. */
       output:
         | { type: 'json'; value: unknown }
         | { type: 'error-text'; value: string }
@@ -31,7 +31,7 @@ export interface TraceSpan {
   id: string;
   parentId?: string;
   name: string;
-  /** `request` is one of the client that calls no tool, and `client` one that the server makes of it. */
+  /** `request` is a request of the client that is not a tool call; `client` is a request of the server to the client. */
   category: 'step' | 'llm' | 'tool' | 'request' | 'client' | 'error';
   startMs: number;
   endMs: number;
@@ -41,12 +41,12 @@ export interface TraceSpan {
   authoredStepId?: string;
   toolCallId?: string;
   toolName?: string;
-  /** Of a request, which its name has too. */
+  /** The method of a request; `name` contains it too. */
   mcpMethod?: string;
   resourceUri?: string;
   promptName?: string;
   mcpErrorCode?: number;
-  /** Of a call of a model: that it judges the case, and takes no part in it. */
+  /** Marks a call of a model that judges the case. */
   role?: 'judge';
   modelId?: string;
   provider?: string;
@@ -56,7 +56,7 @@ export interface TraceSpan {
   totalTokens?: number;
 }
 
-/** What the matcher and the turn's predicates made of one turn. */
+/** The result of matching one turn: its tool calls and its predicates. */
 export interface TracePrompt {
   promptIndex: number;
   prompt: string;
@@ -68,31 +68,34 @@ export interface TracePrompt {
   argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
 }
 
-/** `unmeasured` says that the evidence does not decide the check, which is neither a pass nor a failure. */
+/** `unmeasured` means that the evidence does not decide the check. It is neither a pass nor a failure. */
 export type CheckState = 'passed' | 'failed' | 'unmeasured';
 
-/** The outcome of one predicate, which changes no result where its own `role` is `advisory`: case-level ones first, then those of the turns. */
+/**
+ * The outcome of one predicate. It changes no result if its `role` is `advisory`. Predicates of the case come first, then those of the
+ * turns.
+ */
 export interface PredicateResult {
   predicate: unknown;
-  /** Whether the state is `passed`; readers of the API know this field alone. */
+  /** True if the state is `passed`. Readers of the API know only this field. */
   passed: boolean;
   state: CheckState;
   reason: string;
   scope?: { kind: 'turn'; promptIndex: number };
 }
 
-/** Everything an iteration did, in the API's open envelope: readers tolerate missing parts and unknown ones. */
+/** Everything an iteration did, in the API's open envelope: readers accept missing and unknown parts. */
 export interface Trace {
   messages: TraceMessage[];
   spans: TraceSpan[];
   prompts: TracePrompt[];
-  /** How the apps of the tools that were called were shown, in order; absent where no browser could show any. */
+  /** How the app of each called tool was shown, in order; absent if no browser was available. */
   widgetRenderObservations?: WidgetObservation[];
   metadata?: {
     predicates?: PredicateResult[];
-    /** What the server reported, oldest first. */
+    /** The notifications of the server, oldest first. */
     notifications?: Notification[];
-    /** How many more there were. */
+    /** The number of further notifications that were not kept. */
     droppedNotifications?: number;
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count } from './quantities.ts';
 
-/** What the model calls of one or several iterations used. Answers from recordings used nothing. */
+/** The usage of the model calls of one or several iterations. Recorded answers use nothing. */
 export const modelUsageSchema = z.object({
   modelCalls: count.describe('Calls that a provider answered.'),
   replayedCalls: count.describe('Answers that were read from recordings.'),
@@ -23,10 +23,10 @@ export const noModelUsage: ModelUsage = {
 
 export const judgeUsageSchema = z.object({ model: z.string().describe('`provider/name`.'), usage: modelUsageSchema });
 
-/** What the calls of one model that judges used. */
+/** The usage of the calls to one model as a judge. */
 export type JudgeUsage = z.infer<typeof judgeUsageSchema>;
 
-/** Adds up what judges used, each model once, in the order of their first calls. */
+/** Adds up the usage of judges: one entry per model, in the order of first calls. */
 export function joinJudges(parts: readonly JudgeUsage[]): JudgeUsage[] {
   return [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]) => ({
     model,
@@ -45,7 +45,7 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   };
 }
 
-/** The tokens of a case or an iteration, those of its judges included. */
+/** Counts the tokens of a case or an iteration, including those of its judges. */
 export function countTokens({
   tokensUsed,
   judges,
@@ -56,14 +56,14 @@ export function countTokens({
   return judges.reduce((total, { usage }) => total + usage.inputTokens + usage.outputTokens, tokensUsed ?? 0);
 }
 
-/** The sum over what is known; null where no model took part in any. */
+/** Adds up the usage that is known; null if no part has one. */
 export function joinUsage(parts: ReadonlyArray<ModelUsage | null>): ModelUsage | null {
   return parts
     .filter((usage) => usage !== null)
     .reduce<ModelUsage | null>((sum, usage) => (sum === null ? usage : addUsage(sum, usage)), null);
 }
 
-/** Whether there was any call at all; a service may report of a case without a model that it used nothing. */
+/** Checks if there was any call. A service may report zero usage for a case without a model. */
 export function hasUsage(usage: ModelUsage): boolean {
   return Object.values(usage).some((amount) => amount > 0);
 }

@@ -4,7 +4,7 @@ export const outcomeSchema = z
   .enum(['passed', 'failed', 'inconclusive'])
   .describe('`inconclusive` means that nothing was established; it is not a failure.');
 
-/** The gate's verdict, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
+/** The gate's verdict, after the policy is applied. `inconclusive` means that the gate could not decide; it is not a failure. */
 export type VerdictOutcome = z.infer<typeof outcomeSchema>;
 
 export const reasonSchema = z.object({
@@ -55,10 +55,10 @@ export const reasonSchema = z.object({
   caseId: z.string().exactOptional(),
 });
 
-/** Why the verdict is what it is. */
+/** One reason for the verdict. */
 export type VerdictReason = z.infer<typeof reasonSchema>;
 
-/** Stable, unlike the messages. `verdict/reason-rules.ts` says of each what it means for the verdict and for the job. */
+/** Codes are stable; messages are not. `verdict/reason-rules.ts` maps each code to its effect on the verdict and the job. */
 export type ReasonCode = VerdictReason['code'];
 
 export const verdictSchema = z.object({

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
-/** The values that what is said of a widget consists of; the evals file and the wire differ in these alone. */
+/** The schemas of the values in widget assertions and actions. The evals file and the wire differ only in these. */
 export interface WidgetValues {
   toolName: z.ZodType<string>;
-  /** Text, selectors and keys. */
+  /** The schema of texts, selectors and keys. */
   text: z.ZodType<string>;
-  /** Which of several elements, from 0. */
+  /** The index of an element among several, from 0. */
   index: z.ZodType<number>;
-  /** How long a `wait` takes, in milliseconds. */
+  /** The duration of a `wait`, in milliseconds. */
   wait: z.ZodType<number>;
-  /** What the refinement of a locator that finds nothing says. */
+  /** The message for a locator that sets no way to find an element. */
   emptyLocator: string | z.core.$ZodCustomParams;
 }
 
 const waysToFind = ['role', 'text', 'css', 'testId'] as const;
 
-/** How a widget's element is found; an element must be found in every way that is given. */
+/** Creates the schema of a locator. An element must match every way that is given. */
 function createLocatorSchema({ text, index, emptyLocator }: WidgetValues) {
   return z
     .strictObject({
@@ -31,7 +31,7 @@ function createLocatorSchema({ text, index, emptyLocator }: WidgetValues) {
     .meta({ anyOf: waysToFind.map((way) => ({ required: [way] })) });
 }
 
-/** What assertions on a rendered widget and actions in it consist of. */
+/** Creates the parts that widget assertions and actions share. */
 export function createWidgetParts(values: WidgetValues) {
   return {
     ...values,
@@ -42,7 +42,7 @@ export function createWidgetParts(values: WidgetValues) {
 
 export type WidgetParts = ReturnType<typeof createWidgetParts>;
 
-/** Every action that an `interact` step can do. */
+/** Creates the schemas of all actions that an `interact` step can do. */
 export function createActionSchemas({ text, target, wait }: WidgetParts) {
   return [
     z.strictObject({
@@ -64,50 +64,50 @@ export function createActionSchemas({ text, target, wait }: WidgetParts) {
 export type InteractAction = z.infer<ReturnType<typeof createActionSchemas>[number]>;
 export type Locator = Extract<InteractAction, { kind: 'click' }>['target'];
 
-/** An element that a locator selects, as assertions see it. */
+/** An element that a locator selects, in the form that assertions read. */
 export interface ShownElement {
   isVisible: boolean;
-  /** What a field holds; null where the element is none. */
+  /** The value of an input field; null if the element is not a field. */
   value: string | null;
-  /** Such as `<input id="city">`. */
+  /** For example `<input id="city">`. */
   name: string;
 }
 
-/** The element that a locator means among those it selects: the one at `nth`, else the first visible one, else the first. */
+/** Picks one of the elements that a locator selects: the one at `nth`, else the first visible one, else the first. */
 export function pickElement<Found extends ShownElement>(found: readonly Found[], { nth }: Locator): Found | undefined {
   return nth === undefined ? (found.find(({ isVisible }) => isVisible) ?? found[0]) : found[nth];
 }
 
-/** Says that a locator selects nothing, half a sentence. */
+/** Returns a clause which says that a locator selects nothing. */
 export function describeNoElement(count: number, { nth }: Locator): string {
   return nth === undefined || count === 0 ? 'no element matches' : `only ${count} elements match`;
 }
 
-/** The outcome of the app of one tool call. */
+/** The outcome of rendering the app of one tool call. */
 export interface WidgetObservation {
   toolName: string;
-  /** `unmeasured` says that the browser established nothing. */
+  /** `unmeasured` means that the browser could not decide. */
   status: 'rendered' | 'failed' | 'unmeasured';
-  /** One sentence where it did not render. */
+  /** One sentence if the app did not render; else null. */
   reason: string | null;
-  /** From the load of its document until it said that it is initialized, in milliseconds; null unless it rendered. */
+  /** The time from loading the document to the app's `initialized` notification, in milliseconds; null unless the app rendered. */
   latencyMs: number | null;
-  /** What it wrote to its console as errors, what its policy refused included; `dropped` counts those that were not kept. */
+  /** Errors in the app's console, including violations of its policy. `dropped` counts the entries that were not kept. */
   consoleErrors: { entries: readonly string[]; dropped: number };
-  /** The tools that it called, in order; `error` says why a call failed or was refused. */
+  /** The tool calls of the app, in order. `error` says why a call failed or was refused. */
   toolCalls: WidgetToolCall[];
 }
 
 export interface WidgetToolCall {
   toolName: string;
-  /** Whether the host passed the call on to the server. */
+  /** True if the host forwarded the call to the server. */
   isForwarded: boolean;
   error: string | null;
 }
 
 const anyText = z.string();
 
-/** Widgets as the wire has them. */
+/** The widget schemas of the wire. */
 export const wireWidgetParts = createWidgetParts({
   toolName: anyText,
   text: anyText,
