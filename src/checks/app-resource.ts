@@ -3,10 +3,10 @@ import { type AppPolicy, appPolicySchema, coversUrl, isOrigin } from '../model/a
 import { listHtmlLoads } from './html-loads.ts';
 import { printValue } from './reasons.ts';
 
-/** What MCP Apps requires (2026-01-26, "Content Requirements"). */
+/** The MIME type that MCP Apps requires (2026-01-26, "Content Requirements"). */
 const mimeType = 'text/html;profile=mcp-app';
 
-/** Of the HTML: hosts load it for every result of a tool. */
+/** Limits the HTML, because hosts load it for every result of a tool. */
 const maxBytes = 5 * 1024 * 1024;
 
 const readSchema = z.object({
@@ -21,7 +21,7 @@ const readSchema = z.object({
   ),
 });
 
-/** Finds what is wrong with the resource of an app as the server returned it; each problem is half a sentence. */
+/** Lists the problems of an app's resource as the server returned it; each problem is a clause. */
 export function findAppProblems(uri: string, result: unknown): string[] {
   const app = readApp(uri, result);
   if ('none' in app) return [app.none];
@@ -36,11 +36,11 @@ export function findAppProblems(uri: string, result: unknown): string[] {
 /** An app as a host shows it. */
 export interface App {
   html: string;
-  /** Null where it declares none. */
+  /** Null if the app declares none. */
   policy: AppPolicy | null;
 }
 
-/** Reads the resource of an app for a host; the problem says why no host shows it, half a sentence. */
+/** Reads the resource of an app for a host. `problem` is a clause that says why no host shows it. */
 export function readShownApp(uri: string, result: unknown): App | { problem: string } {
   const app = readApp(uri, result);
   if ('none' in app) return { problem: app.none };

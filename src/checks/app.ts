@@ -4,7 +4,7 @@ import { defineCheck } from './define-check.ts';
 import { type AppReader, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 
-/** The apps that a server declares. */
+/** Checks of the apps that a server declares. */
 export const appChecks = [
   defineCheck({
     type: 'appResourceValid',
@@ -16,7 +16,7 @@ export const appChecks = [
       apps === null
         ? leaveUnmeasured('the resources of the server were not captured.')
         : await judgeApps(toolName, apps),
-    // It asks the server itself, whatever a model would have done.
+    // The check asks the server, so a cut conversation does not affect it.
     final: 'both',
   }),
 ];

@@ -9,7 +9,7 @@ import {
   type JudgeCheck,
 } from './registry.ts';
 
-/** The kinds of checks that put several together. */
+/** The types of checks that combine several checks. */
 export const combinationTypes = ['anyOf', 'allOf'] as const;
 
 type Weighed = Pick<GatingCheck, 'role' | 'severity'>;
@@ -18,16 +18,16 @@ export type CombinedCheck = { type: (typeof combinationTypes)[number]; assertion
 
 type NegatedCheck = { type: 'not'; assertion: NegatableCheck } & Weighed;
 
-/** What `not` may wrap. */
+/** The checks that `not` can wrap. */
 export type NegatableCheck = GatingCheck | CombinedCheck;
 
-/** What `anyOf` and `allOf` may put together. */
+/** The checks that `anyOf` and `allOf` can combine. */
 export type InnerCheck = NegatableCheck | NegatedCheck;
 
-/** Anything with a `type`. */
+/** Any assertion with a `type`. */
 export type Check = InnerCheck | HeuristicCheck | JudgeCheck;
 
-/** Every check by its type. */
+/** Maps each type to its check. */
 export type CheckByType = { [Each in Check as Each['type']]: Each };
 
 export type Assertion = Check | ElementCheck;
@@ -40,12 +40,12 @@ export function isCombination(check: Check): check is CombinedCheck {
   return isCombinationType(check.type);
 }
 
-/** The names of all assertions. */
+/** Lists the names of all assertions. */
 export function listNames({ checks, elements }: CheckRegistry = checkRegistry): string[] {
   return [...checks.map(({ type }) => type), 'not', ...combinationTypes, ...elements.map(({ kind }) => kind)];
 }
 
-/** Says why a check cannot wrap a value; null where it can. */
+/** Says why one check cannot wrap another; null if it can. */
 export function findWrapProblem(
   wrapper: 'not' | CombinedCheck['type'],
   check: unknown,
@@ -66,7 +66,7 @@ export function findWrapProblem(
   return 'role' in check || 'severity' in check ? `Write \`role\` and \`severity\` next to \`${wrapper}\`` : null;
 }
 
-/** Says why the weight of a check cannot be what it says, one sentence; null where it can. */
+/** Says in a sentence why a check cannot have its `role` or `severity`; null if it can. */
 export function findRoleProblem(
   check: unknown,
   { find }: CheckRegistry = checkRegistry,
@@ -80,18 +80,18 @@ export function findRoleProblem(
   return severity === undefined ? null : { field: 'severity', message: '`severity` needs `role: advisory`' };
 }
 
-/** Whether a check is reported alone, and never changes a result. A judge only gates where it says so. */
+/** True if a check is only reported and never changes a result. A judge is advisory unless it sets `role: gating`. */
 export function isAdvisory(check: unknown): boolean {
   if (!isRecord(check)) return false;
   return check['type'] === 'judge' ? check['role'] !== 'gating' : check['role'] === 'advisory';
 }
 
-/** Whether a model judges an assertion. */
+/** Checks if a model judges an assertion. */
 export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Lists the errors without which an assertion, or a part of it, does not hold. An advisory one need not hold. */
+/** Lists the errors that an assertion, or a part of it, needs in order to pass. Skips advisory assertions, because they need not pass. */
 export function listExpectedErrors(assertion: Assertion, isNegated = false): ExpectedError[] {
   if (!('type' in assertion) || isAdvisory(assertion)) return [];
   if (assertion.type === 'not') return listExpectedErrors(assertion.assertion, !isNegated);
@@ -100,7 +100,7 @@ export function listExpectedErrors(assertion: Assertion, isNegated = false): Exp
   return read === undefined || 'problem' in read ? [] : [read.expectError(isNegated) ?? []].flat();
 }
 
-/** Whether an assertion, or a part of it, asks if the model refused. Advice does not. */
+/** Checks if an assertion, or a part of it, asks whether the model refused. Skips advisory assertions. */
 export function asksForRefusal(assertion: Assertion): boolean {
   if (!('type' in assertion) || isAdvisory(assertion)) return false;
   if (assertion.type === 'not') return asksForRefusal(assertion.assertion);

@@ -12,14 +12,14 @@ const matching = argumentMatching.meta({
   description: '`partial` compares only the keys given here; `exact` all of them; `ignore` none.',
 });
 
-/** Which tools were called, how often, with what and in which order. */
+/** Checks of tool calls: their tools, number, arguments and order. */
 export const callChecks = [
   defineCheck({
     type: 'toolCalledWith',
     docs: 'the tool was called with `arguments`, at least `minCount` times; `argumentMatching` is `partial` (the default: only the given keys), `exact` or `ignore`',
     service: 'contract',
     requiresCall: true,
-    // Note the doubled `args.args`, which is the API's.
+    // The API defines the doubled `args.args`.
     fields: ({ toolName, part, arguments: args, count }) => ({
       toolName,
       args: part({ args, argumentMatching: matching.exactOptional() }),
@@ -117,7 +117,7 @@ export const callChecks = [
         `${beforeToolName} was called ${isPreceded ? 'after' : 'before any call of'} ${toolName}.`,
       );
     },
-    // Once the earlier tool was called, every later call of the other has it before it.
+    // After a call of the earlier tool, no later call can change the result.
     final: ({ toolName }, { toolCalls }) => (toolCalls.some((call) => call.toolName === toolName) ? 'both' : 'failed'),
     trace: 'calls',
   }),

@@ -9,7 +9,10 @@ import { joinWithin, maxListLength, printValue } from './reasons.ts';
 const messageOf = ({ text }: CheckParts) =>
   text.exactOptional().meta({ description: 'Text that the message of the request contains.' });
 
-/** What a server asked its client, of which a hosted service keeps nothing. A server that is not offered an ability does not ask, which says nothing. */
+/**
+ * Checks of the requests that a server makes to its client. Hosted services do not record them. A server makes no request for an ability
+ * that the case does not offer, so the absence of a request is no evidence then.
+ */
 export const clientChecks = [
   defineCheck({
     type: 'elicitationRequested',

@@ -8,7 +8,7 @@ import type { CheckParts } from './parts.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import type { ResultScope } from './result-documents.ts';
 
-/** What a block of content is expected to be like. */
+/** Creates the schema of an expected content block. */
 export function blockOf({ part, text, count }: CheckParts) {
   const mimeType = text.exactOptional().meta({ description: '`*` is any text, as in `image/*`.' });
   const uri = text.exactOptional().meta({ description: 'The whole URI; `*` is any text.' });
@@ -29,20 +29,20 @@ export function blockOf({ part, text, count }: CheckParts) {
 
 type ExpectedBlock = z.infer<ReturnType<typeof blockOf>>;
 
-/** A block of content, as far as checks ask for it; null for what it does not have. */
+/** The parts of a content block that checks read; null for a part that it does not have. */
 interface ContentBlock {
   type: string;
   mimeType: string | null;
   uri: string | null;
   name: string | null;
   text: string | null;
-  /** Of its data, decoded. */
+  /** The size of the decoded data, or of the text. */
   byteLength: number | null;
-  /** Of an image. */
+  /** The dimensions of an image; null for other blocks. */
   size: ImageSize | null;
 }
 
-/** Judges how many blocks of a result are as expected: at least one, or exactly `count`. */
+/** Judges the number of blocks of a result that match: at least one, or exactly `count`. */
 export function judgeContent(
   { block: expected, count }: ResultScope & { block: ExpectedBlock; count?: number },
   { toolName, content, isError }: ToolResult,
@@ -104,13 +104,13 @@ const noFields: { [Field in 'mimeType' | 'uri' | 'name' | 'text']?: string } & {
   [Field in 'minBytes' | 'maxBytes' | 'width' | 'height']?: number;
 } = {};
 
-/** Parameters such as a charset count only where they are expected. */
+/** Compares parameters such as a charset only if the expected type has them. */
 function isMimeType(actual: string | null, expected: string): boolean {
   const found = expected.includes(';') ? actual : (actual?.split(';')[0] ?? null);
   return found !== null && fitsPattern(found.trim().toLowerCase(), expected.toLowerCase());
 }
 
-/** Whether a text fits a pattern in which `*` is any text. */
+/** Checks if a text matches a pattern in which `*` stands for any text. */
 function fitsPattern(text: string, pattern: string): boolean {
   const [head = '', ...parts] = pattern.split('*');
   const tail = parts.pop();

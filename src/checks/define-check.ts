@@ -4,13 +4,13 @@ import type { Evidence } from './evidence.ts';
 import type { CheckAids, Judgement } from './judgement.ts';
 import { type CheckParts, type policy, wireParts } from './parts.ts';
 
-/** The states that no continuation of a cut transcript changes. */
+/** The states that stay the same however a cut transcript continues. */
 export type FinalStates = 'none' | 'passed' | 'failed' | 'both';
 
-/** A call of a trace with its answer, as far as a service has kept it. */
+/** A call of a trace with its answer, as far as the service recorded it. */
 export interface TracedAnswer {
   toolName: string;
-  /** Null where the trace does not tell. */
+  /** Null if the trace does not contain it. */
   latencyMs: number | null;
   errorCode: number | null;
   output: {
@@ -18,76 +18,81 @@ export interface TracedAnswer {
     structuredContent: unknown;
     content: readonly unknown[] | null;
     isError: boolean;
-    /** Whether it is the answer as the server sent it. */
+    /** True if the answer is recorded exactly as the server sent it. */
     isVerbatim: boolean;
   };
 }
 
-/** What a check of the results of tools needs of a trace. */
+/** The parts of a trace that a check of tool results needs. */
 interface NeededResults<Fields> {
-  /** Whether the latest result decides. A field `latest` of the check takes precedence. */
+  /** True if only the latest result counts. A field `latest` of the check takes precedence. */
   latest?: true;
-  /** Says what the check asks about and the trace does not have of an answer, half a sentence; null where it has all. */
+  /** Returns a clause that names the part of the answer that the check needs and the trace lacks; null if the trace has all parts. */
   findGap?(this: void, fields: Fields, answer: TracedAnswer): string | null;
 }
 
-/** An error that an assertion expects: of the latest call of `toolName`, or of any tool where that is undefined. */
+/** An error that an assertion expects. It belongs to the latest call of `toolName`, or of any tool if that is undefined. */
 export interface ExpectedError {
-  /** Of another request, the latest one is expected to fail. */
+  /** `request` means that the latest request that is not a tool call fails. */
   of: 'tool' | 'request';
   toolName: string | undefined;
-  /** Whether the tool need not exist. */
+  /** True if the tool does not have to exist. */
   mayBeMissing: boolean;
 }
 
-/** What has to be asked for at the start of a session, or opened for it, so that a check can be judged. */
+/** A feature that a session must request or open at its start, so that a check can be judged. */
 export type SessionNeed = 'log' | 'lists' | 'apps' | 'browser';
 
-/** A form in which only files write a kind. */
+/** A short notation of a check that exists only in files. */
 interface ShortForm {
   fields(this: void, parts: CheckParts): z.ZodRawShape;
   expand(this: void, written: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** The opposite. */
+  /** Reverses `expand`. */
   shorten(this: void, fields: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** What a kind is apart from its fields. */
+/** The properties of a kind of check apart from its fields. */
 interface KindFacts {
-  /** When it passes: its cell in the tables of docs/evals.md. */
+  /** The condition under which the check passes: its cell in the tables of docs/evals.md. */
   docs: string;
-  /** `heuristic` can be right about what it saw and wrong about what that means, so that it is advisory only. */
+  /** `heuristic` reports facts that can have a harmless cause, so it is advisory only. */
   weight?: 'gating' | 'heuristic' | 'judge';
-  /** Which hosted services know it: `contract` for every version of the API, `newer` for versions known to be newer. None unless given. */
+  /**
+   * The hosted services that know the kind: `contract` for every version of the API, `newer` for versions known to be newer. Absent for
+   * none.
+   */
   service?: 'contract' | 'newer';
   sessionNeeds?: readonly SessionNeed[];
-  /** The ability without which no server makes the request that it asks for. */
+  /** The client ability that a server needs before it makes the request that this check is about. */
   ability?: Ability;
-  /** A short form that is more than the name and the value of one field. */
+  /** A short form that has more than the value of one field. */
   shortForm?: ShortForm;
-  /** Whether it fails unless the tool that it names was called. */
+  /** True if the check fails unless its tool was called. */
   requiresCall?: true;
-  /** Whether it passes because the model refused. */
+  /** True if the check passes because the model refused. */
   expectsRefusal?: true;
 }
 
-/** Everything that a kind of check is. */
+/** The complete definition of a kind of check. */
 interface CheckDefinition<Type extends string, Shape extends z.ZodRawShape> extends KindFacts {
-  /** Its name in an evals file, after `assert:`, and its `type` on the wire. */
+  /** The name in an evals file, after `assert:`, and the `type` on the wire. */
   type: Type;
-  /** What it asks for. In the short form, the first field that names no tool is the value of the name. */
+  /** The fields of the check. In the short form, the value belongs to the first field that is not a tool name. */
   fields(this: void, parts: CheckParts): Shape;
-  /** An example with every field that its tests need. */
+  /** An example that sets every field that its tests need. */
   sample: NoInfer<z.input<z.ZodObject<Shape & typeof policy>>>;
-  /** Judges what happened; the reason is one sentence of what was found, and of what was expected where that differs. */
+  /** Judges the evidence. The reason is one sentence with the finding, and with the expectation if it differs. */
   judge(
     this: void,
     fields: NoInfer<CheckFields<Type, Shape>>,
     evidence: Evidence,
     aids: CheckAids,
   ): Judgement | Promise<Judgement>;
-  /** What a cut transcript still decides, or how that follows from what came before the cut. Nothing unless given. */
+  /**
+   * The states that a cut transcript already decides, or a function that derives them from the evidence before the cut. None by default.
+   */
   final?: FinalStates | ((fields: NoInfer<CheckFields<Type, Shape>>, evidence: Evidence) => FinalStates);
-  /** What of a hosted run's trace it is judged on. Absent where no trace has what it is about. */
+  /** The part of a hosted run's trace that the check reads. Absent if no trace contains its evidence. */
   trace?: 'calls' | 'response' | NeededResults<NoInfer<CheckFields<Type, Shape>>>;
   expectError?(this: void, fields: NoInfer<CheckFields<Type, Shape>>, isNegated: boolean): ExpectedError | null;
 }
@@ -97,7 +102,7 @@ export type CheckSchema<Type extends string, Shape extends z.ZodRawShape> = z.Zo
 >;
 export type CheckFields<Type extends string, Shape extends z.ZodRawShape> = z.infer<CheckSchema<Type, Shape>>;
 
-/** A check whose fields have been read. */
+/** A check with parsed fields. */
 export interface ReadCheck {
   judge(evidence: Evidence, aids: CheckAids): Judgement | Promise<Judgement>;
   finalStates(evidence: Evidence): FinalStates;
@@ -109,18 +114,18 @@ export interface ReadCheck {
     | { toolName: string | undefined; latest: boolean; findGap(this: void, answer: TracedAnswer): string | null };
 }
 
-/** A kind of check, in a form in which all kinds stand in one list. */
+/** A kind of check without its type parameters, so that one list can hold all kinds. */
 export interface CheckKind<Type extends string = string, Schema extends z.ZodObject = z.ZodObject> extends KindFacts {
   type: Type;
   weight: 'gating' | 'heuristic' | 'judge';
   sample: { type: string } & Record<string, unknown>;
   isInTrace: boolean;
   createSchema(this: void, parts: CheckParts): Schema;
-  /** Reads a check as the wire has it; the problem is half a sentence. */
+  /** Reads a check in the format of the wire; `problem` is a clause. */
   read(this: void, check: unknown): ReadCheck | { problem: string };
 }
 
-/** Defines a kind of check. Every table of kinds is derived from what is said here. */
+/** Defines a kind of check. All tables of kinds derive from this definition. */
 export function defineCheck<const Type extends string, Shape extends z.ZodRawShape>(
   definition: CheckDefinition<Type, Shape>,
 ): CheckKind<Type, CheckSchema<Type, Shape>> {
@@ -169,7 +174,7 @@ function bindResults<Fields extends object>(
   };
 }
 
-/** Says what is wrong with the fields of a check, half a sentence. */
+/** Returns a clause that describes the first invalid field of a check. */
 export function describeMalformed({ issues: [issue] }: z.ZodError): string {
   const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
   return `${field}${issue?.message ?? 'it is not an object'}`;

@@ -10,10 +10,10 @@ import {
 } from '../model/widget.ts';
 import { printValue } from './reasons.ts';
 
-/** An app in a browser, as far as assertions see it. */
+/** An app in a browser, with the parts that assertions read. */
 export interface AppView extends Pick<WidgetObservation, 'toolCalls'> {
   find(target: Locator): Promise<readonly ShownElement[]>;
-  /** The text that a user sees. */
+  /** Returns the visible text. */
   readText(): Promise<string>;
 }
 
@@ -22,20 +22,20 @@ type ElementSchema<Kind extends string, Shape extends z.ZodRawShape> = z.ZodObje
   z.core.$strict
 >;
 
-/** Everything that a kind of assertion on a rendered widget is. */
+/** The complete definition of an assertion on a rendered widget. */
 interface ElementDefinition<Kind extends string, Shape extends z.ZodRawShape> {
-  /** Its name in an evals file, after `assert:`, and its `kind` on the wire. */
+  /** The name in an evals file, after `assert:`, and the `kind` on the wire. */
   kind: Kind;
-  /** When it passes: its cell in the tables of docs/evals.md. */
+  /** The condition under which the assertion passes: its cell in the tables of docs/evals.md. */
   docs: string;
-  /** What it asks for in addition to the tool. In the short form, the first field is the value of the name. */
+  /** The fields of the assertion apart from the tool. In the short form, the value belongs to the first field. */
   fields(this: void, parts: WidgetParts): Shape;
   sample: NoInfer<z.input<z.ZodObject<Shape>>>;
-  /** Says what is not so yet, half a sentence; null where it holds. */
+  /** Returns a clause that says what does not hold yet; null if the assertion holds. */
   judge(this: void, fields: z.infer<ElementSchema<Kind, Shape>>, app: AppView): Promise<string | null>;
 }
 
-/** A kind of assertion on a rendered widget, in a form in which all kinds stand in one list. */
+/** A kind of assertion on a rendered widget without its type parameters, so that one list can hold all kinds. */
 export interface ElementKind<Kind extends string = string, Schema extends z.ZodObject = z.ZodObject> {
   kind: Kind;
   docs: string;
@@ -63,7 +63,10 @@ export function defineElementCheck<const Kind extends string, Shape extends z.Zo
   };
 }
 
-/** What the app of a tool shows at this moment. A browser tries again until it holds or the time is over; no trace has any of it. */
+/**
+ * Assertions on the current state of a tool's app. The browser retries until the assertion holds or the time is up. Traces do not contain
+ * this state.
+ */
 export const elementKinds = [
   defineElementCheck({
     kind: 'textVisible',
@@ -133,19 +136,19 @@ export const elementKinds = [
   }),
 ] as const;
 
-/** A list in a reason is short. */
+/** Keeps the list of tools in a reason short. */
 const maxNames = 10;
 
-/** Assertions on a rendered widget of any kind. */
+/** Creates the schema of all assertions on a rendered widget. */
 export function createElementSchema(parts: WidgetParts) {
   const [first, ...others] = elementKinds;
   return z.discriminatedUnion('kind', [first.createSchema(parts), ...others.map((kind) => kind.createSchema(parts))]);
 }
 
-/** An assertion on a rendered widget. It needs a browser, and is not measured where none is. */
+/** An assertion on a rendered widget. It needs a browser, and is unmeasured without one. */
 export type ElementCheck = z.infer<ReturnType<typeof createElementSchema>>;
 
-/** Judges an assertion on a shown widget once; the problem is half a sentence about what is not so yet. */
+/** Judges an assertion on a shown widget once. Returns a clause that says what does not hold yet; null if it holds. */
 export async function judgeElement(
   check: { kind: string },
   app: AppView,

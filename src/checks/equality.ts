@@ -17,7 +17,7 @@ export interface EqualityFields extends ResultScope, ComparisonRules {
   path?: string;
 }
 
-/** Judges whether the part of a result at `path` equals a value; a text also equals the same text that is not JSON. */
+/** Checks if the part of a result at `path` equals a value. A text value also equals the same text of a result that is not JSON. */
 export function judgeEquals({ value, path = '', ...rules }: EqualityFields, result: ToolResult): Judgement {
   const isText = typeof value === 'string' && path === '';
   if (isText && value === result.text) return pass(`${describeText(result)}, as expected.`);
@@ -32,13 +32,13 @@ export function judgeEquals({ value, path = '', ...rules }: EqualityFields, resu
     return leaveUnmeasured(`${subject} is too large to be compared in any order. Compare a part of it with \`path\`.`);
   }
   if (isEqual) return pass(`${subject} is ${printPart(part.value, path)}, as expected.`);
-  // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
+  // The text `5` parses as a number. If the expected value is the text "6", print the actual value as a text too.
   const isReadAsOther = part.value === null || typeof part.value === 'number' || typeof part.value === 'boolean';
   const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : part.value;
   return fail(`${subject} ${describeDifferences({ expected: value, actual }, path, rules)}.`);
 }
 
-/** Says in what two documents differ, as the rest of a sentence about them. */
+/** Describes the differences of two documents, to complete a sentence whose subject is the actual document. */
 export function describeDifferences(
   documents: { expected: unknown; actual: unknown },
   path: string,

@@ -5,41 +5,38 @@ import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage } from '../model/trace.ts';
 import type { WidgetObservation } from '../model/widget.ts';
 
-/** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
+/** The evidence on which the assertions of a case are judged: the transcript so far, in chronological order. */
 export interface Evidence {
   toolCalls: readonly ToolCall[];
   toolResults: readonly ToolResult[];
-  /** What came back from requests other than tool calls. */
+  /** The answers to requests other than tool calls. */
   replies: readonly Reply[];
   /** The tools that the server lists, by name; null if no list was captured. */
   tools: ReadonlyMap<string, ToolDefinition> | null;
-  /** The conversation, with the pinned calls. Empty where it was not captured. */
+  /** The conversation, including pinned calls. Empty if it was not captured. */
   messages: readonly TraceMessage[];
-  /** What the server reported, and how much more than was kept; null if it was not captured. */
+  /** The notifications of the server, and the number of further ones that were not kept; null if not captured. */
   notifications: { entries: readonly Notification[]; dropped: number } | null;
-  /** The apps that were shown, in order; null where no browser could show any. */
+  /** The apps that were shown, in order; null if no browser was available. */
   widgets: readonly WidgetObservation[] | null;
-  /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
+  /** The text of the last assistant message. Empty if that message only calls tools, or if no model took part. */
   finalAssistantMessage: string;
-  /** How the provider says that the model refused its latest answer; null where it does not say so. */
+  /** The provider's statement that the model refused its latest answer; null if there is none. */
   refusal: string | null;
-  /** Messages of the user; a case that only calls tools has none. */
+  /** The number of user messages; 0 in a case that only calls tools. */
   userMessages: number;
-  /**
-   * What the server asked its client for, by ability, in order; an ability without a key was not offered. Null where it was not
-   * captured.
-   */
+  /** The requests of the server to its client, by ability, in order. An ability without a key was not offered. Null if not captured. */
   clientRequests: Readonly<Partial<Record<Ability, readonly ClientRequest[]>>> | null;
-  /** Input and output tokens of all model turns; null where nothing measured them. */
+  /** Input and output tokens of all model turns; null if not measured. */
   tokensUsed: number | null;
   /**
-   * Why the transcript ends before the iteration would have, one sentence, such as that a recording went stale; null if it does not. What
-   * would have followed is unknown, so that a check is decided only where nothing that follows could change it.
+   * One sentence that says why the transcript ends early, such as that a recording is stale; null if it is complete. The rest of a cut
+   * transcript is unknown, so a check is decided only if nothing in that rest could change its state.
    */
   cutReason: string | null;
 }
 
-/** Of an iteration in which nothing happened. */
+/** The evidence of an iteration in which nothing happened. */
 export const emptyEvidence: Evidence = {
   toolCalls: [],
   toolResults: [],
@@ -56,56 +53,56 @@ export const emptyEvidence: Evidence = {
   cutReason: null,
 };
 
-/** What a server declares about a tool, as far as checks ask for it. */
+/** The declaration of a tool by the server, with the parts that checks read. */
 export interface ToolDefinition {
   description: string | null;
   inputSchema: JsonObject;
-  /** Null where the tool declares none. */
+  /** Null if the tool declares none. */
   annotations: JsonObject | null;
 }
 
-/** What one tool call came to. */
+/** The result of one tool call. */
 export interface ToolResult {
   toolName: string;
-  /** Of the call; null if they were not captured. */
+  /** The arguments of the call; null if they were not captured. */
   arguments: JsonObject | null;
-  /** The text blocks of the result, one per line, or the message of the error that came instead of a result. */
+  /** The text blocks of the result, one per line; or the message of the error that was returned instead. */
   text: string;
-  /** Undefined where the result carries none. */
+  /** Undefined if the result has none. */
   structuredContent: unknown;
-  /** The blocks of the result, none for an error that came instead of one; null if they were not captured. */
+  /** The blocks of the result, empty for an error that was returned instead; null if they were not captured. */
   content: readonly unknown[] | null;
-  /** Of the JSON-RPC error that came instead of a result; null where there is none. */
+  /** The code of the JSON-RPC error that was returned instead of a result; null if there is none. */
   errorCode: number | null;
-  /** Of the result as JSON, before anything is cut for storage; null if it was not measured. */
+  /** The size of the result as JSON, before it is cut for storage; null if it was not measured. */
   sizeBytes: number | null;
-  /** Whether the tool said so (`isError`), or the server answered with a JSON-RPC error. */
+  /** True if the tool reported an error (`isError`), or the server answered with a JSON-RPC error. */
   isError: boolean;
-  /** Why this counts as a tool error, one sentence; null for a good result. */
+  /** One sentence that says why this counts as a tool error; null if it does not. */
   toolError: string | null;
   /** Null if it was not measured. */
   latencyMs: number | null;
-  /** Whether the server lists the tool; null if unknown. */
+  /** True if the server lists the tool; null if unknown. */
   isListed: boolean | null;
 }
 
-/** What a request came to that is no tool call. */
+/** The result of a request that is not a tool call. */
 export interface Reply {
   kind: 'resource' | 'prompt' | 'completion' | 'list';
-  /** The URI of the resource, the name of the prompt, the argument that was completed, or the method of the list. */
+  /** The URI of the resource, the name of the prompt, the completed argument, or the method of the list. */
   subject: string;
-  /** The texts of the contents or messages, or the completed values, one per line; the message of an error. */
+  /** The texts of the contents or messages, or the completed values, one per line; or the message of the error. */
   text: string;
-  /** Undefined for a resource, of which its text may be JSON. */
+  /** Undefined for a resource; its text may be JSON. */
   structuredContent: unknown;
-  /** Of the contents of a resource; null where one declares none. */
+  /** The MIME types of a resource's contents; null for contents that declare none. */
   mimeTypes: ReadonlyArray<string | null>;
-  /** The error that came instead; its code is null where it has none. */
+  /** The error that was returned instead. Its `code` is null if the error has none; the whole field is null for a result. */
   error: { code: number | null; message: string } | null;
   latencyMs: number;
 }
 
-/** The calls of a tool, or all of them. */
+/** Lists the calls of a tool, or all calls. */
 export function listCalls({ toolCalls }: Evidence, toolName: string | undefined): readonly ToolCall[] {
   return toolName === undefined ? toolCalls : toolCalls.filter((call) => call.toolName === toolName);
 }

@@ -6,7 +6,7 @@ import { printValue } from './reasons.ts';
 import { readDocument } from './result-documents.ts';
 import { judgeCalled, noList } from './tool-definitions.ts';
 
-/** The API's heuristics, which are advisory only. */
+/** The heuristics of the API; they are advisory only. */
 export const heuristicChecks = [
   defineCheck({
     type: 'noEndingQuestion',
@@ -27,7 +27,8 @@ export const heuristicChecks = [
     weight: 'heuristic',
     fields: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a', role: 'advisory' },
-    // Of the calls as they followed each other: `toolName` selects which repetitions count, and takes no call out from between two.
+    // Compares each call with the call directly before it. `toolName` selects the reported repetitions; it does not remove calls in
+    // between.
     judge: ({ toolName }, { toolCalls }) => {
       const repeated = toolCalls.find((call, index) => {
         const previous = toolCalls[index - 1];
@@ -90,14 +91,14 @@ export const heuristicChecks = [
   }),
 ];
 
-/** A description that says so of its own tool, and not of another one that the tool replaces. */
+/** Checks if a description says that its own tool is deprecated, not another tool that it replaces. */
 function isDeprecated(description: string): boolean {
   const text = description.toLowerCase();
   const saysItIs = /\bthis (?:tool|method|function|endpoint|operation) (?:is|has been|was) (?:now )?deprecated\b/;
   return /^\W*deprecated\b/.test(text) || saysItIs.test(text) || /\bdeprecated[:.]/.test(text);
 }
 
-/** Names of parameters and values shorter than this occur in any message. */
+/** Ignores shorter values, because they occur in any message. */
 const minNamedLength = 3;
 
 function namesInput({ text, arguments: args }: ToolResult, schema: JsonObject | null): boolean {
@@ -111,7 +112,7 @@ function namesInput({ text, arguments: args }: ToolResult, schema: JsonObject | 
   return [...keys, ...values].some((name) => message.includes(name.toLowerCase()));
 }
 
-/** Parameters that limit the length of a page, without case and separators. */
+/** Parameters that limit the length of a page, in lower case and without separators. */
 const limitNames: ReadonlySet<string> = new Set([
   'limit',
   'pagesize',
@@ -122,7 +123,7 @@ const limitNames: ReadonlySet<string> = new Set([
   'top',
 ]);
 
-/** Members of a result that say how to get the next page, or whether there is one, without case and separators. */
+/** Members of a result that give the next page or say if there is one, in lower case and without separators. */
 const continuationNames: ReadonlySet<string> = new Set([
   'cursor',
   'nextcursor',

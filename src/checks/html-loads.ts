@@ -1,4 +1,4 @@
-/** What a document loads from elsewhere, and by which list of the policy that is allowed. */
+/** A URL that a document loads, and the list of the policy that must allow it. */
 export interface HtmlLoad {
   url: string;
   allowedBy: 'resourceDomains' | 'connectDomains' | 'frameDomains' | 'baseUriDomains';
@@ -7,7 +7,7 @@ export interface HtmlLoad {
 interface Tag {
   name: string;
   attributes: ReadonlyMap<string, string>;
-  /** Of a script or a style; empty for every other element. */
+  /** The content of a script or a style; empty for other elements. */
   content: string;
 }
 
@@ -25,15 +25,15 @@ const loadingAttributes: { readonly [Name in string]?: readonly string[] } = {
   base: ['href'],
 };
 
-/** Relations of a `link` under which a browser loads its target. */
+/** The relations of a `link` whose target a browser loads. */
 const loadingRelations = /\b(?:stylesheet|preload|modulepreload|prefetch|icon|manifest)\b/i;
 
 const absolute = /^(?:https?:|wss?:)?\/\//i;
 
 /**
- * Lists the absolute URLs that an HTML document names as what it loads: in attributes of elements, in `url()` and `@import` of its
- * styles, and as the literal first argument of `fetch`, `WebSocket` and `EventSource` in its scripts. URLs that a script puts
- * together are not found. Takes time in proportion to the text, whatever it holds.
+ * Lists the absolute URLs that an HTML document loads: in attributes of elements, in `url()` and `@import` of its styles, and as the
+ * literal first argument of `fetch`, `WebSocket` and `EventSource` in its scripts. It does not find URLs that a script computes. Runs in
+ * time proportional to the length of the text.
  */
 export function listHtmlLoads(html: string): HtmlLoad[] {
   const loads: HtmlLoad[] = [];
@@ -64,7 +64,7 @@ function isLoadingLink(name: string, attributes: ReadonlyMap<string, string>): b
 }
 
 function* readTags(html: string): Generator<Tag> {
-  // Only ASCII, so that no position moves.
+  // Lowers only ASCII letters, so that positions stay the same.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const find = (text: string, from: number) => {
     const found = lower.indexOf(text, from);
@@ -92,7 +92,7 @@ function* readTags(html: string): Generator<Tag> {
   }
 }
 
-/** Where the tag that begins at `start` ends; a `>` in quotes does not end it. */
+/** Returns the end of the tag that begins at `start`; ignores a `>` in quotes. */
 function findTagEnd(html: string, start: number): number {
   let quote = '';
   for (let at = start; at < html.length; at += 1) {

@@ -1,4 +1,4 @@
-/** In pixels, as stored: a rotation that metadata asks for is not applied. */
+/** The stored dimensions in pixels, without the rotation that metadata may ask for. */
 export interface ImageSize {
   width: number;
   height: number;
@@ -6,7 +6,7 @@ export interface ImageSize {
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Reads the dimensions of a PNG, JPEG, GIF or WebP image from its header; null where the bytes are none of these, or cut off. */
+/** Reads the dimensions of a PNG, JPEG, GIF or WebP image from its header; null if the bytes have another format or are cut off. */
 export function readImageSize(bytes: Buffer): ImageSize | null {
   try {
     if (bytes.subarray(0, 8).equals(pngSignature) && readName(bytes, 12) === 'IHDR') {
@@ -25,7 +25,7 @@ function readName(bytes: Buffer, offset: number): string {
   return bytes.toString('latin1', offset, offset + 4);
 }
 
-/** RFC 9649 §2.5 to 2.7. */
+/** Reads the dimensions of a WebP image (RFC 9649 §2.5 to 2.7). */
 function readWebp(bytes: Buffer): ImageSize | null {
   switch (readName(bytes, 12)) {
     case 'VP8 ':
@@ -41,14 +41,14 @@ function readWebp(bytes: Buffer): ImageSize | null {
   }
 }
 
-/** ITU-T T.81, annex B: segments up to the first that starts a frame. */
+/** Skips JPEG segments up to the first frame (ITU-T T.81, annex B). */
 function readJpeg(bytes: Buffer): ImageSize | null {
   let offset = 2;
   while (bytes.readUInt8(offset) === 0xff) {
     const marker = bytes.readUInt8(offset + 1);
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { width: bytes.readUInt16BE(offset + 7), height: bytes.readUInt16BE(offset + 5) };
-    // A second 0xff is padding; these markers stand alone, and no frame follows the last two.
+    // A second 0xff is padding. These markers have no length. No frame follows the last two.
     if (marker === 0xff) offset += 1;
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) offset += 2;
     else if (marker === 0xd9 || marker === 0xda) return null;

@@ -1,22 +1,20 @@
 import { isRecord } from '../base/json.ts';
 
-/** How two JSON documents are compared. */
+/** The rules for comparing two JSON documents. */
 export interface ComparisonRules {
-  /** By how much two numbers may differ, at every depth. */
+  /** The largest difference between two equal numbers, at every depth. */
   tolerance?: number;
-  /** Whether arrays are equal in any order, at every depth. */
+  /** True if the order of arrays does not matter, at every depth. */
   unordered?: boolean;
 }
 
 /**
- * Comparisons of two values, above which documents are not compared. A server decides how long its lists are, and lists
- * in any order take the product of their lengths. A list of 4,000 items in the opposite order stays below it.
+ * Limits the comparisons of two values; larger documents are not compared. A server determines the length of its lists, and comparing two
+ * lists in any order takes up to the product of their lengths. A reversed list of 4,000 items stays below the limit.
  */
 const maxSteps = 10_000_000;
 
-/**
- * Compares the parts of two JSON documents: key order is free, and nothing is coerced. Once `isExhausted`, the answers mean nothing.
- */
+/** Compares two JSON documents. Ignores the order of keys, and converts no types. Results are invalid once `isExhausted` is true. */
 export class JsonComparison {
   readonly isUnordered: boolean;
   readonly #tolerance: number;
@@ -50,14 +48,14 @@ export class JsonComparison {
     );
   }
 
-  /** Pairs as many items of two lists as can be paired at once, and returns the others. */
+  /** Pairs as many items of two lists as possible, and returns the unpaired ones. */
   pair(expected: readonly unknown[], actual: readonly unknown[]): { missing: unknown[]; extra: unknown[] } {
     const pairs: Pairs = { ofExpected: new Map(), ofActual: new Map() };
     const missing = expected.filter((_, index) => !this.#findPartner(index, { expected, actual, pairs }));
     return { missing, extra: actual.filter((_, index) => !pairs.ofActual.has(index)) };
   }
 
-  /** With a tolerance, an item may fit several others; earlier pairs are changed where that helps (Berge's augmenting path). */
+  /** With a tolerance, an item may match several others. Changes earlier pairs if that frees a match (Berge's augmenting path). */
   #findPartner(
     start: number,
     { expected, actual, pairs }: { expected: readonly unknown[]; actual: readonly unknown[]; pairs: Pairs },
@@ -79,20 +77,20 @@ export class JsonComparison {
     return false;
   }
 
-  /** 3.15 is within 0.01 of 3.14, although the difference of the two doubles is a little more. */
+  /** Allows for rounding: 3.15 is within 0.01 of 3.14, although the difference of the two doubles is slightly larger. */
   #isClose(expected: number, actual: number): boolean {
     const rounding = this.#tolerance === 0 ? 0 : 4 * Number.EPSILON * Math.max(Math.abs(expected), Math.abs(actual));
     return Math.abs(expected - actual) <= this.#tolerance + rounding;
   }
 }
 
-/** The partners of items, by index, in both directions. */
+/** The paired items, by index, in both directions. */
 interface Pairs {
   ofExpected: Map<number, number>;
   ofActual: Map<number, number>;
 }
 
-/** Gives a free item to the one that it was reached from, whose former partner goes to the one that that was reached from, and so on. */
+/** Pairs the free item with the item that reached it. Passes the former partner of that item on in the same way, along the path. */
 function changePairs(free: number, reachedFrom: ReadonlyMap<number, number>, { ofExpected, ofActual }: Pairs): void {
   for (let given: number | undefined = free; given !== undefined;) {
     const taker = reachedFrom.get(given);

@@ -5,36 +5,36 @@ import { clipText, formatCount } from '../base/text.ts';
 import { type ComparisonRules, JsonComparison } from './json-comparison.ts';
 import { joinWithin, printValue, printValueWithin } from './reasons.ts';
 
-/** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
+/** Limits the pointer and each value, so that one difference fits a bounded list. */
 const longestPointer = 100;
 const longestValue = 100;
 
-/** Strings longer than this are shown from where they differ. */
+/** Longer strings are shown from their first difference. */
 const longestWholeString = 80;
 const leadLength = 20;
 
-/** Characters of the keys that a message lists. */
+/** The largest length of the list of keys in a message. */
 const longestKeys = 300;
 
-/** A location in which two documents differ, and how: `is "a", expected "b"`. */
+/** One difference between two documents: its location and a description, such as `is "a", expected "b"`. */
 interface JsonDifference {
-  /** A JSON Pointer, cut where it is long. */
+  /** A JSON Pointer; a long one is cut. */
   pointer: string;
   description: string;
 }
 
 interface Pair {
   pointer: string;
-  /** Whether a key on the way to the value suggests a secret. */
+  /** True if a key on the path to the value suggests a secret. */
   isSensitive: boolean;
-  /** Undefined where the document does not have the value. */
+  /** Undefined if the document has no such value. */
   expected: unknown;
   actual: unknown;
 }
 
 /**
- * Lists each value in which two JSON documents differ, in document order. `path` is the JSON Pointer of both. Values below keys
- * with telling names are masked. Empty where the documents are equal.
+ * Lists the differing values of two JSON documents in document order; empty if the documents are equal. `path` is the JSON Pointer of both
+ * documents. Masks values under keys that suggest a secret.
  */
 export function listDifferences(
   { expected, actual }: Pick<Pair, 'expected' | 'actual'>,
@@ -44,7 +44,7 @@ export function listDifferences(
   const differences: JsonDifference[] = [];
   const comparison = new JsonComparison(rules);
   const isSensitive = path.split('/').some(isSensitiveKey);
-  // A stack of its own: a document may be nested deeper than the call stack.
+  // Uses its own stack, because documents can be nested deeper than the call stack.
   const open: Pair[] = [{ pointer: path, isSensitive, expected, actual }];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     const pointer = clipText(pair.pointer, longestPointer);
@@ -66,7 +66,7 @@ export function listDifferences(
   return differences;
 }
 
-/** The members of two arrays or two objects; null where the values have to be compared as a whole. */
+/** Lists the members of two arrays or two objects in pairs; null if the values must be compared as a whole. */
 function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] | null {
   if (Array.isArray(expected) && Array.isArray(actual)) {
     return Array.from({ length: Math.max(expected.length, actual.length) }, (_, index) => ({
@@ -102,7 +102,7 @@ function describeValues(expected: unknown, actual: unknown): string {
   return `is ${printValueWithin(actual, longestValue)}, expected ${printValueWithin(expected, longestValue)}`;
 }
 
-/** Where to begin showing two strings: at their start, unless they are long and begin alike. */
+/** Returns the index at which the excerpts of two strings start: 0, unless they are long and start with the same text. */
 function findExcerpt(expected: string, actual: string): number {
   if (Math.max(expected.length, actual.length) <= longestWholeString) return 0;
   let alike = 0;
@@ -113,12 +113,12 @@ function findExcerpt(expected: string, actual: string): number {
 type PointerLookup =
   | { kind: 'found'; value: unknown }
   | { kind: 'absent' }
-  /** The text is no JSON Pointer at all, as opposed to one that leads nowhere. */
+  /** The text is not a valid JSON Pointer; a valid one that leads nowhere is `absent`. */
   | { kind: 'malformed' };
 
 /**
- * Finds the value that a JSON Pointer names in a document: `''` is the whole of it, `/items/0/name` a part. Only own
- * members count, and an array index is written without leading zeros. RFC 6901 §3–4.
+ * Finds the value at a JSON Pointer in a document (RFC 6901 §3–4): `''` is the whole document, `/items/0/name` a part. Considers only own
+ * members. An array index has no leading zeros.
  */
 export function findByPointer(document: unknown, pointer: string): PointerLookup {
   if (pointer !== '' && !pointer.startsWith('/')) return { kind: 'malformed' };
@@ -139,7 +139,7 @@ function findMember(value: unknown, key: string): PointerLookup {
   return isRecord(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
 }
 
-/** The ways to split a pointer, the longest head first. */
+/** Lists the ways to split a pointer, longest head first. */
 export function listSplits(pointer: string): Array<{ head: string; tail: string }> {
   return pointer
     .matchAll(/\//g)
@@ -148,7 +148,7 @@ export function listSplits(pointer: string): Array<{ head: string; tail: string 
     .toReversed();
 }
 
-/** Says what a document has instead of what a pointer leads to, without a full stop. */
+/** Describes what a document has instead of the value at a pointer. Returns a sentence without its full stop. */
 export function describeAbsence(document: unknown, pointer: string): string {
   for (const { head } of listSplits(pointer)) {
     const parent = findByPointer(document, head);

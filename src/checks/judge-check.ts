@@ -9,19 +9,19 @@ import { printValue } from './reasons.ts';
 import { type CheckRegistry, checkRegistry } from './registry.ts';
 import { createWrapperSchemas, judgeCombination, negate } from './wrappers.ts';
 
-/** How long `not` waits for a notification, in milliseconds. */
+/** The time that `not` waits for a notification, in milliseconds. */
 const absenceWaitMs = 1000;
 
 /**
- * Judges one check, of any origin, on the transcript so far. Fails closed: an unknown type, a malformed field and even a fault in here
- * are a failed check with a reason, never an exception and never a skip. Where the check asks about something that was not captured, or
- * that what follows a cut could change, it is unmeasured.
+ * Judges one check from any source on the transcript so far. Fails closed: an unknown type, a malformed field or an internal error is a
+ * failed check with a reason, never an exception or a skip. The check is unmeasured if its evidence was not captured, or if the part after
+ * a cut could change its state.
  *
- * @throws the reason of the aids' signal alone, once it aborts.
+ * @throws the reason of the aids' signal, once it aborts. Nothing else.
  */
 type CheckJudge = (written: unknown, evidence: Evidence, aids: CheckAids) => Promise<Judgement>;
 
-/** Makes the judge of these kinds, and of what wraps them. */
+/** Creates the judge of these kinds and of the checks that wrap them. */
 export function createCheckJudge(registry: CheckRegistry): CheckJudge {
   const wrappers = createWrapperSchemas(registry);
 
@@ -40,7 +40,7 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
     }
   };
 
-  /** Reads the fields first, and fails what does not have them. Unknown fields are ignored. */
+  /** Reads the fields before judging, and fails a malformed check. Ignores unknown fields. */
   const judgeKnown = async (check: Record<string, unknown>, evidence: Evidence, aids: CheckAids) => {
     const { type } = check;
     const read = isWrapperType(type) ? readWrapper(type, check) : registry.find(type)?.read(check);
@@ -52,7 +52,7 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
     return limitToFinal(await read.judge(evidence, aids), evidence, read.finalStates(evidence));
   };
 
-  /** What checks that wrap others put together is final already. */
+  /** The inner checks of a wrapper are limited to final states already. */
   const readWrapper = (type: WrapperType, check: unknown): ReadWrapper | { problem: string } => {
     const parsed = wrappers[type].safeParse(check);
     if (!parsed.success) return { problem: describeMalformed(parsed.error) };
@@ -62,7 +62,7 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
       judge: async (evidence, aids) => {
         if (data.type !== 'not') return await judgeCombination(data, async (part) => await judge(part, evidence, aids));
         const wait = aids.waitForNotification;
-        // What must not come is waited for too, since most come after the answer; but such a wait usually runs to its end.
+        // `not` waits too, because most notifications arrive after the answer. This wait is short, because it usually runs to its end.
         const waitForNotification = wait && ((isMet: () => boolean) => wait(isMet, absenceWaitMs));
         return negate(await judge(data.assertion, evidence, { ...aids, waitForNotification }));
       },
@@ -80,7 +80,7 @@ function isWrapperType(type: unknown): type is WrapperType {
   return type === 'not' || isCombinationType(type);
 }
 
-/** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */
+/** Makes a judgement of a cut transcript unmeasured, unless no continuation could change it. */
 function limitToFinal(judgement: Judgement, { cutReason }: Evidence, final: FinalStates): Judgement {
   if (cutReason === null || judgement.failsClosed === 'malformed') return judgement;
   return final === 'both' || judgement.state === final

@@ -3,7 +3,7 @@ import { endSentence, readFirstLine } from '../base/text.ts';
 import { defineCheck } from './define-check.ts';
 import { leaveUnmeasured } from './judgement.ts';
 
-/** A judgement by a model. It is advisory unless it says that it gates, for which it needs a calibration. */
+/** A judgement by a model. It is advisory unless it sets `role: gating`, which requires a calibration. */
 export const judgeKind = defineCheck({
   type: 'judge',
   docs: 'a model finds that the conversation meets this rubric; with `threshold`, gives it at least this score. See [judges](judges.md)',
@@ -20,7 +20,7 @@ export const judgeKind = defineCheck({
   sample: { rubric: 'a', model: 'b/c', threshold: 0.7 },
   judge: async ({ rubric, model, threshold = null, role }, evidence, { askModel }) => {
     const { cutReason } = evidence;
-    // A judge sees the whole conversation, or it judges another one.
+    // A judge must see the whole conversation; a part of it could be judged differently.
     if (cutReason !== null) return leaveUnmeasured(`not measured: ${endSentence(readFirstLine(cutReason))}`);
     if (model === undefined) return leaveUnmeasured('not measured: the check names no model.');
     if (askModel === null) return leaveUnmeasured('not measured: no model can be asked here.');

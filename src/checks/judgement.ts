@@ -3,18 +3,18 @@ import type { CheckState } from '../model/trace.ts';
 import type { Evidence } from './evidence.ts';
 
 export interface Judgement {
-  /** A check that is `unmeasured` leaves the iteration without a result, unless something else fails it. */
+  /** An `unmeasured` check leaves the iteration without a result, unless another check or step fails. */
   state: CheckState;
   /** One sentence without the predicate's name, such as `get-sum was called 2 times.` */
   reason: string;
   /**
-   * Set for a failed check of which the transcript says nothing: it cannot be read, or it fails where nothing was measured. Negating
-   * it must not make it pass.
+   * Set for a check that fails without evidence from the transcript: the check is malformed, or nothing was measured. Negating it must not
+   * make it pass.
    */
   failsClosed?: 'malformed' | 'unmeasured';
 }
 
-/** The judgement of what was measured. */
+/** Makes a judgement of a measured fact. */
 export function decide(isMet: boolean, reason: string): Judgement {
   return { state: isMet ? 'passed' : 'failed', reason };
 }
@@ -27,12 +27,12 @@ export function fail(reason: string): Judgement {
   return { state: 'failed', reason };
 }
 
-/** Fails a check that cannot be read, whatever happened. */
+/** Fails a malformed check, whatever the evidence. */
 export function refuse(reason: string): Judgement {
   return { state: 'failed', reason, failsClosed: 'malformed' };
 }
 
-/** Fails a check that the API fails where nothing was measured. */
+/** Fails a check that the API defines as failed if nothing was measured. */
 export function failUnmeasured(reason: string): Judgement {
   return { state: 'failed', reason, failsClosed: 'unmeasured' };
 }
@@ -43,47 +43,47 @@ export function leaveUnmeasured(reason: string): Judgement {
 
 /** The snapshots that results are compared with. */
 export interface Snapshots {
-  /** The text of a file; null where there is none. */
+  /** Returns the text of a file; null if the file does not exist. */
   read(file: string): string | null;
   /**
-   * Takes what a file is to hold from now on, and returns what it holds: that of the first result. Null where files are compared and
-   * not written.
+   * Records the text to write to a file, and returns the recorded text; the first result of a run wins. Null if snapshots are compared, not
+   * updated.
    */
   update: ((file: string, text: string) => string) | null;
-  /** Removes secrets from JSON. */
+  /** Removes secrets from a JSON value. */
   redact(value: unknown): unknown;
 }
 
-/** Reads what a server declares and serves as apps. */
+/** Reads the apps that a server declares and serves. */
 export interface AppReader {
-  /** The tools of the server, of which some have an app. */
+  /** Lists the tools of the server; some have an app. */
   listTools(): Promise<ListedApps | Unread>;
-  /** The result of `resources/read`, as it came. */
+  /** Returns the unchanged result of `resources/read`. */
   read(uri: string): Promise<{ kind: 'read'; result: unknown } | Unread>;
 }
 
 interface ListedApps {
   kind: 'list';
-  /** The URI of the app of each tool, null for a tool without one. */
+  /** The URI of each tool's app; null for a tool without an app. */
   apps: ReadonlyMap<string, string | null>;
-  /** Says that the server does not list a tool, one sentence. */
+  /** Returns a sentence which says that the server does not list a tool. */
   describeMissing(this: void, toolName: string): string;
 }
 
-/** Why something was not read: the server gave no usable answer, or nothing is known of one; `reason` is a sentence. */
+/** Why a read failed. `refused`: the server gave no usable answer. `unknown`: no answer arrived. `reason` is a sentence or a clause. */
 type Unread = { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string };
 
-/** How a value fits a JSON Schema; the reasons are half sentences. `stopped` says that a limit was crossed. */
+/** The result of validating a value against a JSON Schema; each reason is a clause. `stopped` means that a limit was exceeded. */
 export type SchemaFit =
   | { kind: 'valid' }
   | { kind: 'invalid'; mismatches: readonly string[] }
   | { kind: 'unusable'; reason: string }
   | { kind: 'stopped'; reason: string };
 
-/** What judging takes from outside: everything that is no function of the evidence. */
+/** The services that judging uses in addition to the evidence. */
 export interface CheckAids {
   schemas: {
-    /** Finds the first mistake of a schema, one sentence. */
+    /** Returns a sentence about the first mistake in a schema; null if there is none. */
     findProblem(schema: JsonObject | boolean): string | null;
     fit(
       schema: JsonObject | boolean,
@@ -91,28 +91,28 @@ export interface CheckAids {
       options: { checksFormats?: boolean; namesClasses?: boolean },
     ): Promise<SchemaFit>;
   };
-  /** Null where none are known, as in a service that a gate did not start. */
+  /** Null if this service has no snapshots, for example because no gate started it. */
   snapshots: Snapshots | null;
-  /** Replaces in a value what patterns of `ignore` exclude. */
+  /** Replaces the parts of a value that patterns of `ignore` match. */
   exclude(this: void, value: unknown, patterns: readonly string[]): unknown;
-  /** Null where no server is at hand. */
+  /** Null if there is no session with a server. */
   apps: AppReader | null;
-  /** Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may be on its way. */
+  /** Waits until the condition holds, for at most `maxWaitMs`. The default is the time in which a notification may still arrive. */
   waitForNotification: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
-  /** Waits until what the apps have written to their consoles is known. */
+  /** Waits until the console output of all apps has arrived. */
   settleWidgets(): Promise<void>;
-  /** Has a model judge the conversation. Null where no model may be asked. */
+  /** Asks a model to judge the conversation. Null if no model is available. */
   askModel: ((question: ModelQuestion, evidence: Evidence) => Promise<Judgement>) | null;
-  /** Ends judging once it aborts. */
+  /** Stops judging once it aborts; null for no limit. */
   signal: AbortSignal | null;
 }
 
-/** What a model is asked about a conversation. */
+/** The question to a model about a conversation. */
 export interface ModelQuestion {
   rubric: string;
   /** `provider/name`. */
   model: string;
-  /** The score from which it passes; null where the model says itself whether it passes. */
+  /** The smallest score that passes; null if the model itself says whether the conversation passes. */
   threshold: number | null;
   isGating: boolean;
 }

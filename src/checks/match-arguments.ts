@@ -12,11 +12,11 @@ const placeholders: Record<string, (value: unknown) => boolean> = {
 };
 
 /**
- * Whether the arguments of a call are the expected ones.
+ * Checks if the arguments of a call match the expected ones.
  *
- * `partial` looks only at the expected top-level keys, and there the words `any`, `string`, `number`, `boolean`,
- * `object`, `array` and `null` (trimmed, in any case) stand for a type, so that none of them can be meant literally;
- * nested values are compared whole. `exact` compares the documents, without placeholders. `ignore` accepts anything.
+ * `partial` compares only the expected top-level keys. There, the words `any`, `string`, `number`, `boolean`, `object`, `array` and `null`
+ * (trimmed, in any case) stand for a type and cannot be meant literally; nested values are compared as a whole. `exact` compares the
+ * documents, without such words. `ignore` accepts anything.
  */
 export function matchesArguments(expected: JsonObject, actual: JsonObject, matching: ArgumentMatching): boolean {
   if (matching === 'ignore') return true;

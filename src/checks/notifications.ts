@@ -9,7 +9,10 @@ import { printValue } from './reasons.ts';
 type Progress = Extract<Notification, { kind: 'progress' }>;
 type LogMessage = Extract<Notification, { kind: 'log' }>;
 
-/** What a server reports unasked, which no trace of a service has. A check that does not hold yet waits for what may still be on its way. */
+/**
+ * Checks of a server's notifications, which the traces of services do not contain. A check that does not hold yet waits for notifications
+ * that may still arrive.
+ */
 export const notificationChecks = [
   defineCheck({
     type: 'progressReported',
@@ -21,7 +24,7 @@ export const notificationChecks = [
     }),
     sample: { minCount: 2, message: 'a', toolName: 'b' },
     judge: async (fields, evidence, aids) => await settle(() => judgeProgress(fields, evidence), evidence, aids),
-    // Later reports can still break the order.
+    // No state is final, because later reports can break the order.
   }),
   defineCheck({
     type: 'logged',
@@ -59,7 +62,7 @@ export const notificationChecks = [
   }),
 ];
 
-/** What was dropped may have been what the check asks for. */
+/** Leaves a failed check unmeasured if notifications were dropped: the expected one may be among them. */
 async function settle(
   judge: () => Judgement,
   { notifications }: Evidence,
@@ -101,7 +104,7 @@ function judgeProgress(
   );
 }
 
-/** Two reports of one call, one after the other, of which the later one is not higher (MCP, "Progress"). */
+/** Finds two consecutive reports of one call in which progress did not increase (MCP, "Progress"). */
 function findFall(reports: readonly Progress[]): [Progress, Progress] | null {
   const latest = new Map<string, Progress>();
   for (const report of reports) {

@@ -1,43 +1,43 @@
 import { z } from 'zod';
 import { isRecord, type JsonObject } from '../base/json.ts';
 
-/** RFC 6901 §3; the empty pointer is the whole document. */
+/** RFC 6901 §3. The empty pointer is the whole document. */
 export const jsonPointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
 /** How the arguments of a call are compared with the expected ones. */
 export const argumentMatching = z.enum(['ignore', 'partial', 'exact']);
 export type ArgumentMatching = z.infer<typeof argumentMatching>;
 
-/** Of the text that `toolResultContains` searches for, in characters: the API's limit. */
+/** The API's limit for the search text of `toolResultContains`, in characters. */
 export const maxNeedleLength = 1000;
 
-/** Of the schema of `toolResultMatchesSchema`, in bytes as JSON: the API's limit. */
+/** The API's limit for the schema of `toolResultMatchesSchema`, in bytes as JSON. */
 export const maxSchemaBytes = 16 * 1024;
 
-/** Whether the API takes a JSON Schema of this size. */
+/** Checks if a JSON Schema is within the API's size limit. */
 export function isSmallSchema(schema: JsonObject | boolean): boolean {
   return Buffer.byteLength(JSON.stringify(schema)) <= maxSchemaBytes;
 }
 
 /**
- * The values that checks consist of. The evals file and the wire share every shape, and differ in these: the file refuses what can
- * never hold and says why; the wire takes what the API takes, and a judgement refuses it.
+ * The schemas of the values in checks. The evals file and the wire share every other part of a check. The file rejects values that can
+ * never hold, with an explanation. The wire accepts what the API accepts, and judging rejects the rest.
  */
 export interface CheckValues {
-  /** Whether a field that the check does not have is refused. */
+  /** True if unknown fields are rejected. */
   isClosed: boolean;
   toolName: z.ZodType<string>;
-  /** Text that is searched for or compared. */
+  /** Text to search for or to compare. */
   text: z.ZodType<string>;
-  /** Text that is searched for in results, which the API limits. */
+  /** Text to search for in results; the API limits its length. */
   needle: z.ZodType<string>;
-  /** A regular expression of the platform. */
+  /** A JavaScript regular expression. */
   pattern: z.ZodType<string>;
-  /** A regular expression of RE2. */
+  /** A regular expression in RE2 syntax. */
   re2Pattern: z.ZodType<string>;
   /** The path of a snapshot. */
   snapshot: z.ZodType<string>;
-  /** A JSON Pointer in which `*` is any segment, or a regular expression of RE2. */
+  /** A JSON Pointer in which `*` is any segment, or a regular expression in RE2 syntax. */
   ignorePattern: z.ZodType<string>;
   /** A JSON Pointer. */
   pointer: z.ZodType<string>;
@@ -52,7 +52,7 @@ export interface CheckValues {
   model: z.ZodType<string>;
 }
 
-/** What every check may say of its weight. */
+/** The fields that set the weight of any check. */
 export const policy = {
   role: z
     .enum(['gating', 'advisory'])
@@ -64,10 +64,10 @@ export const policy = {
   severity: z.literal('warn').exactOptional().meta({ description: 'Only with `role: advisory`.' }),
 };
 
-/** The fields that are not about what a check asks for. */
+/** The names of the fields that set the weight of a check. */
 export const policyFields: readonly string[] = Object.keys(policy);
 
-/** What the fields of checks are made of: the values, and what several kinds have in the same words. */
+/** Creates the parts of the fields of checks: the value schemas, and the fields that several kinds share. */
 export function createCheckParts(values: CheckValues) {
   const part = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> =>
     values.isClosed ? z.strictObject(shape) : z.object(shape);
@@ -81,7 +81,7 @@ export function createCheckParts(values: CheckValues) {
     ofTool: toolName.exactOptional().meta({ description: 'Judge this tool alone.' }),
     caseSensitive: z.boolean().exactOptional(),
     path: values.pointer.exactOptional(),
-    /** What an error is like. One instance, since its id stands once in a JSON Schema. */
+    /** The shape of an error. It exists once, because its id may occur only once in a JSON Schema. */
     error: part({
       code: z.int().exactOptional().meta({ description: 'Code of a JSON-RPC error, such as -32602.' }),
       contains: values.needle.exactOptional().meta({ description: 'Text of the error, in any case.' }),
@@ -101,7 +101,7 @@ export type CheckParts = ReturnType<typeof createCheckParts>;
 
 const filledText = z.string().min(1);
 
-/** Checks as the wire has them, which is how they are judged: any value that can be judged at all. */
+/** The parts of checks on the wire. They accept any value that can be judged. */
 export const wireParts = createCheckParts({
   isClosed: false,
   toolName: filledText,

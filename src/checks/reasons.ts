@@ -1,40 +1,43 @@
 import { isSensitiveKey } from '../base/redaction.ts';
 import { clipText, readFirstLine } from '../base/text.ts';
 
-/** The API's limits for what a predicate may say. */
+/** The API's limits for the reason of a predicate. */
 const longestReason = 600;
 const longestValue = 200;
 const deepestLevel = 6;
 
-/** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
+/**
+ * Prints a value as JSON for a sentence: at most 200 characters, with a depth limit, and with masked values under keys that suggest a
+ * secret.
+ */
 export function printValue(value: unknown): string {
   return printValueWithin(value, longestValue);
 }
 
-/** Prints a value in the same way, in at most so many characters. */
+/** Prints a value in the same way, with at most `maxLength` characters. */
 export function printValueWithin(value: unknown, maxLength: number): string {
   if (value === undefined) return 'nothing';
-  // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
+  // Clips before encoding, because a result can be megabytes long. Two characters are for the quotes.
   const text = typeof value === 'string' ? clipText(value, maxLength - 2) : maskSensitive(value, 0);
   return clipText(JSON.stringify(text) ?? String(text), maxLength);
 }
 
-/** Cuts a reason to 600 characters, which is what the API keeps. */
+/** Cuts a reason to 600 characters, the API's limit. */
 export function clipReason(reason: string): string {
   return clipText(reason, longestReason);
 }
 
-/** Cuts the first line of a reason in the same way, so that what to do about it still fits behind it. What stands below is kept. */
+/** Cuts the first line of a reason, so that the hint fits behind it. Keeps the lines below. */
 export function clipReasonBefore(hint: string, reason: string): string {
   const first = readFirstLine(reason);
   const clipped = clipText(first, Math.max(0, longestReason - hint.length - 1));
   return `${clipReason(`${clipped} ${hint}`)}${reason.slice(first.length)}`;
 }
 
-/** How long a list inside a reason may get, in characters, so that the rest of the sentence has room. */
+/** The largest length of a list inside a reason, in characters. Leaves room for the rest of the sentence. */
 export const maxListLength = 360;
 
-/** Joins parts as far as they fit into a length, at least one, and counts the others: `a; b; +3 more`. */
+/** Joins as many parts as fit in a length, at least one, and counts the rest: `a; b; +3 more`. */
 export function joinWithin(parts: readonly string[], maxLength: number, separator = '; '): string {
   const shown: string[] = [];
   let length = 0;

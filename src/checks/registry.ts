@@ -27,16 +27,16 @@ const gatingKinds = [
 
 type FieldsOf<Kind> = Kind extends CheckKind ? z.infer<ReturnType<Kind['createSchema']>> : never;
 
-/** A check that gates by itself. */
+/** A check that is gating by default. */
 export type GatingCheck = FieldsOf<(typeof gatingKinds)[number]>;
 export type HeuristicCheck = FieldsOf<(typeof heuristicChecks)[number]>;
 export type JudgeCheck = FieldsOf<typeof judgeKind>;
 
-/** Kinds of assertions: checks, and assertions on the elements of an app. */
+/** The known kinds of assertions: checks, and assertions on the elements of an app. */
 export interface CheckRegistry {
   checks: readonly CheckKind[];
   elements: readonly ElementKind[];
-  /** The kind of check of a `type`. */
+  /** Finds the kind of check with this `type`. */
   find(this: void, type: unknown): CheckKind | null;
 }
 

@@ -22,9 +22,9 @@ const argumentOf = ({ text }: CheckParts) =>
   text.exactOptional().meta({ description: 'Judge the completion of this argument alone.' });
 
 /**
- * What came back from requests that call no tool: the latest resource, prompt or completion. They ask for what the checks of tools ask
- * for, and have their fields; only what they are about has another name. They fail where there was no such request, and no trace has
- * any of it.
+ * Checks of the answers to requests other than tool calls: the latest resource, prompt or completion. They have the same fields as the
+ * checks of tool results; only the field that selects the answer has another name. They fail if there was no such request. Traces do not
+ * contain these answers.
  */
 export const replyChecks = [
   defineCheck({
@@ -132,11 +132,11 @@ export const replyChecks = [
 
 interface FoundReply {
   latest: Reply | undefined;
-  /** What to say where there is none. */
+  /** The reason if there is no such reply. */
   none: string;
 }
 
-/** Judges the latest reply as the result of a tool is judged. */
+/** Judges the latest reply with a check of tool results. */
 function onLatestReply<Fields extends object, Scope>(
   judge: (fields: Fields, evidence: Evidence, aids: CheckAids) => Judgement | Promise<Judgement>,
   find: (scope: Scope, evidence: Evidence) => FoundReply,

@@ -4,16 +4,16 @@ import { defineCheck } from './define-check.ts';
 import { decide, failUnmeasured, type Judgement, leaveUnmeasured, refuse } from './judgement.ts';
 import { printValue } from './reasons.ts';
 
-/** The API's own limit on the messages that it searches and compares, in characters. */
+/** The API's limit for the messages that it searches and compares, in characters. */
 const longestMessage = 100_000;
 
-/** The API's limit on the work of a comparison: characters of one text times characters of the other. */
+/** The API's limit for the work of a comparison: the product of the lengths of both texts, in characters. */
 const maxComparisons = 4_000_000;
 
-/** A quantified group that is quantified again: the shape that makes a backtracking matcher take for ever. */
+/** Matches a quantified group with a quantifier inside; backtracking engines can take exponential time for this shape. */
 export const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
-/** The last message of a model, and how long it took to get there. */
+/** Checks of the last message of a model, and of the tokens and turns it took. */
 export const responseChecks = [
   defineCheck({
     type: 'responseContains',
@@ -80,7 +80,7 @@ export const responseChecks = [
       tokensUsed === null
         ? failUnmeasured(`no tokens were measured, so nothing is known to be under ${tokens}.`)
         : decide(tokensUsed < tokens, `${tokensUsed} tokens were used; the budget is under ${tokens}.`),
-    // Tokens that were not measured yet may be later. No trace has all of them.
+    // Tokens may still be measured later. No trace contains all of them.
     final: (_, { tokensUsed }) => (tokensUsed === null ? 'none' : 'failed'),
   }),
   defineCheck({
@@ -108,7 +108,7 @@ export const responseChecks = [
         refusal !== null,
         refusal === null ? 'the provider reports no refusal of the latest answer.' : endSentence(refusal),
       ),
-    // The latest answer may be another one in the end. Services do not keep what a provider says of a refusal in one form.
+    // No state is final, because another answer may follow. Services do not record refusals in a common format.
   }),
 ];
 
@@ -164,7 +164,7 @@ function judgeCloseTo(
   );
 }
 
-/** The Levenshtein distance: the fewest characters to insert, delete or replace. */
+/** Computes the Levenshtein distance: the fewest characters to insert, delete or replace. */
 function countEdits(left: readonly string[], right: readonly string[]): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (const [index, character] of left.entries()) {

@@ -5,16 +5,16 @@ import { type CheckAids, fail, type Judgement } from './judgement.ts';
 import { describeAbsence, findByPointer } from './json-documents.ts';
 import { printValue } from './reasons.ts';
 
-/** The results that a check is about. */
+/** The results that a check applies to. */
 export interface Scope {
   results: readonly ToolResult[];
-  /** The tool that they are of; undefined for all tools. */
+  /** The tool of the results; undefined for all tools. */
   toolName: string | undefined;
-  /** How many calls in scope have no result, such as one that was cut off. */
+  /** The number of calls in scope without a result, for example because they were cut off. */
   missing: number;
 }
 
-/** What a check says about which results it means. */
+/** The fields of a check that select results. */
 export interface ResultScope {
   toolName?: string;
   latest?: boolean;
@@ -30,7 +30,7 @@ export function describeNoAnswer(toolName: string | undefined): string {
   return toolName === undefined ? 'no tool has answered.' : `${toolName} has not answered.`;
 }
 
-/** Makes a judgement of one result that of the latest one in scope. A check fails where there is none. */
+/** Applies a judgement of one result to the latest result in scope. Fails if there is none. */
 export function onLatestResult<Fields extends ResultScope>(
   judge: (fields: Fields, result: ToolResult, aids: CheckAids) => Judgement,
 ) {
@@ -41,7 +41,7 @@ export function onLatestResult<Fields extends ResultScope>(
   };
 }
 
-/** The result as a JSON document: its structuredContent, else its text where that parses. */
+/** Returns the result as a JSON document: its structuredContent, else its text if that is JSON. */
 export function readDocument({
   structuredContent,
   text,
@@ -51,7 +51,7 @@ export function readDocument({
   return value === undefined || isTooDeep(value) ? undefined : { value };
 }
 
-/** The part of a result's document at a JSON Pointer, or one sentence about why there is none, without its full stop. */
+/** The part of a result's document at a JSON Pointer; or, if there is none, a reason: a sentence without its full stop. */
 export type ResultPart =
   | { kind: 'found'; value: unknown }
   | { kind: 'absent'; reason: string }
@@ -71,7 +71,7 @@ export function readPart(result: ToolResult, path: string): ResultPart {
   return { kind: 'absent', reason: `${nameSubject(result, path)} does not exist (${what})` };
 }
 
-/** What a sentence calls the part of a result. */
+/** Names the part of a result in a sentence. */
 export function nameSubject({ toolName }: ToolResult, path: string): string {
   return path === '' ? `the result of ${toolName}` : `${path} in the result of ${toolName}`;
 }
@@ -80,7 +80,7 @@ export function describeText(result: ToolResult): string {
   return `the result of ${result.toolName} is ${printValue(result.text)}`;
 }
 
-/** Prints the part at a path, masked where a key on the way suggests a secret. */
+/** Prints the part at a path; masks it if a key on the path suggests a secret. */
 export function printPart(value: unknown, path: string): string {
   return path.split('/').some(isSensitiveKey) ? '***' : printValue(value);
 }

@@ -7,12 +7,12 @@ import { JsonComparison } from './json-comparison.ts';
 import { printValue } from './reasons.ts';
 import { nameSubject, readDocument, readPart, type ResultScope } from './result-documents.ts';
 
-/** A snapshot is there to be read by people, and part of a repository. */
+/** Keeps snapshots small: people read them, and they are part of a repository. */
 export const maxSnapshotBytes = 256 * 1024;
 
 const remedy = 'If the change is meant, run the command with --update-snapshots.';
 
-/** Judges whether the part of a result at `path` is what a file holds, or takes it as what the file is to hold. */
+/** Compares the part of a result at `path` with a snapshot file, or records it as the new content of the file. */
 export function judgeSnapshot(
   { file, path = '', ignore = [] }: ResultScope & { file: string; path?: string; ignore?: readonly string[] },
   result: ToolResult,
@@ -45,12 +45,12 @@ export function judgeSnapshot(
 
 const earlierResult = 'An earlier result of this run is the snapshot; exclude what varies with `ignore`.';
 
-/** Text as it is, and other JSON with sorted keys, one member per line. */
+/** Prints text unchanged, and other JSON with sorted keys, one member per line. */
 function printSnapshot(value: unknown): string {
   return `${typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2)}\n`;
 }
 
-/** The rest of a sentence about the value; null where it is what the file holds. White space of JSON and line ends are free. */
+/** Completes a sentence about the value; null if it equals the content of the file. Ignores white space in JSON and line ends. */
 function findDifference(
   kept: string,
   actual: unknown,

@@ -6,7 +6,7 @@ import { type Evidence, listCalls, type ToolDefinition } from './evidence.ts';
 import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 
-/** How calls fit what the server declares about its tools. */
+/** Checks of calls against the server's declarations of its tools. */
 export const toolDefinitionChecks = [
   defineCheck({
     type: 'argumentsMatchToolSchema',
@@ -51,10 +51,12 @@ export const toolDefinitionChecks = [
   }),
 ];
 
-/** Says why nothing is known of the tools. */
+/** The reason if the list of tools is unknown. */
 export const noList = 'the list of tools was not captured.';
 
-/** Judges each tool that was called by its declaration. A tool without one was not measured, which a found one outweighs. */
+/**
+ * Judges each called tool by its declaration. If a called tool has no declaration, the check is unmeasured, unless another tool fails it.
+ */
 export function judgeCalled(
   { toolCalls, tools }: Evidence,
   isMeant: (tool: ToolDefinition) => boolean,

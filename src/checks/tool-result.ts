@@ -25,7 +25,7 @@ import { judgeSnapshot } from './snapshot.ts';
 const latestOf = () =>
   z.boolean().exactOptional().meta({ description: 'Judge the latest result alone instead of every result so far.' });
 
-/** The fields of `toolResultContains`, `toolResultMatches`, … which say what a result is like, and not which one. */
+/** The fields of `toolResultContains`, `toolResultMatches`, … that describe a result, without those that select it. */
 export const containsFields = ({ needle, caseSensitive, path }: CheckParts) => ({
   needle: needle.meta({ description: 'Text that a result, or the part of it at `path`, contains.' }),
   caseSensitive,
@@ -51,8 +51,8 @@ export const equalsFields = ({ value, path }: CheckParts) => ({
 });
 
 /**
- * What tools answered. The kinds that the API has judge every result in scope, which may be one tool's, or the latest alone; the others
- * judge the latest, and fail where there is none.
+ * Checks of tool results. The kinds of the API judge every result in scope: of all tools, of one tool, or only the latest. The other kinds
+ * judge the latest result, and fail if there is none.
  */
 export const toolResultChecks = [
   defineCheck({
@@ -95,7 +95,7 @@ export const toolResultChecks = [
     fields: (parts) => ({ ...containsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { needle: 'a' },
     judge: (fields, evidence) => judgeContains(fields, evidence),
-    // A result that is one of all stays that; the latest may be another one in the end.
+    // If any result may match, a match stays. The latest result can be replaced by a later one.
     final: ({ latest = false }) => (latest ? 'none' : 'passed'),
     trace: { findGap: findPartGap },
   }),
@@ -114,7 +114,7 @@ export const toolResultChecks = [
     fields: (parts) => ({ ...fitsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { schema: true },
     judge: async (fields, evidence, aids) => await judgeFits(fields, evidence, aids),
-    // It fails, too, as long as there is no result.
+    // Without a result, the check fails now but may pass later, so the state is not final.
     final: ({ latest = false, toolName }, { toolResults }) =>
       !latest && toolResults.some((result) => toolName === undefined || result.toolName === toolName)
         ? 'failed'
@@ -218,7 +218,7 @@ export const toolResultChecks = [
     }),
     sample: { file: 'snapshots/a.json', path: '/a', ignore: ['/b/*', '[0-9]+'] },
     judge: onLatestResult(judgeSnapshot),
-    // Snapshots are known in this process alone, so that no trace helps.
+    // Has no `trace`, because only this process knows the snapshots.
   }),
   defineCheck({
     type: 'toolNotFound',
@@ -279,8 +279,8 @@ function leaveMissing({ missing, toolName }: Scope): Judgement {
 }
 
 /**
- * Judges whether the text of a result in scope, or its structured content as JSON, is what is meant; with a path, the text at it, or what
- * else is there as JSON.
+ * Checks if any result in scope matches `isMeant`: its text, or its structured content as JSON. With `path`, the text at the path, or
+ * another value there as JSON.
  */
 function judgeAny(
   { path = '', ...fields }: TextFields,
@@ -320,7 +320,7 @@ function describePart(result: ToolResult, path: string): string {
   return part.kind === 'found' ? `${nameSubject(result, path)} is ${printPart(part.value, path)}` : part.reason;
 }
 
-/** Judges whether every result in scope measures less than a limit. Without a call there is none above it. */
+/** Checks if every result in scope measures less than a limit. Passes if there is no call. */
 function judgeUnder(
   scope: Scope,
   {
@@ -366,7 +366,7 @@ interface SchemaFields extends ResultScope {
   path?: string;
 }
 
-/** Judges whether there is a result in scope, and all of them fit a schema. */
+/** Checks if there is a result in scope, and all results in scope match a schema. */
 export async function judgeFits(
   fields: SchemaFields,
   evidence: Evidence,
@@ -412,7 +412,7 @@ interface ErrorLike {
   matches?: string;
 }
 
-/** Judges whether a result is an error like this. */
+/** Checks if a result is an error with this code and text. */
 export function judgeError({ code, contains, matches }: ErrorLike, result: ToolResult): Judgement {
   const expression = matches === undefined ? undefined : compilePattern(matches);
   if (expression === null) return refusePattern(matches ?? '');
@@ -436,7 +436,7 @@ function formatLatency(latencyMs: number): string {
   return `${Number(latencyMs.toFixed(1))} ms`;
 }
 
-/** Says that a trace has no document where a check asks for a part of one. */
+/** Says that a trace has no document, if the check reads a part of one. */
 function findPartGap({ path = '' }: TextFields, answer: TracedAnswer): string | null {
   return path === '' ? null : findDocumentGap(answer);
 }
@@ -448,7 +448,7 @@ function findDocumentGap({ toolName, output }: TracedAnswer): string | null {
     : null;
 }
 
-/** Services may keep a result without the data of its images. */
+/** Finds missing data: services may store a result without the data of its images and sounds. */
 function findContentGap({ toolName, output: { content, isError } }: TracedAnswer): string | null {
   if (content === null) return isError ? null : `the trace has only the text of what ${toolName} answered`;
   const isCut = content.some((block) => {

@@ -5,10 +5,10 @@ import type { Evidence } from './evidence.ts';
 import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 
-/** What an assertion about an app needs and is missing where no browser is found. */
+/** The reason for an unmeasured assertion about an app if no browser is found. */
 export const noBrowserReason = 'No browser runs here, so nothing about a widget can be established.';
 
-/** How the apps of tools were shown, which no trace has: a browser renders them. */
+/** Checks of the rendering of tools' apps. Traces do not contain it, because it needs a browser. */
 export const widgetChecks = [
   defineCheck({
     type: 'widgetRendered',
@@ -92,7 +92,7 @@ function describeUnrendered(observations: readonly WidgetObservation[]): string 
   return endSentence(`no app rendered: ${joinWithin(reasons, maxListLength)}`);
 }
 
-/** What an app wrote to its console, for the end of a reason; empty where it wrote no error. */
+/** Describes the console errors of an app, for the end of a reason; empty if there are none. */
 export function describeConsole({
   consoleErrors: { entries, dropped },
 }: Pick<WidgetObservation, 'consoleErrors'>): string {
@@ -101,5 +101,5 @@ export function describeConsole({
   return `; its console has: ${joinWithin([...entries, ...more], maxConsoleLength)}`;
 }
 
-/** The reason before it has to fit, too. */
+/** Leaves room for the start of the reason. */
 const maxConsoleLength = 330;

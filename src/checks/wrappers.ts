@@ -5,24 +5,24 @@ import { policy } from './parts.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 import type { CheckRegistry } from './registry.ts';
 
-/** When checks that wrap others pass: their cells in docs/evals.md. */
+/** The conditions under which wrapping checks pass: their cells in docs/evals.md. */
 export const wrapperDocs: Readonly<Record<'not' | CombinedCheck['type'], string>> = {
   not: 'the assertion that it wraps fails',
   anyOf: 'one of these assertions passes',
   allOf: 'all of these assertions pass',
 };
 
-/** A check that holds where another does not. What it wraps differs between the file and the wire. */
+/** Creates the schema of a check that passes if another check fails. The schema of the inner check differs between file and wire. */
 export function createNotSchema<Assertion extends z.ZodType>(assertion: Assertion) {
   return z.strictObject({ type: z.literal('not'), assertion, ...policy });
 }
 
-/** Several checks as one. */
+/** Creates the schema of a check that combines several checks. */
 export function createCombinationSchema<Assertions extends z.ZodType>(assertions: Assertions) {
   return z.strictObject({ type: z.literal(combinationTypes), assertions, ...policy });
 }
 
-/** Checks that wrap others, as the wire has them. */
+/** Creates the schemas of wrapping checks on the wire. */
 export function createWrapperSchemas(registry: CheckRegistry) {
   const negated = z.custom<unknown>().superRefine((check, context) => {
     const message = findWrapProblem('not', check, registry);
@@ -39,7 +39,7 @@ export function createWrapperSchemas(registry: CheckRegistry) {
   return { not: createNotSchema(negated), anyOf: combination, allOf: combination };
 }
 
-/** The judgement of the opposite, which says as much about the transcript: what was not measured stays that. */
+/** Negates a judgement. An unmeasured judgement stays unmeasured. */
 export function negate(judgement: Judgement): Judgement {
   const { state, reason, failsClosed } = judgement;
   if (failsClosed === 'malformed' || state === 'unmeasured') return judgement;
@@ -48,8 +48,8 @@ export function negate(judgement: Judgement): Judgement {
 }
 
 /**
- * Judges several assertions as one, in the logic of three values: `anyOf` passes with the first that passes, and fails if all fail; `allOf`
- * fails with the first that fails, and passes if all pass. Otherwise, the result is not measured. A part that cannot be read decides.
+ * Combines several assertions with three-valued logic. `anyOf` passes with the first that passes, and fails if all fail. `allOf` fails with
+ * the first that fails, and passes if all pass. Otherwise the result is unmeasured. A malformed part always decides.
  */
 export async function judgeCombination<Part>(
   { type, assertions }: { type: CombinedCheck['type']; assertions: readonly Part[] },
@@ -60,7 +60,7 @@ export async function judgeCombination<Part>(
   const decisive = type === 'anyOf' ? 'passed' : 'failed';
   const found =
     judgements.find(({ failsClosed }) => failsClosed === 'malformed') ??
-    // Of two that fail, one that says something about the transcript decides.
+    // Prefers a failure with evidence from the transcript over one without.
     judgements.find(({ state, failsClosed }) => state === decisive && failsClosed === undefined) ??
     judgements.find(({ state }) => state === decisive) ??
     judgements.find(({ state }) => state === 'unmeasured');
