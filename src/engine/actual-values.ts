@@ -6,12 +6,12 @@ import { readPart, readScope } from '../checks/result-documents.ts';
 import { findTraceEvidence } from './trace-evidence.ts';
 import { readTrace } from './trace-reader.ts';
 
-/** What an assertion that failed could expect instead, or why it cannot, as half a sentence. */
+/** The value that a failed assertion could expect instead, or a clause that says why there is none. */
 export type ActualValue = { kind: 'found'; value: unknown } | { kind: 'none'; reason: string };
 
 /**
- * Reads out of a trace which value `toolResultEquals` got at its step; null where the assertion holds. An error of a tool is nothing to expect,
- * and neither is a part that the result does not have.
+ * Reads the value that `toolResultEquals` got at its step from a trace; null if the assertion passes. Suggests no value for a tool error,
+ * or for a part that the result does not have.
  */
 export function readActualValue(
   check: CheckByType['toolResultEquals'],

@@ -2,14 +2,14 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { ToolCall } from '../model/run.ts';
 import type { ToolResult } from '../checks/evidence.ts';
 
-/** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
+/** The answer to a tool call, and its time in milliseconds from the start of the iteration. */
 export type CallOutput = { answeredAtMs: number } & (
   | { kind: 'result'; result: CallToolResult; toolError: string | null }
-  /** The error that came instead of a result. */
+  /** The error that was returned instead of a result. */
   | { kind: 'error'; message: string; toolError: string; code: number | null }
 );
 
-/** Reads a result, or the error that came instead of one, as evidence. */
+/** Converts a result, or the error that was returned instead, into evidence. */
 export function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
   const { toolError } = output;
   const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
@@ -30,12 +30,12 @@ export function readResult(call: ToolCall, output: CallOutput, latencyMs: number
   };
 }
 
-/** Of the value as JSON, in bytes. */
+/** Measures the value as JSON, in bytes. */
 function measureBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The text blocks of a result, one per line. */
+/** Returns the text blocks of a result, one per line. */
 export function readText(result: CallToolResult): string {
   return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

@@ -2,12 +2,12 @@ import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import { type CallOrigin, stepSpanId } from './span-parts.ts';
 import type { Transcript } from './transcript.ts';
 
-/** A request of the server under way. Exactly one of the two is called, once. */
+/** An open request of the server. The caller calls exactly one of `complete` and `abandon`, once. */
 export interface ClientRequestRecord {
-  /** Null for one that no step led to. */
+  /** The step that led to the request; null if none did. */
   readonly origin: CallOrigin | null;
   complete(result: unknown): void;
-  /** For a request that is not answered. */
+  /** Ends a request that gets no answer. */
   abandon(): void;
 }
 
@@ -17,7 +17,7 @@ const methods: { readonly [Name in Ability]: string } = {
   roots: 'roots/list',
 };
 
-/** Records what a server asks its client, below the step under way. */
+/** Records a request of the server to its client, under the current step. */
 export function beginClientRequest(
   transcript: Transcript,
   request: ClientRequest,

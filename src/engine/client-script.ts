@@ -22,36 +22,36 @@ import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 import type { CaseValues } from './values.ts';
 
-/** The client of one iteration: what it answers, and what it could not answer. */
+/** The client of one iteration, with its answers and the requests that it could not answer. */
 export interface ClientScript {
   readonly abilities: ClientAbilities;
-  /** Aborts once a request has no answer, so that no call waits for it. */
+  /** Aborts when a request has no answer, so that no call waits for it. */
   readonly signal: AbortSignal;
   /**
-   * How the step ends in which a request had no answer; null where every request had one. Returned once: the transcript is cut there,
-   * so that later steps know.
+   * Returns how the step ends in which a request had no answer; null if every request had one. Returns it only once: the transcript is cut
+   * there, so later steps see the cut.
    */
   takeEnd(): StepOutcome | null;
-  /** What a call that failed needed and the case does not offer, and the remedy; null where no call failed for it. */
+  /** The capability that a failed call needed and the case does not offer, with the remedy; null if there is none. */
   readonly lack: string | null;
-  /** What a call asked for that the case does not offer, and answered well without; null where none did. */
+  /** The capability that a successful call asked for and the case does not offer; null if there is none. */
   readonly unmetWish: string | null;
-  /** Called when the step under way is over: what it asked for without an offer is a lack only if one of its requests failed. */
+  /** Called at the end of each step. A capability that the step's call asked for counts as lacking only if one of its requests failed. */
   settleStep(hasFailed: boolean): void;
   readonly used: readonly UsedAnswer[];
 }
 
 interface ScriptParts {
   transcript: Transcript;
-  /** Fills in placeholders, with what steps have captured until then. */
+  /** Fills placeholders in answers with the values captured so far. */
   values: Pick<CaseValues, 'fillAnswer'>;
-  /** Null where the case has no model. */
+  /** Null if the case has no model. */
   sampleModel: SampleModel | null;
-  /** Ends a step whose model gave no answer. */
+  /** Returns the outcome of a step whose model gave no answer. */
   explainNoAnswer: (error: ModelError) => StepOutcome;
 }
 
-/** Starts the answers of an offer from the first one. */
+/** Creates the client that gives the scripted answers of an offer, starting with the first one. */
 export function createClientScript(offer: ClientOffer, parts: ScriptParts): ClientScript {
   const { transcript, values, sampleModel, explainNoAnswer } = parts;
   const abort = new AbortController();
@@ -75,7 +75,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     record.abandon();
     return miss(reason);
   };
-  /** Fills in an answer that is about to be given. */
+  /** Fills the placeholders of an answer just before it is given. */
   const fill = <Part extends Answer>(
     part: Part,
     record: ClientRequestRecord,
@@ -149,7 +149,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
       ...(sampling !== undefined && { sampling: sample }),
       ...(roots !== undefined && { roots: listRoots }),
       onLack: (needed) => {
-        // What a server asks for between two steps is no part of a call.
+        // A request between two steps does not belong to a call.
         if (transcript.currentStep !== null) asked ??= needed;
       },
     },
@@ -175,10 +175,10 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
   };
 }
 
-/** Answers in the order of a script, and those with a condition for whatever fits it. */
+/** Returns the answers of a script in order. An answer with a condition is used for each request that matches it. */
 interface AnswerList<Answer> {
   readonly length: number;
-  /** Undefined where no answer is left. */
+  /** Undefined if no answer is left. */
   take(request: ClientRequest): Answer | undefined;
 }
 
@@ -202,7 +202,7 @@ function createAnswerList<Answer extends ElicitationAnswer | SamplingAnswer>(
         const { filled, reason } = values.fillAnswer(condition);
         return reason === null && fits(request, filled) ? index : [];
       });
-      // Of several that fit, each answers once; the last one answers whatever follows.
+      // If several answers match, uses each once, in order; the last one answers all later requests.
       const next = fitting.find((index) => !used.has(index)) ?? fitting.at(-1);
       if (next !== undefined) return take(next);
       return take(
@@ -222,7 +222,7 @@ function fits(request: ClientRequest, { message, pattern, schema }: AnswerCondit
   return schema === undefined || schema.every((field) => request.fields.includes(field));
 }
 
-/** Says which field of a form has a value that no form takes, as one that was captured may be; null where none has. */
+/** Names a form field whose value a form cannot hold, for example because it was captured; null if all fields fit. */
 function findUnfitField(answer: Answer): string | null {
   if (typeof answer === 'string' || !('accept' in answer) || answer.accept === true) return null;
   const unfit = Object.entries<unknown>(answer.accept).find(([, value]) => !isFormValue(value));
@@ -252,7 +252,7 @@ function toElicitResult(answer: ElicitationAnswer): ElicitResult {
   return accept === true ? { action: 'accept' } : { action: 'accept', content: { ...accept } };
 }
 
-/** What was asked, how many answers there are, and what to write. */
+/** Describes a request without an answer, the number of scripted answers, and the answer to add. */
 function describeUnanswered({ ability, message, mode, fields }: ClientRequest, count: number): string {
   const of = fields.length === 0 ? '' : ` (fields: ${fields.join(', ')})`;
   const what = ability === 'sampling' ? 'sampling' : mode === 'url' ? 'a URL to be opened' : 'elicitation';

@@ -5,8 +5,8 @@ import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
 /**
- * Runs a program next to the server. Another exit code than the one that the step expects fails it; a program that cannot be started
- * says nothing about the server, so that the iteration is given up.
+ * Runs a program next to the server. An unexpected exit code fails the step. If the program cannot be started, the iteration is given up,
+ * because that says nothing about the server.
  *
  * @throws the signal's reason once it aborts
  */

@@ -11,7 +11,7 @@ import type { Ending } from './outcome.ts';
 import type { ReachedServer } from './process-loss.ts';
 import { clipReason } from '../checks/reasons.ts';
 
-/** A server that a case uses, and who knows its process. */
+/** A server that a case uses, and the witness of its process. */
 export interface ReachableServer {
   target: Target;
   visit: ServerVisit | null;
@@ -24,7 +24,7 @@ interface ConnectOptions {
   session: Pick<SessionOptions, 'watch' | 'abilities' | 'taskTtlMs'>;
 }
 
-/** Opens a session with each server, in their order; with one that cannot be connected to, those before it are closed. */
+/** Opens a session with each server, in order. If one connection fails, closes the sessions opened before it. */
 export async function connectAll(
   servers: readonly [ReachableServer, ...ReachableServer[]],
   options: ConnectOptions,
@@ -57,9 +57,9 @@ async function connect(
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
-    // Unlike a handshake that fails, what was sent is evidence against the server.
+    // A server that exceeds a limit fails the case, while a failed handshake does not: the data that it sent is evidence.
     if (error instanceof ExcessError) return { ending: failByExcess(error) };
-    // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
+    // A server without a connection says nothing about the case, while a tool that hangs does.
     const reason =
       stoppedBy === 'timeout'
         ? `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`
@@ -69,7 +69,7 @@ async function connect(
   }
 }
 
-/** An iteration whose server crossed a limit. */
+/** Ends an iteration whose server exceeded a limit. */
 export function failByExcess({ message }: ExcessError): Ending {
   return { status: 'completed', reason: message };
 }

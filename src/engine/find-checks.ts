@@ -5,7 +5,7 @@ import { checkRegistry } from '../checks/registry.ts';
 
 const widgetKinds: ReadonlySet<unknown> = new Set([...checkRegistry.elements.map(({ kind }) => kind), 'interact']);
 
-/** Every check and step of a case, those in other ones included, with whatever else has fields. */
+/** Lists every check and step of a case, including inner ones, together with all other objects in them. */
 export function findChecks({
   steps,
   predicates,
@@ -13,17 +13,17 @@ export function findChecks({
   return findRecords([steps, predicates]);
 }
 
-/** Whether something in a case is about a widget, so that apps have to be shown. */
+/** Checks if a case has a step or check about a widget, so that apps must be shown. */
 export function needsWidgets(testCase: Pick<TestCase, 'steps' | 'predicates'>): boolean {
   return namesWidgets([testCase.steps, testCase.predicates]);
 }
 
-/** Whether something in a value is about a widget: in a suite, or in cases of any form. */
+/** Checks if a value of any form, such as a suite or a case, contains a step or check about a widget. */
 export function namesWidgets(value: unknown): boolean {
   return findRecords(value).some(({ type, kind }) => needsOf(type).includes('browser') || widgetKinds.has(kind));
 }
 
-/** What a session has to do for a check of this type. */
+/** Lists what a session must prepare for a check of this type. */
 export function needsOf(type: unknown): readonly SessionNeed[] {
   return checkRegistry.find(type)?.sessionNeeds ?? [];
 }

@@ -11,17 +11,17 @@ import type { StepScope } from './run-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 
-/** How long a teardown may take, and how long it goes on once the caller has asked to stop, in milliseconds. */
+/** Time limits in milliseconds: of a teardown, and of the rest of a teardown after the caller cancels. */
 const teardownTimeoutMs = 30_000;
 const cancelledTimeoutMs = 2000;
 
-/** What stands around the steps of a case. Disposing runs the teardown, whatever has happened. */
+/** Runs the setup and teardown of a case. Disposing runs the teardown, whatever happened before. */
 export interface Fixtures extends AsyncDisposable {
-  /** Runs the setup. Returns how the iteration ends where a step of it failed: the case itself never ran. Else null. */
+  /** Runs the setup. Returns null on success. If a step fails, returns the ending of the iteration; the case does not run. */
   setUp(): Promise<Ending | null>;
   /** The results of the steps so far. */
   readonly results: readonly StepResult[];
-  /** One sentence for each step of the teardown that failed, which changes no result. */
+  /** One sentence per failed teardown step. Warnings change no result. */
   readonly warnings: readonly string[];
 }
 
@@ -31,16 +31,14 @@ export type RunStepIn = (step: Step, stepIndex: number, scope: StepScope) => Pro
 interface FixtureOptions {
   scope: StepScope;
   runStep: RunStepIn;
-  /** Of the iteration; its time stands still during the setup, which has as much of its own. */
+  /** The limit of the iteration. It is on hold during the setup, which has its own limit of the same length. */
   limit: Pick<IterationLimit, 'hold'>;
   timeoutMs: number;
-  /** Aborts when the caller asks to stop. */
+  /** Aborts when the caller cancels. */
   signal: AbortSignal | undefined;
 }
 
-/**
- * Prepares the steps that come before and after those of a case. What they do is in the trace, and no assertion of the case counts it.
- */
+/** Prepares the setup and teardown of a case. The trace contains their calls, but assertions of the case ignore them. */
 export function openFixtures(
   { steps, setup = [], teardown = [] }: { steps: readonly Step[]; setup?: readonly Step[]; teardown?: readonly Step[] },
   { scope, runStep, limit, timeoutMs, signal }: FixtureOptions,
@@ -55,7 +53,7 @@ export function openFixtures(
     [index, step]: readonly [number, Step],
     own: IterationLimit,
   ): Promise<StepOutcome> => {
-    // Spans of the trace are numbered on from those of the case.
+    // Numbers the spans of setup and teardown after those of the case.
     const spanIndex = steps.length + index + (phase === 'setup' ? 0 : setup.length);
     const { errors, missing } = listExcusedSteps(phase === 'setup' ? setup : teardown, []);
     const pick = (indexes: ReadonlySet<number>) => new Set(indexes.has(index) ? [spanIndex] : []);
@@ -67,7 +65,7 @@ export function openFixtures(
       outcome = await runStep(step, spanIndex, {
         ...scope,
         connection: boundConnection(scope.connection, own.signal),
-        // Apps are shown for the assertions of the case, which count nothing of this.
+        // Shows no apps: assertions on apps ignore the setup and teardown.
         recording: { ...recording, schemas, widgets: null },
         aids: { ...scope.aids, limit: own, widgets: null },
         excused: { errors: pick(errors), missing: pick(missing), prompts: new Map(), refusals: new Set() },
@@ -98,7 +96,7 @@ export function openFixtures(
         if (outcome.status !== 'fail') continue;
         if (own.stoppedBy() === 'caller') return { status: 'cancelled', reason: 'Cancelled in the setup.' };
         const { loss, reason } = outcome;
-        // Whatever ended the process, the case had not begun.
+        // The case had not started, so the process did not end during one of its calls.
         const lost = loss === undefined ? {} : { loss: { ...loss, isDuringCall: false } };
         return { status: 'failed', reason, ...lost };
       }
@@ -123,7 +121,7 @@ function describeFailure(phase: 'setup' | 'teardown', { id, kind }: Step, { reas
   return clipReason(endSentence(`${what}: ${reason ?? 'no reason was given'}`));
 }
 
-/** Bounds a teardown, which goes on for a moment once the caller has asked to stop. */
+/** Limits a teardown. After the caller cancels, the teardown may continue for a short time. */
 function startTeardownLimit(clock: Clock, caller: AbortSignal | undefined): Disposable & { limit: IterationLimit } {
   const hurried = new AbortController();
   const over = new AbortController();

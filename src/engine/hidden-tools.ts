@@ -13,17 +13,20 @@ import { checkRegistry } from '../checks/registry.ts';
 import { findSharedList, shareList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
-/** How long a server may take to list its tools once more. */
+/** The time that a server has to list its tools again, in milliseconds. */
 const listTimeoutMs = 30_000;
 
-/** Answers that commit a client to nothing; a server that lists its tools needs none. */
+/** Neutral answers for a server that asks during `tools/list`; it should need none. */
 const evasiveAnswers: Required<Pick<ClientAbilities, Ability>> = {
   elicitation: async () => ({ action: 'cancel' }),
   sampling: async () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: '' } }),
   roots: async () => [],
 };
 
-/** The tools that the failure of an iteration is about and that the server did not list in its session; none where it failed before. */
+/**
+ * Lists the tools that a failed iteration needed and that the server did not list in its session. Ignores tools called after the first
+ * failed step.
+ */
 export function listUnlisted(
   { steps }: TestCase,
   { transcript, outcome }: { transcript: Transcript; outcome: CaseOutcome },
@@ -31,7 +34,7 @@ export function listUnlisted(
   if (outcome.result !== 'failed') return [];
   const firstFailed = outcome.steps.findIndex(({ status }) => status === 'fail');
   const called = transcript.unlistedTools.filter(({ stepIndex }) => firstFailed === -1 || stepIndex <= firstFailed);
-  // A model calls no tool that it is not offered, and the assertion that it did fails instead.
+  // A model calls only tools that it is offered. If the expected tool is missing, the assertion that expects its call fails.
   const failed = [
     ...steps.flatMap((step, index) => (step.kind === 'assert' && index === firstFailed ? step.assertion : [])),
     ...outcome.predicates.filter(({ state }) => state === 'failed').map(({ predicate }) => predicate),
@@ -41,7 +44,7 @@ export function listUnlisted(
   return [...new Set([...called.map(({ toolName }) => toolName), ...unlisted])];
 }
 
-/** The tool that an assertion requires to be called. */
+/** Returns the tool that an assertion requires to be called; null if it requires none. */
 function readExpectedTool(assertion: unknown): string | null {
   if (!isRecord(assertion)) return null;
   const { type, toolName } = assertion;
@@ -50,8 +53,8 @@ function readExpectedTool(assertion: unknown): string | null {
 }
 
 /**
- * Finds out whether the server hides one of these tools from clients that offer as little as the case, and says which ability shows it.
- * Null where the server lists none of them to any client. What it lists is asked once for all cases of a run.
+ * Checks if the server lists one of these tools only to clients that offer more than the case does, and names the abilities. Null if no
+ * client sees them. The lists are shared by all cases of a run.
  */
 export async function findHiddenTool(
   names: readonly string[],

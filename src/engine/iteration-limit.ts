@@ -1,16 +1,16 @@
 import { type Clock, joinSignals } from '../base/time.ts';
 
-/** What bounds an iteration: its own time, and the caller. Disposing stops the timer and forgets the caller. */
+/** Limits an iteration by its time and by the caller. Disposing stops the timer and detaches from the caller's signal. */
 export interface IterationLimit extends Disposable {
-  /** Aborts when the time is up or the caller's signal does. */
+  /** Aborts when the time is up or the caller's signal aborts. */
   signal: AbortSignal;
-  /** Which of the two came first; null while the signal has not aborted. */
+  /** Returns which of the two aborted first; null before that. */
   stoppedBy(): 'timeout' | 'caller' | null;
-  /** Stops the time until the result is disposed, for work that has a limit of its own. Several may overlap. */
+  /** Pauses the time until the result is disposed, for work with its own limit. Holds may overlap. */
   hold(): Disposable;
 }
 
-/** Starts the time of an iteration, in milliseconds. */
+/** Starts the time limit of an iteration, in milliseconds. */
 export function startIterationLimit(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined): IterationLimit {
   const timeout = new AbortController();
   const timer = new AbortController();
@@ -56,7 +56,7 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
       };
     },
     [Symbol.dispose]: () => {
-      // No code reads it. Without a reason given here, Node would create an error with its stack.
+      // Code never reads this reason. Without one, Node would create an error with a stack.
       timer.abort('over');
       joined[Symbol.dispose]();
     },

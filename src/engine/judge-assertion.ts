@@ -9,9 +9,9 @@ import { askModel } from './model-judge.ts';
 import { checkSchema, startSchemaTime } from './schema-check.ts';
 
 /**
- * Judges one assertion on the transcript so far, with a reason as long as the API keeps it. Fails closed.
+ * Judges one assertion on the transcript so far; cuts the reason to the API's limit. Fails closed.
  *
- * @throws the reason of the limit's signal alone, once it aborts.
+ * @throws the reason of the limit's signal once it aborts. Nothing else.
  */
 export async function judgeAssertion(
   assertion: unknown,
@@ -22,7 +22,7 @@ export async function judgeAssertion(
   return { state, reason: clipReason(reason) };
 }
 
-/** Gives judgements what they take from outside: the thread for schemas, the rules of `ignore`, models, the server. */
+/** Creates the services that checks use: schema validation, `ignore` rules, models, and the server. */
 export function createCheckAids(aids: JudgingAids = { time: startSchemaTime(), limit: null }): CheckAids {
   const { askJudge = null, judgeLog, snapshots = null, apps = null, waitForNotification = null, widgets } = aids;
   return {

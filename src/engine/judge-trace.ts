@@ -18,22 +18,22 @@ import { findLatestCall } from './trace-calls.ts';
 import { findTraceEvidence } from './trace-evidence.ts';
 import { readTrace, type TraceRecord } from './trace-reader.ts';
 
-/** That the calls of which no assertion expects an error had none: a service that allows one allows all. */
+/** Requires that calls had no error unless an assertion expects one. Needed because a service that allows one error allows all. */
 interface NoOtherErrors {
   type: 'noToolErrors';
   isOnlyOthers: true;
 }
 
-/** An assertion that a service does not judge, and where it stands. */
+/** An assertion that the service does not judge, with its step. */
 export interface TraceAssertion {
   assertion: InnerCheck | JudgeCheck | NoOtherErrors;
-  /** The step it is, by its index in the file's case; null for a check, which is judged at the end. */
+  /** The step of the assertion, with its index in the case of the file; null for a check at the end. */
   step: { id: string; index: number; kind: 'assert' } | null;
 }
 
 /**
- * Lists what compiling a case for a service leaves out because the service does not know it: first its steps, then the checks at its end, then
- * the errors of calls that the case does not expect.
+ * Lists the assertions that a case compiled for a service omits because the service does not know them: first those of steps, then the
+ * checks at the end, then the requirement that no other call fails.
  */
 export function listTraceAssertions(testCase: SuiteCase, suite: Suite, dialect: Dialect): TraceAssertion[] {
   const ofSteps = testCase.steps.flatMap(({ step }, index): TraceAssertion[] => {
@@ -49,9 +49,8 @@ export function listTraceAssertions(testCase: SuiteCase, suite: Suite, dialect: 
 }
 
 /**
- * Judges assertions on tool results by what a service recorded of an iteration that it passed. `steps` are all of the
- * case's, as the file has them. One assertion that fails decides; where none does and the trace says too little about
- * one, the iteration is unscored. Never throws, whatever the trace.
+ * Judges assertions on the trace of an iteration that the service passed. `steps` are all steps of the case in the file. A failed assertion
+ * decides. If none fails and the trace lacks evidence for one, the iteration is unscored. Never throws, whatever the trace contains.
  */
 export async function judgeTrace(
   trace: unknown,
@@ -78,12 +77,12 @@ export async function judgeTrace(
       judgements.find(({ kind }) => kind === 'unscored') ?? { kind: 'passed' }
     );
   } catch (error) {
-    // A trace is foreign, and may be nested deeper than any stack.
+    // The trace comes from outside, and may be nested deeper than the stack allows.
     return giveUp(first, `the trace cannot be read: ${describeError(error)}`);
   }
 }
 
-/** The calls, by their position in the trace, whose error an assertion expects; null where the trace does not tell which. */
+/** Lists the calls whose error an assertion expects, by position in the trace; null if the trace does not identify them. */
 function listExcusedCalls(
   assertions: readonly TraceAssertion[],
   record: TraceRecord,
@@ -123,7 +122,7 @@ async function judgeAssertion(
   const { assertion, step } = item;
   if (assertion.type === 'judge') return giveUp(item, 'a judge needs the embedded service');
   const viewpoint = { steps, position: step?.index ?? steps.length };
-  // Each part is about other calls, so that each has evidence of its own.
+  // Each part may judge other calls, so each part gets its own evidence.
   const judge = async (check: InnerCheck): Promise<Judgement> => {
     const name = (judgement: Judgement) => ({ ...judgement, reason: `${check.type}: ${judgement.reason}` });
     if (check.type === 'not') return name(negate(await judge(check.assertion)));

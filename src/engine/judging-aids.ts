@@ -7,38 +7,38 @@ import type { StepOutcome } from './step-outcome.ts';
 /**
  * Makes one call of a judge.
  *
- * @throws {ModelError} where there is no answer
+ * @throws {ModelError} if the model gives no answer
  * @throws the reason of the signal once it aborts
  */
 export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
 
-/** Hears what the calls of judges come to. */
+/** Records the calls of judges. */
 export interface JudgeLog {
-  /** Notes that a judge is asked now. The function that it returns takes the answer. */
+  /** Records that a judge is called now. Returns a function that records the answer. */
   beginCall(judge: { model: ModelName; isGating: boolean }): (answer: ModelAnswer) => void;
-  /** Hears why no iteration of the run can have a result. */
+  /** Records the reason why no iteration of the run can have a result. */
   stopRun(reason: string): void;
 }
 
 /** The apps that an iteration shows. */
 export interface ShownWidgets {
-  /** Judges an assertion on the elements of an app, for which it waits. */
+  /** Judges an assertion on the elements of an app; waits for it to hold. */
   assert(assertion: ElementCheck): Promise<StepOutcome>;
-  /** Waits until what the apps have written to their consoles is known. */
+  /** Waits until the console output of all apps has arrived. */
   settle(): Promise<void>;
 }
 
-/** What judging may take in addition to the evidence. */
+/** The services that judging may use in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
-  /** Null where no model may be asked. */
+  /** Null if no model is available. */
   askJudge?: AskJudge | null;
-  /** Null where none are known, as in a service that a gate did not start. */
+  /** Null if this service has no snapshots, for example because no gate started it. */
   snapshots?: Snapshots | null;
-  /** Null where no server is at hand. */
+  /** Null if there is no session with a server. */
   apps?: AppReader | null;
-  /** Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may be on its way. */
+  /** Waits until the condition holds, for at most `maxWaitMs`. The default is the time in which a notification may still arrive. */
   waitForNotification?: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
-  /** Null where no app is shown. */
+  /** Null if no apps are shown. */
   widgets?: ShownWidgets | null;
   judgeLog?: JudgeLog;
 }

@@ -8,20 +8,20 @@ import { clipReason } from '../checks/reasons.ts';
 
 export interface CallMatch {
   passed: boolean;
-  /** Expected calls that were not made, not often enough, or not in their position. */
+  /** Expected calls that were not made, not often enough, or not in the right position. */
   missing: ToolCall[];
-  /** Calls that were paired with no expected one. */
+  /** Calls that match no expected call. */
   unexpected: ToolCall[];
-  /** Expected calls whose tool was called, but with other arguments. */
+  /** Expected calls whose tool was called with other arguments. */
   argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
 }
 
 /**
  * Compares the tool calls of one turn with the expected ones.
  *
- * `any` pairs greedily, each expected call in its order with the first free call that fits; that can miss a pairing
- * which a search would find, and is what the API does. `in-order` is one forward pass that skips extras. `exact` pairs
- * by position. Extra calls are limited by `extraToolCalls` alone, whatever the order.
+ * `any` pairs greedily, as the API does: each expected call, in order, takes the first free call that matches. This can miss a pairing that
+ * a search would find. `in-order` makes one forward pass and skips extra calls. `exact` pairs by position. Only `extraToolCalls` limits
+ * extra calls, in every order.
  */
 export function matchCalls(
   expected: readonly ToolCall[],
@@ -37,7 +37,7 @@ export function matchCalls(
   const result: CallMatch = { passed: false, missing: [], unexpected: [], argumentMismatches: [] };
   for (const [index, wanted] of expected.entries()) {
     if (pairs[index] !== undefined) continue;
-    // One that would fit is in the wrong position, and its arguments are not what is wrong with it.
+    // Skips a call that matches but is in the wrong position, because its arguments are correct.
     const sameTool = free
       .values()
       .find((candidate) => actual[candidate]?.toolName === wanted.toolName && !fits(wanted, actual[candidate]));
@@ -56,7 +56,7 @@ export function matchCalls(
   return result;
 }
 
-/** For every expected call the index of the actual call it is paired with. */
+/** Returns, for each expected call, the index of its paired call. */
 function pairCalls(
   expected: readonly ToolCall[],
   actual: readonly ToolCall[],
@@ -77,15 +77,15 @@ function pairCalls(
   });
 }
 
-/** One prompt and the calls that a model made because of it. Pinned calls belong to no turn. */
+/** One prompt and the calls that the model made in response. Pinned calls belong to no turn. */
 export interface Turn {
   prompt: string;
   actualToolCalls: ToolCall[];
-  /** Whether it ended before the model was done, so that it says nothing about calls that are missing. */
+  /** True if the turn ended before the model was done; missing calls mean nothing then. */
   isCut: boolean;
 }
 
-/** The calls expected in each turn: those of the `toolCalledWith` asserts between its prompt and the next one. */
+/** Lists the expected calls of each turn: the `toolCalledWith` asserts between its prompt and the next one. */
 export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
   const turns: ToolCall[][] = [];
   for (const step of steps) {
@@ -98,10 +98,7 @@ export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
   return turns;
 }
 
-/**
- * Judges the calls of every turn that came to its end. A negative case is the opposite of a matching one: a turn passes if
- * and only if the model called nothing.
- */
+/** Judges the calls of every turn that was not cut. In a negative case, a turn passes only if the model called nothing. */
 export function judgeTurns(
   turns: readonly Turn[],
   expected: readonly ToolCall[][],
@@ -116,7 +113,7 @@ export function judgeTurns(
   });
 }
 
-/** Says in one sentence what is wrong with a turn's calls; null where nothing is. */
+/** Describes in one sentence what is wrong with the calls of a turn; null if nothing is. */
 export function describeTurn(turn: TracePrompt): string | null {
   if (turn.passed) return null;
   const parts = [

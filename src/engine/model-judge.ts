@@ -14,8 +14,8 @@ import { clipReason, clipReasonBefore } from '../checks/reasons.ts';
 export type OpenJudge = (model: ModelName) => Promise<ModelSession>;
 
 /**
- * Connects the judges of one iteration with their models. All checks that name the same model share one session, so that its calls have
- * one order. Their time does not count towards that of the iteration, and its end does not stop them; `signal` does.
+ * Creates the function that calls the judges of one iteration. Checks with the same model share one session, so that their calls have a
+ * fixed order. Judging does not count towards the time of the iteration, and continues after the iteration ends; only `signal` stops it.
  */
 export function createAskJudge(
   openJudge: OpenJudge,
@@ -34,20 +34,20 @@ export function createAskJudge(
   };
 }
 
-/** What the opinions of a judge come to. */
+/** The decision of a judge, with its opinions. */
 export interface PanelDecision {
   isPassed: boolean;
   /** In the order in which they were given; at least one. */
   opinions: ReadonlyArray<Opinion & { isPass: boolean }>;
-  /** That of the first opinion that agrees with the decision. */
+  /** The first opinion that agrees with the decision. */
   deciding: Opinion;
 }
 
 /**
- * Asks a judge until it is sure: a first opinion that passes decides, and after one that fails, the majority of three does. The third is
- * not asked for where two agree already. With a threshold the score decides, else what the judge says itself.
+ * Asks a judge up to three times. A first opinion that passes decides; otherwise the majority of three does. Skips the third if the first
+ * two agree. With a threshold, the score decides; without one, the judge's own verdict does.
  *
- * @throws {ModelError} where an opinion is missing or cannot be read
+ * @throws {ModelError} if an opinion is missing or unreadable
  */
 export async function collectOpinions(
   judged: JudgedCase & { threshold: number | null },
@@ -71,12 +71,12 @@ export async function collectOpinions(
   };
 }
 
-/** Leaves room for the rest of the sentence in a reason. */
+/** Leaves room for the rest of the reason. */
 const maxReasonLength = 400;
 
 /**
- * Judges a conversation by a rubric. Without an opinion the check is unmeasured, and never failed: a model that gives no answer says
- * nothing about the server.
+ * Judges a conversation by a rubric. Without an opinion, the check is unmeasured, not failed: a missing answer of a model says nothing
+ * about the server.
  *
  * @throws the reason of the signal once it aborts
  */
@@ -98,7 +98,7 @@ export async function askModel(
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     const { message, hint: remedy } = error;
-    // Advice decides nothing, so that the run goes on without it.
+    // An advisory judge decides nothing, so the run continues without it.
     if (error.endsRun && isGating)
       judgeLog?.stopRun(remedy === undefined ? clipReason(message) : clipReasonBefore(remedy, message));
     const hint = remedy === undefined ? '' : ` ${remedy}`;
@@ -115,9 +115,9 @@ function describeDecision(model: string, decision: PanelDecision, threshold: num
   return `${model} ${verb} it, with the ${opinions.length === 1 ? 'score' : 'scores'} ${scores}${needed}: ${reason}`;
 }
 
-/** What a judge reads of a message of the transcript. */
+/** Converts a message of the transcript into the parts that a judge reads. */
 export function readParts({ role, content }: TraceMessage): JudgedPart[] {
-  // What a server asked its client is no part of the conversation with the user.
+  // Skips requests of the server to its client, which are not part of the conversation with the user.
   if (role === 'server' || role === 'client') return [];
   if (typeof content !== 'string') return content.map(readPart);
   switch (role) {
@@ -138,7 +138,7 @@ function readPart(part: TracePart): JudgedPart {
   return { toolResult: toolName, text, isError: isError || output.type === 'error-text' };
 }
 
-/** The text of a tool's result, or else its structured content. Images and sounds are only named. */
+/** Returns the text of a tool's result, or its structured content if it has no blocks. Replaces images and sounds with their names. */
 function readResultText(result: unknown): string {
   if (!isRecord(result)) return JSON.stringify(result);
   const { content, structuredContent } = result;

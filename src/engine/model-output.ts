@@ -4,15 +4,15 @@ import { isRecord, tryParseJson } from '../base/json.ts';
 import type { ToolOutput } from '../models/conversation.ts';
 import type { CallOutput } from './call-output.ts';
 
-/** What a server says of its own use; null where it says nothing. */
+/** A server and its instructions for models; null if it gives none. */
 export interface InstructingServer {
   name: string;
   instructions: string | null;
 }
 
 /**
- * Writes the system prompt: that of the case, then the whole instructions of each server, under its name where there are several. Null
- * where there is nothing to say.
+ * Builds the system prompt: that of the case, then the complete instructions of each server, with the server's name if there are several.
+ * Null if all are empty.
  */
 export function renderSystemPrompt(system: string | null, servers: readonly InstructingServer[]): string | null {
   const parts = servers.flatMap(({ name, instructions }) => {
@@ -25,8 +25,8 @@ export function renderSystemPrompt(system: string | null, servers: readonly Inst
 }
 
 /**
- * Renders what came back from a tool as a model is shown it: text as text, files as files, links as JSON. Structured content follows as
- * JSON on one line, unless a text says the same.
+ * Renders the answer of a tool for a model: text as text, files as files, links as JSON. Appends structured content as one line of JSON,
+ * unless a text block has the same content.
  */
 export function renderForModel(output: CallOutput): ToolOutput {
   if (output.kind === 'error') return renderError(output.message);
@@ -45,8 +45,8 @@ export function renderError(text: string): ToolOutput {
 }
 
 /**
- * Whether a text is structured content as JSON, which MCP asks servers to send, or the only value in it, as SDKs wrap what is no object.
- * Twice the same costs tokens twice.
+ * Checks if a text repeats structured content as JSON, as MCP asks servers to do, or repeats its only value, as SDKs wrap results that are
+ * not objects. Sending both would cost the tokens twice.
  */
 function saysSame(text: string, structured: unknown): boolean {
   if (structured === undefined) return false;
@@ -69,7 +69,7 @@ function renderBlock(block: CallToolResult['content'][number]): ToolOutput['cont
       return { type: 'file', mediaType: resource.mimeType ?? 'application/octet-stream', data: resource.blob };
     }
     case 'resource_link': {
-      // Pictures for people, which may be whole in their address.
+      // Drops icons: they are for people, and their URLs may contain whole images.
       const { icons: _icons, ...link } = block;
       return { type: 'text', text: JSON.stringify(link) };
     }

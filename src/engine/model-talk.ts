@@ -12,10 +12,10 @@ import type { StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
 import type { Transcript } from './transcript.ts';
 
-/** Opens the model that an iteration talks to, once, before its first prompt. */
+/** Opens the model of an iteration, once, before its first prompt. */
 export type OpenModel = () => Promise<ModelSession>;
 
-/** Runs the prompt steps of one iteration, which are one conversation. */
+/** Runs the prompt steps of one iteration as one conversation. */
 export interface ModelTalk {
   /** @throws the signal's reason once it aborts */
   runPrompt(
@@ -72,8 +72,8 @@ function describePartner(
 }
 
 /**
- * Opens the model of an iteration once, for its prompts and for what servers ask it. The time of an iteration bounds the server and
- * the case; a provider has limits of its own.
+ * Shares one model session between the prompts of an iteration and the sampling requests of servers. Holds the iteration's time during each
+ * call, because that limit is for the server and the case; providers have their own limits.
  */
 export function shareModel(openModel: OpenModel, limit: Pick<IterationLimit, 'hold'>): OpenModel {
   let opening: Promise<ModelSession> | null = null;
@@ -91,8 +91,8 @@ export function shareModel(openModel: OpenModel, limit: Pick<IterationLimit, 'ho
 }
 
 /**
- * Decides how an iteration ends whose model gives no answer. Without one that belongs to the case as it is now, the steps and checks
- * after it are judged by what happened before; any other reason ends the iteration.
+ * Decides how an iteration ends if the model gives no answer. A stale or missing recording cuts the transcript: later steps and checks are
+ * judged by the evidence so far. Any other reason ends the iteration.
  */
 export function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
   const { message, hint, kind } = error;

@@ -18,17 +18,19 @@ import { describeMissing, lookUpTool } from './tool-list.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { CallRecord } from './transcript.ts';
 
-/** What a model is offered, and what it may not do with it. */
+/** The tools that a model is offered, and the calls that it may not make. */
 export interface ToolOffer {
   list: ToolList;
   toolPolicy: ToolPolicy;
-  /** Of each result, estimated; null for no limit. */
+  /** The largest size of each result, in estimated tokens; null for no limit. */
   maxResultTokens: number | null;
-  /** Offered to the model, and had by no server. */
+  /** Offered to the model, although no server has them. */
   decoys: readonly DecoyTool[];
 }
 
-/** Tools as a provider takes them: those that the server has for models, in its order, then the decoys, without those that `deny` names. */
+/**
+ * Lists tools in the format of a provider: the server's tools for models, in its order, then the decoys. Leaves out the tools in `deny`.
+ */
 export function offerTools({ list, toolPolicy, decoys }: ToolOffer): ModelCall['tools'] {
   const ofServer = [...(list ?? [])].flatMap(([name, tool]) => (tool.isForModels ? [{ ...tool, name }] : []));
   const offered = [...ofServer, ...decoys].filter(({ name }) => toolPolicy.deny?.includes(name) !== true);
@@ -40,7 +42,7 @@ export function offerTools({ list, toolPolicy, decoys }: ToolOffer): ModelCall['
   }));
 }
 
-/** Why the offer makes no sense with the tools that the server has; null where it does. */
+/** Explains why the offer does not fit the tools of the server; null if it does. */
 export function explainBadOffer({ list, toolPolicy, decoys }: ToolOffer): string | null {
   const { allow = [], deny = [] } = toolPolicy;
   const known = new Map([...(list ?? []), ...decoys.map((decoy) => [decoy.name, null] as const)]);
@@ -56,12 +58,12 @@ export function explainBadOffer({ list, toolPolicy, decoys }: ToolOffer): string
     : `The server has a tool ${printValue(clash.name)}, so that a decoy cannot have this name.`;
 }
 
-/** Why a call ends the turn, or what the model is answered. */
+/** The answer for the model, or the reason why the call ends the turn. */
 export type ModelCallAnswer = ToolOutput | { stop: StepOutcome };
 
 /**
- * Makes a call that a model asks for. A call that the policy of the case forbids is refused and not recorded as a call. A tool that
- * does not exist, and arguments that do not fit it, are an error that the model is answered, and a call with an error in the record.
+ * Makes a call that a model requests. Refuses a call that the policy of the case forbids, without recording it. An unknown tool or invalid
+ * arguments are an error for the model, and the call is recorded with that error.
  *
  * @throws the signal's reason once it aborts
  */
@@ -82,10 +84,10 @@ export async function makeModelCall(
   }
   const listed = offer.list?.get(toolName);
   const isForApps = listed?.isForModels === false;
-  // A tool that the model could not be offered may be there by now: the server's report of it can be on its way.
+  // The server may have added the tool since the offer: its notification may not have arrived yet.
   const declared = isForApps ? undefined : (listed ?? (await findNewTool(toolName, connection, offer)));
   const args = readArguments(input);
-  // As the model wrote them, so that no check takes them for arguments that fit.
+  // Keeps the text of the model, so that no check mistakes it for valid arguments.
   const call = { toolName, arguments: args ?? { INVALID_JSON: input } };
   const record = transcript.beginModelCall(call, { ...origin, isListed: declared !== undefined });
   const refuse = (message: string): ModelCallAnswer => {
@@ -141,10 +143,10 @@ async function sendCall(
   return renderForModel(output);
 }
 
-/** English text has about four bytes a token. Only a provider knows the real number, and counts it after the call. */
+/** English text has about four bytes per token. Only the provider knows the exact number, and reports it after the call. */
 const bytesPerToken = 4;
 
-/** Why a result is more than the case allows; null where it is not. */
+/** Explains why a result exceeds the limit of the case; null if it does not. */
 function explainTooLarge(
   toolName: string,
   output: ToolOutput,
@@ -157,7 +159,7 @@ function explainTooLarge(
   return clipReason(`The result of ${toolName} has ${size}, and \`maxResultTokens\` allows ${maxResultTokens}.`);
 }
 
-/** Null for what is no JSON object; no text at all stands for no arguments. */
+/** Returns null if the text is not a JSON object. An empty text means no arguments. */
 function readArguments(input: string): JsonObject | null {
   if (input.trim() === '') return {};
   try {
@@ -168,7 +170,7 @@ function readArguments(input: string): JsonObject | null {
   }
 }
 
-/** A schema that cannot be used is not held against the model. */
+/** Ignores an unusable schema, because the model did not cause it. */
 async function findArgumentProblem(
   { inputSchema }: ToolDeclaration,
   { toolName, arguments: args }: ToolCall,

@@ -5,7 +5,7 @@ import type { TestCase } from '../cases/case.ts';
 import type { Trace } from '../model/trace.ts';
 import { findChecks, needsOf, needsWidgets } from './find-checks.ts';
 
-/** What a session asks its server to report, so that the checks of the case can be judged; the transcript keeps what it reports. */
+/** Creates the watch of a session: the reports that it requests for the checks of the case, and the log that stores them. */
 export function createWatch(testCase: TestCase, { notifications }: { notifications: NotificationLog }): Watch {
   const checks = findChecks(testCase);
   const needs = new Set(checks.flatMap(({ type }) => needsOf(type)));
@@ -21,20 +21,23 @@ export function createWatch(testCase: TestCase, { notifications }: { notificatio
   };
 }
 
-/** From this level on a case that asserts on log messages sees them, unless it asks for less severe ones. */
+/** The default level of log messages for cases with log assertions; a case lowers it by asserting on a less severe level. */
 const defaultLevel = logLevels.indexOf('info');
 
-/** What an iteration keeps of its notifications; a server may send thousands, and the trace is stored. */
+/** Limits the stored notifications, because a server can send thousands and the trace is stored. */
 const maxEntries = 1000;
 const maxBytes = 256 * 1024;
 
-/** How long a check waits for a notification, in milliseconds: most arrive on a stream of their own, after the answer to a call. */
+/**
+ * The time that a check waits for a notification, in milliseconds. Most notifications arrive on a separate stream, after the answer to a
+ * call.
+ */
 const standardWaitMs = 5000;
 
-/** What the server reported in an iteration, oldest first. */
+/** The notifications of the server in an iteration, oldest first. */
 export class NotificationLog {
   readonly entries: Notification[] = [];
-  /** How many more there were than the limits allow. */
+  /** The number of notifications beyond the limits. */
   dropped = 0;
   #bytes = 0;
   readonly #listeners = new Set<() => void>();
@@ -44,7 +47,7 @@ export class NotificationLog {
     this.#clock = clock;
   }
 
-  /** Records what the server reports now, of itself or of a call. */
+  /** Records a notification with the current time. */
   readonly add = (report: Report): void => {
     const notification: Notification = { atMs: this.#clock.now(), ...report };
     this.#bytes += Buffer.byteLength(JSON.stringify(notification));
@@ -53,7 +56,7 @@ export class NotificationLog {
     for (const listener of this.#listeners) listener();
   };
 
-  /** For the trace; nothing where there were none. */
+  /** Returns the part of the trace's metadata; empty if there were no notifications. */
   toMetadata(): Pick<NonNullable<Trace['metadata']>, 'notifications' | 'droppedNotifications'> {
     if (this.entries.length + this.dropped === 0) return {};
     const more = this.dropped === 0 ? {} : { droppedNotifications: this.dropped };
@@ -61,7 +64,7 @@ export class NotificationLog {
   }
 
   /**
-   * Waits until the condition holds, for at most `maxWaitMs`; unless given, for as long as a notification may take to arrive.
+   * Waits until the condition holds, for at most `maxWaitMs`. The default is the time in which a notification may still arrive.
    *
    * @throws the signal's reason once it aborts
    */

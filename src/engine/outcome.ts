@@ -19,69 +19,69 @@ import type { CaseValues } from './values.ts';
 /** The outcome of one iteration of one case. */
 export interface CaseOutcome {
   /**
-   * `completed` and `timed_out` are scored. `failed` means that nothing could be established, such as with a server
-   * that is gone; `cancelled` that the caller asked to stop.
+   * `completed` and `timed_out` are scored. `failed` means that there is no result, for example because the server is gone; `cancelled`
+   * means that the caller stopped the iteration.
    */
   status: 'completed' | 'timed_out' | 'failed' | 'cancelled';
-  /** Null unless scored; an iteration that timed out is scored as failed. */
+  /** Null unless scored. A timed-out iteration is scored as failed. */
   result: 'passed' | 'failed' | null;
-  /** Why it did not pass: why it ended early, or else the reasons of all failed steps, checks and turns, one per line. */
+  /** Why the iteration ended early, or else the reasons of all failed steps, checks and turns, one per line; null if it passed. */
   error: string | null;
-  /** One per step of the case, in its order; those that were not reached are `skipped`. */
+  /** One result per step of the case, in order; steps that did not run are `skipped`. */
   steps: StepResult[];
-  /** Every call that was made, pinned or by a model, in order. */
+  /** All calls, pinned or by a model, in order. */
   actualToolCalls: ToolCall[];
-  /** What the model was expected to call: the `toolCalledWith` asserts that follow a prompt. Empty without prompts. */
+  /** The calls that the model was expected to make: the `toolCalledWith` asserts after a prompt. Empty without prompts. */
   expectedToolCalls: ToolCall[];
-  /** The revision of MCP that the session spoke; null where none was opened. */
+  /** The revision of MCP that the session used; null if there was no session. */
   protocolVersion: string | null;
   startedAtMs: number;
-  /** From before the connection until the judgement; the end of the session is not counted. */
+  /** From before the connection until the end of judging, without closing the session. */
   durationMs: number;
   trace: Trace;
-  /** The checks at the end of the case, in order; empty where the iteration did not get there. */
+  /** The results of the checks at the end of the case, in order; empty if they did not run. */
   predicates: PredicateResult[];
-  /** Where the process of the server ended by itself before the iteration was over; such an iteration has no result yet. */
+  /** Set if the process of the server ended before the iteration was over; the iteration has no result yet. */
   loss: ProcessLoss | null;
-  /** What the model calls used; null where no model took part. */
+  /** The usage of its model calls; null if no model took part. */
   usage: ModelUsage | null;
-  /** The results of steps before and after those of the case. */
+  /** The results of the setup and teardown steps. */
   fixtures: readonly StepResult[];
-  /** What went wrong without a part in the result, one sentence each. */
+  /** Problems that do not affect the result, one sentence each. */
   warnings: readonly string[];
-  /** What each call of a judge used. */
+  /** The usage of each judge call. */
   judges: IterationJudge[];
-  /** Which answers of the case's script the server was given. */
+  /** The scripted answers that were given to the server. */
   usedAnswers: readonly UsedAnswer[];
-  /** Why no other iteration of the run could have a result; null where it could. */
+  /** Why no other iteration of the run can have a result; null if one can. */
   runStop: string | null;
 }
 
-/** Lists all results of steps, in the order in which they ran. */
+/** Lists the results of all steps in the order in which they ran. */
 export function joinSteps({ steps, fixtures }: Pick<CaseOutcome, 'steps' | 'fixtures'>): StepResult[] {
   const ofPhase = (phase: StepResult['phase']) => fixtures.filter((result) => result.phase === phase);
   return [...ofPhase('setup'), ...steps, ...ofPhase('teardown')];
 }
 
-/** How the steps came to an end. Only `completed` and `timed_out` are scored. */
+/** How the steps ended. Only `completed` and `timed_out` are scored. */
 export interface Ending {
   status: CaseOutcome['status'];
-  /** One sentence; null for `completed`, where the steps and checks tell. */
+  /** One sentence; null for `completed`, because steps and checks then give the reasons. */
   reason: string | null;
   loss?: ProcessLoss;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
 
-/** The checks at the end of a case; `unscored` is why one of them was not measured, if none failed. */
+/** The results of the checks at the end of a case. `unscored` is the reason why a gating check was not measured, if none failed. */
 export interface JudgedChecks {
   predicates: PredicateResult[];
   unscored: string | null;
 }
 
 /**
- * Judges the checks that a case ends with. Models judge last, and only where no step and no other check that gates has failed:
- * `hasFailedStep` says whether a step did.
+ * Judges the checks at the end of a case. Judges that are models run last, and only if no step and no other gating check failed.
+ * `hasFailedStep` is true if a step failed.
  *
  * @throws the reason of the limit's signal once it aborts.
  */
@@ -113,19 +113,19 @@ const notAsked = {
 
 const noChecks: JudgedChecks = { predicates: [], unscored: null };
 
-/** Judges the model's turns and puts the record together. */
+/** Judges the model's turns and builds the outcome. */
 export function buildOutcome(
   testCase: TestCase,
   session: {
     transcript: Transcript;
-    /** Absent where no server asks anything. */
+    /** Absent if no server makes requests. */
     script?: Pick<ClientScript, 'lack' | 'unmetWish' | 'used'>;
     steps: readonly StepResult[];
     ending: Ending;
     protocolVersion: string | null;
-    /** None where the iteration did not get there. */
+    /** Absent if the checks did not run. */
     checks?: JudgedChecks;
-    /** Still filled while the teardown runs. */
+    /** Still grows while the teardown runs. */
     fixtures?: { results: readonly StepResult[]; warnings: readonly string[] };
   },
 ): CaseOutcome {
@@ -170,7 +170,7 @@ export function buildOutcome(
   };
   const hasFailedStep = steps.some(({ status }) => status === 'fail');
   const lack = script?.lack ?? null;
-  // A step that fails later has ended the iteration already.
+  // True if neither an early ending nor a failed step has decided the result already.
   const isOpen = ending.reason === null && !hasFailedStep;
   if (lack !== null && outcome.result === 'failed' && isOpen) return withholdResult(outcome, lack);
   const hasFailed =
@@ -187,22 +187,22 @@ function joinHint(error: string | null, hint: string): string {
   return error === null ? hint : `${error}\n${hint}`;
 }
 
-/** Scores an iteration whose server's process ended under a call: that is the failure of the case. */
+/** Scores an iteration as failed because the server's process ended during one of its calls. */
 export function failByLoss(outcome: CaseOutcome): CaseOutcome {
   return { ...outcome, status: 'completed', result: 'failed' };
 }
 
-/** Takes the result from an iteration, since nothing can be said of it. */
+/** Removes the result of an iteration that cannot be scored. */
 export function withholdResult(outcome: CaseOutcome, reason: string): CaseOutcome {
   return { ...outcome, status: 'failed', result: null, error: reason };
 }
 
-/** The checks a case ends with. One that inherits has none: there is no suite here, and compiling one fills them in. */
+/** Lists the checks at the end of a case. `inherit` has none here: compiling a suite fills them in. */
 export function listChecks({ predicates }: TestCase): Check[] {
   return predicates === undefined || predicates.mode === 'inherit' ? [] : predicates.list;
 }
 
-/** A report shows 1000 characters of a reason; the count of the rest has to fit in. */
+/** Leaves room for the count of further reasons: a report shows 1000 characters. */
 const maxLength = 900;
 
 interface Judged {
@@ -212,14 +212,11 @@ interface Judged {
   toolResults: readonly ToolResult[];
 }
 
-/**
- * Describes everything that failed in an iteration, one reason per line: steps, then checks, then the model's turns. Null where
- * nothing failed.
- */
+/** Describes all failures in an iteration, one reason per line: steps, then checks, then the model's turns. Null if nothing failed. */
 export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged): string | null {
   const failed = judged.steps.filter(({ status }) => status === 'fail');
   const ofCalls = new Set(failed.flatMap(({ kind, reason }) => (kind === 'toolCall' ? [reason] : [])));
-  // A call whose error counts has failed its own step, which gives the error in the same words.
+  // A call with a counted error has failed its own step, with the same text.
   const areErrorsListed = judged.toolResults.every(({ toolError }) => toolError === null || ofCalls.has(toolError));
   const isRepeated = (type: unknown) => type === 'noToolErrors' && ofCalls.size > 0 && areErrorsListed;
   const reasons = [

@@ -13,28 +13,28 @@ import type { CallRecording } from './tool-call.ts';
 import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
-/** The model that a case talks to, and what it is offered. */
+/** The conversation with the model of a case, and the tools that it offers. */
 export interface PromptPartner extends Omit<ToolOffer, 'list'> {
   conversation: Conversation;
   model: ModelName;
   settings: ConversationSettings;
 }
 
-/** Which errors of tools that the model called the case does not count, and whether it judges a refusal. */
+/** The tool errors in a turn that the case allows, and whether it judges a refusal. */
 export interface PromptAllowance {
-  /** Any error of any tool. */
+  /** True if any error of any tool is allowed. */
   anyError: boolean;
-  /** Tools whose latest error in this turn an assertion expects; null in it for the latest call, whatever its tool. */
+  /** Tools whose latest error in this turn an assertion expects; null stands for the latest call of any tool. */
   expected: ReadonlySet<string | null>;
-  /** Whether a check asks if the model refused. Else a refusal is no answer. */
+  /** True if a check asks whether the model refused. Otherwise, a refusal counts as a missing answer. */
   refusal: boolean;
 }
 
 /**
- * Says a prompt to the model, and calls the tools that it asks for, until it is done. Errors of tools count as those of pinned
- * calls do. A model that reaches a limit before it is done fails the step.
+ * Sends a prompt to the model, and makes the calls that it requests until it is done. Tool errors count as they do for pinned calls. The
+ * step fails if the model reaches a limit before it is done.
  *
- * @throws {ModelError} where the model gives no answer
+ * @throws {ModelError} if the model gives no answer
  * @throws the signal's reason once it aborts
  */
 export async function runPromptStep(
@@ -49,7 +49,7 @@ export async function runPromptStep(
 ): Promise<StepOutcome> {
   const { transcript } = recording;
   const { conversation, model, settings, maxResultTokens, toolPolicy, decoys } = partner;
-  /** Asks only for lists that servers have reported as changed since. */
+  /** Requests only lists that servers have reported as changed. */
   const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
     const listing = await listAllTools(connection);
     if (listing.kind !== 'list') return { stop: explainNoList(listing) };
@@ -103,7 +103,7 @@ export async function runPromptStep(
   return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
 }
 
-/** Says which result made the conversation too long for the model; null where the model gave no answer for another reason. */
+/** Names the result that made the conversation too long for the model; null if the error has another cause. */
 function explainTooLong(error: unknown, results: readonly ToolResult[]): string | null {
   if (!(error instanceof ModelError) || error.kind !== 'too-long') return null;
   const [largest] = results.toSorted((one, other) => (other.sizeBytes ?? 0) - (one.sizeBytes ?? 0));
@@ -118,7 +118,7 @@ function explainNoList(listing: UnusableList): StepOutcome {
   return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
 }
 
-/** The calls of this turn with their results, which came in the same order. */
+/** Lists the calls of this turn with their results, which have the same order. */
 function listCalls(
   { toolCalls, toolResults }: Transcript,
   firstCall: number,
@@ -136,7 +136,7 @@ function listCalls(
   });
 }
 
-/** Why the calls of this turn fail the case; null where none does. */
+/** Explains why the calls of this turn fail the case; null if they do not. */
 function describeToolErrors(
   { toolResults }: Transcript,
   firstResult: number,

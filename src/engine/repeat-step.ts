@@ -9,7 +9,7 @@ import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
-/** What has happened so far, as assertions count it. */
+/** The amount of evidence at a point in time. */
 interface EvidenceMark {
   toolCalls: number;
   toolResults: number;
@@ -31,7 +31,7 @@ export function markEvidence(transcript: Transcript): EvidenceMark {
   };
 }
 
-/** Takes back what has happened since a mark: no assertion counts it any more, and the trace keeps calls and answers. */
+/** Removes the evidence since a mark, so that assertions ignore it. The trace keeps the calls and answers. */
 export function takeBackEvidence(transcript: Transcript, mark: EvidenceMark): void {
   transcript.toolCalls.length = mark.toolCalls;
   transcript.toolResults.length = mark.toolResults;
@@ -53,9 +53,9 @@ interface RepeatScope {
 }
 
 /**
- * Runs steps again and again until all of them succeed in one round and an assertion holds after it. Only the last round is evidence:
- * what an earlier one did is taken back. A round ends at its first failed step, and the next one begins after a wait. What ends an
- * iteration, such as a server that is gone, ends this too.
+ * Repeats steps until all of them pass in one round and the assertion `until` passes after it. Only the last round counts as evidence; the
+ * evidence of earlier rounds is removed. A round ends at its first failed step, and the next one starts after a pause. An outcome that ends
+ * the iteration, such as a lost server, ends the repetition too.
  *
  * @throws the signal's reason once it aborts
  */

@@ -13,7 +13,7 @@ import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome
 import type { CallRecording } from './tool-call.ts';
 import type { Transcript } from './transcript.ts';
 
-/** What a step asks the server for, and what assertions call it; null for a request that none is about. */
+/** The request of a step, and the name of its reply in assertions; null if no assertion can refer to it. */
 interface Question {
   request: ServerRequest;
   reply: Pick<Reply, 'kind' | 'subject'> | null;
@@ -56,9 +56,9 @@ function formQuestion(step: RequestStep): Question {
 }
 
 /**
- * Makes the request of a step that calls no tool. An error of a live server, such as a capability that it lacks, fails the step and is
- * recorded as its reply; it does not end the iteration, since later assertions may be about it. With `mayFail`, one expects it. Where the
- * server cannot be reached, the iteration is given up.
+ * Makes the request of a step that is not a tool call. An error of a live server, such as a missing capability, fails the step and is
+ * recorded as its reply. It does not end the iteration, because later assertions may judge it. With `mayFail`, an assertion expects the
+ * error. If the server cannot be reached, the iteration is given up.
  *
  * @throws the signal's reason once it aborts
  */
@@ -149,7 +149,7 @@ export async function runWaitForUpdateStep(
   }
 }
 
-/** What a failed request means for its step; `answer` is the error that the server gave, which ends nothing. */
+/** Maps a failed request to the outcome of its step. `answer` is the error that the server returned, which does not end the iteration. */
 async function explainFailure(
   error: unknown,
   what: string,
@@ -180,7 +180,7 @@ async function explainFailure(
   }
 }
 
-/** Records what came back, and shows it in the trace under the name of the request. */
+/** Records the answer, and adds it to the trace under the name of the request. */
 function addReply(transcript: Transcript, reply: Reply, { what, result }: { what: string; result: unknown }): void {
   const { error } = reply;
   transcript.replies.push(reply);
@@ -191,7 +191,7 @@ function addReply(transcript: Transcript, reply: Reply, { what, result }: { what
   transcript.messages.push({ role: 'tool', content: [{ ...part, ...(error !== null && { isError: true }) }] });
 }
 
-/** What the span of a request says of it: a prompt and a resource are part of what it asks for, and arguments are not. */
+/** The facts of a request for its span: a prompt or a resource is included, arguments are not. */
 type RequestFacts = { name: string } & Pick<TraceSpan, 'resourceUri' | 'promptName'>;
 
 function describeRequest(request: ServerRequest): RequestFacts {
@@ -202,7 +202,9 @@ function describeRequest(request: ServerRequest): RequestFacts {
   };
 }
 
-/** Begins the span of a request, which its end records. Its id is known before, for the server's own spans. */
+/**
+ * Begins the span of a request; `end` or `fail` records it. The id is fixed at the start, so that the server's own spans can refer to it.
+ */
 function beginRequestSpan(
   transcript: Transcript,
   facts: RequestFacts,
@@ -231,7 +233,7 @@ function beginRequestSpan(
   };
 }
 
-/** Reads what assertions are about: texts, and the document where a reply is more than text. */
+/** Reads the parts of a reply that assertions judge: its texts, and its document if it is more than text. */
 function readReply(
   kind: RequestStep['kind'],
   result: unknown,

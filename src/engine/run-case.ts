@@ -38,41 +38,40 @@ import { Transcript } from './transcript.ts';
 import { createCaseValues, type IterationFacts } from './values.ts';
 
 /**
- * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
- * reason to give it less. Where the case may take longer, so may the handshake.
+ * Limits a handshake. It may have to wait for a process to start on a busy machine, so a case with a short limit does not shorten it. A
+ * case with a longer limit extends it.
  */
 const connectTimeoutMs = 60_000;
 
-/** How much longer than an iteration a server keeps its tasks: the time in which a model is asked is not counted. */
+/** The time that a server keeps tasks beyond the iteration's limit, because waiting for a model does not count towards that limit. */
 const extraTaskTtlMs = 600_000;
 
 /**
- * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
+ * Runs one iteration of a case in its own MCP session, and judges it. Resolves whatever the server does.
  *
- * The case's own `timeoutMs` wins over the one given; it begins once the session is open, and the time in which the iteration waits for
- * a model is not counted. Without a browser, `interact` steps and widget assertions are not measured. Where a model gives no answer,
- * the iteration has no result, whatever the server did.
+ * The case's own `timeoutMs` takes precedence over the given one. It starts when the session is open; waiting for a model does not count.
+ * Without a browser, `interact` steps and widget assertions are unmeasured. If a model gives no answer, the iteration has no result,
+ * whatever the server did.
  *
- * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
- * (unless `failOnToolError` is false, or an assertion expects the error of that very call), and the model's calls match
- * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
- * the author's, not the model's, and do not count.
+ * The iteration passes if every step passes, every check holds on the whole transcript, no tool answers with an error (unless
+ * `failOnToolError` is false, or an assertion expects the error of that call), and the model's calls match the expected ones in every turn.
+ * In a negative case, the model must call nothing; pinned calls are the author's and do not count.
  *
- * The client offers the server what the case says, and nothing else. A request of the server that has no answer leaves the iteration
- * without a result. So does a failure after a call that needed what the case does not offer, and a tool that the server lists only to
- * clients that offer more: neither says anything about the server.
+ * The client offers the server only what the case sets. The iteration has no result if a request of the server has no answer, if a call
+ * that needed more than the case offers failed, or if the server lists the tool only to clients that offer more. None of these says
+ * anything about the server.
  *
- * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
- * without a result; a teardown that fails is a warning.
+ * The setup runs before the steps. The teardown runs after them, whatever happened. A failed setup leaves the iteration without a result; a
+ * failed teardown is a warning.
  *
- * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
- * server. With `visit`, the outcome says where the process of the server ended before the iteration was over. Sessions with `others` are
- * opened next to that with `target`, which is the server of steps that name none.
+ * `facts` has the values of placeholders. With `trace`, each call sends its span of that trace to the server. With `visit`, the outcome
+ * reports if the process of the server ended before the iteration was over. `others` are further servers with sessions of their own; steps
+ * that name no server use `target`.
  */
 export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
   const { outcome, unlisted } = await runInSession(testCase, target, options);
   if (unlisted.length === 0) return outcome;
-  // Only now, since a server may have one process for all sessions, which serves one at a time.
+  // Asks after the session is closed, because a server with one process for all sessions may serve only one at a time.
   const offer = testCase.advancedConfig?.client ?? {};
   for (const server of [target, ...(options.others ?? []).map((other) => other.target)]) {
     const reason = await findHiddenTool(unlisted, server, { ...options, offer });
@@ -85,21 +84,21 @@ interface RunCaseOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
   timeoutMs: number;
-  /** For all schema checks of the iteration together. */
+  /** The time of all schema checks of the iteration together. */
   schemaTimeMs?: number | undefined;
   trace?: TraceIds | null;
   visit?: ServerVisit | null;
   /** Further servers that the case uses. */
   others?: readonly ReachableServer[];
-  /** Hears what each session speaks. */
+  /** Called with the protocol version of each session. */
   onSession?: (target: Target, protocolVersion: string) => void;
   openModel?: OpenModel | null;
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
-  /** Null where no program may be run. */
+  /** Null if programs cannot be run. */
   runCommand?: RunCommand | null;
-  /** Null where no app can be shown. */
+  /** Null if apps cannot be shown. */
   browser?: BrowserPool | null;
 }
 

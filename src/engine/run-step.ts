@@ -15,7 +15,7 @@ import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './reques
 import type { StepOutcome } from './step-outcome.ts';
 import { type CallRecording, type ExcusedSteps, listExcusedSteps, runToolCallStep } from './tool-call.ts';
 
-/** What the steps of one iteration share. */
+/** The state that the steps of one iteration share. */
 export interface StepScope {
   connection: Connection;
   recording: Omit<CallRecording, 'stepIndex'>;
@@ -23,10 +23,10 @@ export interface StepScope {
   talk: ModelTalk;
   /** Steps whose errors the case expects. */
   excused: ExcusedSteps;
-  /** Whether the errors of all tools are allowed. */
+  /** True if errors of all tools are allowed. */
   anyError: boolean;
   clock: Clock;
-  /** Null where no program may be run. */
+  /** Null if programs cannot be run. */
   runCommand: RunCommand | null;
 }
 
@@ -36,7 +36,7 @@ type RunStep<Kind extends Step['kind']> = (
   scope: StepScope,
 ) => Promise<StepOutcome>;
 
-/** How each kind of step is run. */
+/** Runs each kind of step. */
 const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
   assert: async (step, stepIndex, { recording: { transcript }, aids }) =>
     await runAssertStep(step.assertion, transcript, { ...aids, judgeLog: transcript.logJudges({ step, stepIndex }) }),
@@ -120,7 +120,7 @@ async function askServer(
 }
 
 /**
- * Runs one step of a case. After a cut of the transcript only assertions are judged, since they may be decided already.
+ * Runs one step of a case. After a cut of the transcript, runs only assertions, because they may be decided already.
  *
  * @throws the reason of the iteration's signal once it aborts
  */
@@ -140,8 +140,8 @@ async function runOfKind<Kind extends Step['kind']>(
 }
 
 /**
- * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
- * without a result. An advisory one only gives its reason.
+ * Judges an assert step on the transcript so far. A failed assertion ends the iteration; an unmeasured one ends it without a result. An
+ * advisory assertion only reports its reason.
  */
 export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
   if (!('type' in assertion)) {
@@ -155,7 +155,7 @@ export async function runAssertStep(assertion: Assertion, evidence: Evidence, ai
   const { state, reason } = await judgeAssertion(assertion, evidence, aids);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
-  // Of a cut transcript, later asserts may still be decided.
+  // Continues, because later asserts on the cut transcript may still be decided.
   if (state === 'unmeasured' && evidence.cutReason !== null) return { status: 'skipped', reason, effect: 'continue' };
   return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

@@ -10,8 +10,8 @@ import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
 /**
- * Runs the steps in order until one ends the iteration, and leaves a result in `results` for each one it began. `interrupt` says how
- * a step ends that threw; null where the iteration was not stopped.
+ * Runs the steps in order until one ends the iteration. Adds a result to `results` for each step that it starts. `interrupt` returns the
+ * ending for a step that threw; null if the iteration was not stopped.
  */
 export async function runSteps(
   steps: readonly Step[],
@@ -28,7 +28,7 @@ export async function runSteps(
     interrupt: (step: Step) => Ending | null;
     transcript: Transcript;
     script: ClientScript;
-    /** Of the iteration's limit. */
+    /** The signal of the iteration's limit. */
     signal: AbortSignal;
     results: StepResult[];
   },
@@ -79,12 +79,12 @@ export async function runSteps(
   return excess === null ? completed : failByExcess(excess);
 }
 
-/** Steps that fail for what they judge, or for a result that the transcript has. */
+/** The kinds of steps that fail because of a judgement, or because of a result that is in the transcript. */
 const judgedKinds: ReadonlySet<Step['kind']> = new Set(['assert', 'toolCall', 'prompt', 'repeat']);
 
 /**
- * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call failed for want of what the
- * case does not offer has established nothing, unless the server crossed a limit.
+ * Runs a step until it ends, or until a request of the server has no answer. If a call failed because the case does not offer a capability,
+ * the failure of its step is unmeasured, unless the server exceeded a limit.
  */
 async function runScripted(
   run: () => Promise<StepOutcome>,

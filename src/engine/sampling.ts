@@ -21,13 +21,13 @@ type SamplingMessage = CreateMessageRequestParams['messages'][number];
 type Block = Exclude<SamplingMessage['content'], unknown[]>;
 
 /**
- * Has the case's model answer what a server asks one.
+ * Answers a sampling request of a server with the case's model.
  *
- * @throws {ModelError} where the model gives no answer
+ * @throws {ModelError} if the model gives no answer
  */
 export type SampleModel = (request: CreateMessageRequestParams, origin: CallOrigin | null) => Promise<SamplingResult>;
 
-/** Asks the model of the iteration; requests that come at the same time are answered one after another. */
+/** Creates the sampling function of an iteration. It answers concurrent requests one after the other. */
 export function createSampleModel(
   openModel: () => Promise<ModelSession>,
   { transcript, signal }: { transcript: Transcript; signal: AbortSignal },
@@ -46,7 +46,7 @@ export function createSampleModel(
   };
 }
 
-/** What a model is asked, as text: the system prompt is the server's, and no part of it. */
+/** Returns the text of a sampling request. Excludes the system prompt of the server. */
 export function readSamplingText({ messages }: CreateMessageRequestParams): string {
   return messages
     .flatMap(({ content }) => listBlocks(content))
@@ -54,7 +54,7 @@ export function readSamplingText({ messages }: CreateMessageRequestParams): stri
     .join('\n');
 }
 
-/** Turns a scripted answer into the result that the server gets. */
+/** Converts a scripted answer into the result for the server. */
 export function toSamplingResult(answer: SamplingAnswer): SamplingResult {
   const shared = { role: 'assistant' as const, model: 'scripted' };
   if ('text' in answer) {
@@ -148,7 +148,7 @@ function toResult(answer: ModelAnswer, model: string): SamplingResult {
     return [{ type: 'tool_use', id, name, input: isRecord(input) ? input : {} }];
   });
   const [only = { type: 'text', text: '' }] = blocks;
-  // Only requests with tools may be answered with several blocks.
+  // Only requests with tools allow several blocks in the answer.
   const isPlain = blocks.length <= 1 && only.type === 'text';
   return { role: 'assistant', model, stopReason, content: isPlain ? only : blocks };
 }

@@ -5,23 +5,23 @@ import type { IterationLimit } from './iteration-limit.ts';
 import type { SchemaJob, SchemaJudgement } from './schema-validator.ts';
 import { schemaWorkerSource } from './schema-worker-source.ts';
 
-/** What the thread may use. Both a schema and a value can be made so that judging one by the other never ends. */
+/** The limits of the thread. A schema or a value can be crafted so that validation never ends. */
 export interface SchemaLimits {
   memoryMiB: number;
 }
 
 const schemaLimits: SchemaLimits = { memoryMiB: 256 };
 
-/** For all checks of one iteration together. */
+/** The time of all checks of one iteration together, in milliseconds. */
 const defaultTimeMs = 10_000;
 
-/** For the start of the thread, which costs no check its time: on a busy machine it may take seconds. */
+/** The time that the thread has to start, which can be seconds on a busy machine. It does not count towards the time of a check. */
 const startLimitMs = 60_000;
 
-/** `stopped`: the check crossed a limit; the reason is half a sentence about the check. */
+/** `stopped` means that the check exceeded a limit; its reason is a clause about the check. */
 type SchemaCheck = Exclude<SchemaJudgement, { kind: 'endless' }> | { kind: 'stopped'; reason: string };
 
-/** The time that is left for the checks of one iteration. */
+/** The time left for the checks of one iteration. */
 interface SchemaTime {
   limitMs: number;
   leftMs: number;
@@ -29,18 +29,18 @@ interface SchemaTime {
 
 interface SchemaThread {
   /**
-   * Judges one value after the other. The wait for the turn does not count.
+   * Validates values one after the other. Waiting for the turn does not count towards the time.
    *
-   * @throws the signal's reason once it aborts, and an Error where there can be no thread.
+   * @throws the signal's reason once it aborts, and an Error if the thread cannot run.
    */
   judge(job: SchemaJob, options: { time: SchemaTime; signal: AbortSignal | undefined }): Promise<SchemaCheck>;
-  /** Ends the thread unless it is in use. It starts again with the next check. */
+  /** Ends the thread unless it is in use. The next check starts it again. */
   close(): Promise<void>;
 }
 
 /**
- * Judges values by schemas in one thread of its own, which can be stopped at any point. Its program is text of this one, so that
- * nothing is read from a disk that the server under test can write. An idle thread does not keep the process alive.
+ * Validates values in a separate thread that can be stopped at any point. Its program is embedded as text, so that no code is read from a
+ * disk that the server under test can write. An idle thread does not keep the process alive.
  */
 export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaThread {
   let worker: SchemaWorker | null = null;
@@ -67,7 +67,7 @@ export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaT
     if (answer.isAlive) asked.thread.unref();
     else await close();
     if ('error' in answer) throw answer.error;
-    // A mismatch that is known stays one, although the others were not found.
+    // Without any known mismatch, a stopped check has no result. A known mismatch decides, even if the search for others was stopped.
     if (answer.judgement === null) return { kind: 'stopped', reason: describeStop(answer.stop, { ...limits, time }) };
     if (answer.judgement.kind !== 'endless') return answer.judgement;
     return { kind: 'stopped', reason: 'the schema refers to itself deeper than the stack' };
@@ -100,16 +100,16 @@ type Answer = { isAlive: boolean } & (
   | { error: unknown }
 );
 
-/** What the thread sends: once that its program is loaded, and then what it finds. */
+/** Messages of the thread: first that its program is loaded, then its findings. */
 type Reply = 'ready' | { isFinal: boolean; judgement: SchemaJudgement };
 
 interface SchemaWorker {
   thread: Worker;
-  /** Whether its program is loaded. */
+  /** True if its program is loaded. */
   isReady: boolean;
 }
 
-/** The environment may hold secrets, and the arguments of this process are not meant for the thread. */
+/** Starts the thread with an empty environment, because the real one may hold secrets, and without the arguments of this process. */
 function startWorker({ memoryMiB }: SchemaLimits): SchemaWorker {
   const thread = new Worker(schemaWorkerSource, {
     eval: true,
@@ -119,7 +119,7 @@ function startWorker({ memoryMiB }: SchemaLimits): SchemaWorker {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
   });
-  // Without a listener, the error of a thread that is being ended would end this process.
+  // Without a listener, an error of a terminating thread would end this process.
   thread.on('error', () => {});
   const worker = { thread, isReady: false };
   thread.once('message', () => {
@@ -128,7 +128,7 @@ function startWorker({ memoryMiB }: SchemaLimits): SchemaWorker {
   return worker;
 }
 
-/** Takes the time of the check from `time`, counted from when the program of the thread is loaded. */
+/** Sends a job to the thread. Subtracts its time from `time`, counted from when the program of the thread is loaded. */
 function ask(
   { thread, isReady }: Readonly<SchemaWorker>,
   job: SchemaJob,
@@ -189,26 +189,26 @@ function describeTimeout({ limitMs }: SchemaTime): string {
   return `it does not end within ${limitMs / 1000} s`;
 }
 
-/** What the schema checks of one iteration share. */
+/** The time and the limit that the schema checks of one iteration share. */
 export interface SchemaBudget {
   time: SchemaTime;
-  /** Held while a check waits and runs, so that it costs the server no time; null where there is no iteration. */
+  /** On hold while a check waits and runs, so that the server loses no time; null outside an iteration. */
   limit: Pick<IterationLimit, 'signal' | 'hold'> | null;
 }
 
-/** One thread serves the whole process: its start takes longer than most checks. */
+/** One thread serves the whole process, because starting it takes longer than most checks. */
 const thread = createSchemaThread();
 
-/** The text of each schema, so that one of many results is not printed for each of them. */
+/** The JSON of each schema, so that a schema is serialised once for many results. */
 const texts = new WeakMap<JsonObject, string>();
 
-/** The full time for checks, for one iteration. */
+/** Returns the full time budget for the checks of one iteration. */
 export function startSchemaTime(limitMs: number = defaultTimeMs): SchemaTime {
   return { limitMs, leftMs: limitMs };
 }
 
 /**
- * Checks a JSON value against a JSON Schema within limits of time, memory and depth, all of which both can be made to cross.
+ * Validates a JSON value against a JSON Schema, with limits for time, memory and depth. Both schema and value can exceed each limit.
  *
  * @throws the reason of the limit's signal once it aborts.
  */
@@ -228,7 +228,7 @@ export async function checkSchema(
   return await thread.judge(job, { time: budget.time, signal: budget.limit?.signal });
 }
 
-/** Ends the thread of the checks where no check uses it. */
+/** Ends the thread if no check uses it. */
 export async function closeSchemaThread(): Promise<void> {
   await thread.close();
 }

@@ -9,36 +9,36 @@ import { checkedFormats } from '../suite/schema-problems.ts';
 
 export type SchemaJudgement =
   | { kind: 'valid' }
-  /** Each mismatch names its location and what was expected there, such as `/total must be number`; at most 1,000 of them. */
+  /** Each mismatch gives its location and the expectation, such as `/total must be number`; at most 1,000. */
   | { kind: 'invalid'; mismatches: string[] }
-  /** The schema cannot be used: not a schema, an unknown dialect, a reference it does not contain. */
+  /** The schema cannot be used: it is invalid, has an unknown dialect, or refers to a missing schema. */
   | { kind: 'unusable'; reason: string }
-  /** The schema calls itself deeper than the stack. */
+  /** The schema refers to itself deeper than the stack allows. */
   | { kind: 'endless' };
 
-/** One value to judge by one schema. */
+/** A value to validate against a schema. */
 export interface SchemaJob {
   /** The schema as JSON. */
   schema: string;
   value: unknown;
   /** Formats are annotations unless this is set (JSON Schema 2020-12 §7.2.1). */
   checksFormats: boolean;
-  /** Whether a mismatch says first of which class it is, such as `missing required`. */
+  /** True if each mismatch starts with its class, such as `missing required`. */
   namesClasses?: boolean;
 }
 
-/** Schemas of a suite are few and judged often. Beyond this many, everything compiled so far is let go. */
+/** A suite has few schemas and uses them often. Above this number, all compiled schemas are discarded. */
 const maxCompiledSchemas = 200;
 
-/** Values of more parts than this are searched for their first mismatch alone. */
+/** Only the first mismatch is reported for values with more parts. */
 const maxParts = 20_000;
 
 const maxMismatches = 1000;
 const longestMismatch = 1000;
 
 /**
- * Unknown keywords are ignored, as JSON Schema 2020-12 §4.3.1 has it. Patterns run in linear time, since neither the schema
- * nor the value need be friendly. Nothing is ever fetched.
+ * Ignores unknown keywords, as JSON Schema 2020-12 §4.3.1 requires. Matches patterns in linear time, because schema and value can be
+ * hostile. Never fetches a schema.
  */
 const options: Options = {
   strict: false,
@@ -50,11 +50,11 @@ interface Mode extends Pick<SchemaJob, 'checksFormats'> {
   findsAll: boolean;
 }
 
-/** A validator never forgets what it compiled, so it is replaced together with the schemas it was used for. */
+/** A validator keeps everything that it compiled, so it is replaced together with its schemas. */
 interface Compiler {
   draft2020: Ajv2020;
   draft07: Ajv;
-  /** By the schema's text: its validation, or why it cannot be used. */
+  /** Maps the text of a schema to its compiled validation, or to the reason why it cannot be used. */
   compiled: Map<string, ValidateFunction | string>;
 }
 
@@ -72,8 +72,8 @@ function openCompiler(mode: Mode): Compiler {
 }
 
 /**
- * Judges a JSON value by a JSON Schema: 2020-12, or draft-07 where `$schema` says so. Finds all mismatches, unless the value is
- * large; `onInvalid` gets the first one before the search for the others begins. Never throws, and may take for ever.
+ * Validates a JSON value against a JSON Schema: draft-07 if `$schema` says so, else 2020-12. Finds all mismatches, unless the value is
+ * large. `onInvalid` gets the first mismatch before the search for others starts. Never throws, and may never return.
  */
 export function judgeBySchema(job: SchemaJob, onInvalid: (judgement: SchemaJudgement) => void): SchemaJudgement {
   try {
@@ -87,7 +87,7 @@ function validateValue(
   { schema, value, checksFormats, namesClasses = false }: SchemaJob,
   onInvalid: (judgement: SchemaJudgement) => void,
 ): SchemaJudgement {
-  // Finding all takes the longer the more is wrong, so that it is left to values known to be wrong.
+  // Finding all mismatches takes longer the more there are, so it runs only for values that are known to be invalid.
   const validate = compileSchema(schema, { checksFormats, findsAll: false });
   if (typeof validate === 'string') return { kind: 'unusable', reason: validate };
   if (validate(value)) return { kind: 'valid' };
@@ -106,7 +106,7 @@ function describeErrors({ errors }: ValidateFunction, namesClasses: boolean): Sc
   return { kind: 'invalid', mismatches: [...mismatches] };
 }
 
-/** Counts up to one more than are looked through. */
+/** Counts the parts of a value, up to one more than `maxParts`. */
 function countParts(value: unknown): number {
   const open = [value];
   for (let counted = 0; counted <= maxParts; counted += 1) {
@@ -134,7 +134,7 @@ function tryCompile(text: string, compiler: Compiler): ValidateFunction | string
   } catch (error) {
     return describeError(error);
   } finally {
-    // It has to be known while it is compiled, for references to its root; another may claim the same $id.
+    // The compiler needs the schema for references to its root. Removes it afterwards, because another schema may have the same $id.
     if (typeof schema === 'object') validator.removeSchema(schema);
   }
 }
@@ -146,11 +146,11 @@ function isDraft07(schema: JsonObject | boolean): boolean {
 
 function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
   const expression = RE2JS.compile(pattern);
-  // The validator distinguishes patterns by what they print as, the way regular expressions do.
+  // The validator identifies patterns by their printed form, as with regular expressions.
   return { test: (text) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
 }
 
-/** The classes of mismatches that have a name, by the keyword that says so. */
+/** The named classes of mismatches, by keyword. */
 const mismatchClasses = new Map([
   ['required', 'missing required'],
   ['dependentRequired', 'missing required'],
@@ -172,10 +172,10 @@ function describeMismatch({ keyword, instancePath, message, params }: ErrorObjec
   return clipText(`${instancePath || 'it'} ${message ?? 'does not fit'}${detail}`, longestMismatch);
 }
 
-/** What a backtracking expression may be run on; the formats that need one describe names, not documents. */
+/** The longest text for a backtracking expression. The formats that need one describe names, which are short. */
 const maxBacktrackedLength = 2048;
 
-/** The formats that evals files may name, for a validator. Expressions run in linear time, for the text is a server's. */
+/** Lists the formats that evals files may use, for a validator. Matches in linear time, because the text comes from a server. */
 export function listFormats(): Record<string, Format> {
   const known: Readonly<Record<string, Format>> = fullFormats;
   return Object.fromEntries(
@@ -196,7 +196,7 @@ function boundExpression(expression: RegExp): (text: string) => boolean {
   };
 }
 
-/** Null where the expression looks around. */
+/** Returns null if the expression uses look-around, which RE2 does not support. */
 function compileLinear({ source, ignoreCase }: RegExp): RE2JS | null {
   try {
     return RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { judgeBySchema, type SchemaJob } from './schema-validator.ts';
 
-// The program of the thread in schema-check.ts, which runs its bundled text. A mismatch is sent as soon as it is known.
+// The program of the thread in schema-check.ts, which embeds its bundled text. Sends the first mismatch as soon as it is found.
 const port = parentPort;
 port?.on('message', (job: SchemaJob) => {
   const judgement = judgeBySchema(job, (first) => port.postMessage({ isFinal: false, judgement: first }));

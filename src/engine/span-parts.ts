@@ -1,24 +1,24 @@
 import type { TraceSpan } from '../model/trace.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 
-/** The step that a call belongs to; `promptIndex` counts the prompts of the case from 0, and is null for a pinned call. */
+/** The step of a call. `promptIndex` counts the prompts of the case from 0; null for a pinned call. */
 export interface CallOrigin {
   step: { id: string };
   stepIndex: number;
   promptIndex: number | null;
 }
 
-/** The id of the span of a step. */
+/** Returns the id of the span of a step. */
 export function stepSpanId(stepIndex: number): string {
   return `step_${stepIndex + 1}`;
 }
 
-/** Where a span belongs. */
+/** Returns the span fields that assign a span to its step. */
 export function placeSpan({ step, stepIndex, promptIndex }: CallOrigin) {
   return { stepIndex, authoredStepId: step.id, ...(promptIndex !== null && { promptIndex }) };
 }
 
-/** What the span of a call of a model has of its answer. */
+/** Returns the span fields that describe the answer to a model call. */
 export function describeAnswer(
   model: ModelName,
   { finishReason, usage }: Pick<ModelAnswer, 'finishReason' | 'usage'>,
@@ -35,7 +35,7 @@ export function describeAnswer(
   };
 }
 
-/** An input that is no JSON stays the text that it is. */
+/** Parses JSON; returns other text unchanged. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

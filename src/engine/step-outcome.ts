@@ -5,19 +5,19 @@ import type { StepResult } from '../model/run.ts';
 import { describeLoss, type ProcessLoss } from './process-loss.ts';
 import { clipReason } from '../checks/reasons.ts';
 
-/** What a step came to. */
+/** The outcome of a step. */
 export interface StepOutcome {
   status: 'ok' | 'fail' | 'skipped';
-  /** One sentence where it is not ok. */
+  /** One sentence if the step did not pass; an advisory assertion can give one when it passed. */
   reason: string | null;
   /**
-   * What follows: the next step, the end of the iteration, or its end without a result because nothing was established. After
-   * `unmeasured` it has a result all the same where an earlier step has failed: what is decided stays decided.
+   * The next action: run the next step, end the iteration, or end it without a result (`give-up` and `unmeasured`). After `unmeasured`, the
+   * iteration still has a result if an earlier step failed.
    */
   effect: 'continue' | 'stop' | 'give-up' | 'unmeasured';
-  /** Where it is given up because the process of the server ended. */
+  /** Set if the iteration is given up because the process of the server ended. */
   loss?: ProcessLoss;
-  /** What came back, as it came: the MCP result of a request, also where it is an error. Absent where nothing did. */
+  /** The unchanged MCP result of a request, including a result that is an error. Absent if there is none. */
   result?: unknown;
   evidence?: NonNullable<StepResult['evidence']>;
 }
@@ -26,7 +26,7 @@ export function describeNoAnswer(what: string, message: string): string {
   return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
 }
 
-/** The iteration cannot go on; whether it failed depends on what else the process served. */
+/** Ends the iteration because the process is gone. Whether the iteration failed depends on the other iterations that the process served. */
 export function giveUpByLoss(
   witnessed: WitnessedEnd,
   method: string,

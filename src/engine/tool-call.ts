@@ -14,34 +14,34 @@ import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
 import { type CallOutput, readText } from './call-output.ts';
 import type { CallRecord, Transcript } from './transcript.ts';
 
-/** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
+/** The errors of a call that the case allows. Other errors count, but do not end the iteration, because later asserts may judge them. */
 export interface CallAllowance {
-  /** Any error of any tool. */
+  /** True if any error of any tool is allowed. */
   anyError: boolean;
-  /** The error of this very call, which an assertion expects. */
+  /** True if an assertion expects the error of this call. */
   ownError: boolean;
-  /** That the server does not list the tool, which an assertion expects. */
+  /** True if an assertion expects that the server does not list the tool. */
   missingTool: boolean;
 }
 
-/** Where a call is recorded and judged. */
+/** The objects that record and judge a call. */
 export interface CallRecording {
   transcript: Transcript;
   stepIndex: number;
-  /** Where the server's own spans belong; null where they are not collected. */
+  /** The parent trace of the server's own spans; null if they are not collected. */
   trace: TraceIds | null;
   schemas: SchemaBudget;
-  /** Null where no app is shown. */
+  /** Null if no apps are shown. */
   widgets?: Widgets | null;
 }
 
-/** The outcome of a call; `isFatal`: the case may neither excuse the error nor go on. */
+/** The outcome of a call. `isFatal` means that the case cannot allow the error and cannot continue. */
 type CallAnswer = CallOutput & { isFatal: boolean };
 
 /**
- * Calls the tool that a step pins. A tool that the server does not list fails the step, and is called only where the case
- * expects that it does not exist. An error from a live server, JSON-RPC errors included, is recorded as the tool's
- * answer and the case goes on; where the server cannot be reached, the iteration is given up.
+ * Calls the tool that a step pins. A tool that the server does not list fails the step; it is called only if the case expects that it does
+ * not exist. An error of a live server, including a JSON-RPC error, is recorded as the tool's answer, and the case continues. If the server
+ * cannot be reached, the iteration is given up.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -97,7 +97,7 @@ export async function runToolCallStep(
   }
   if (isFatal) return { ...end('stop', toolError), ...result };
   if (allowance.ownError && !mayBeMissing) {
-    // The error of a tool that does not exist is not the one that the case expects of it.
+    // If the tool does not exist, its error is not the error that the case expects.
     const own = await lookUpTool(toolName, connection, { ofSession: true });
     if (own.kind === 'lost') return giveUpByLoss(own.witnessed, 'tools/list', evidence);
     if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
@@ -113,7 +113,7 @@ export async function runToolCallStep(
   };
 }
 
-/** Shows the app of a tool with its result. An error that came instead of a result has no app. */
+/** Shows the app of a tool with its result. Shows nothing if an error was returned instead of a result. */
 export async function showResult(
   { toolName, arguments: args, renderTimeoutMs }: ToolCall & { renderTimeoutMs?: number | undefined },
   output: CallOutput,
@@ -123,12 +123,12 @@ export async function showResult(
   await widgets.show({ toolName, arguments: args, result: output.result, renderTimeoutMs }, shown);
 }
 
-/** A call that the server did not answer. */
+/** A call without an answer of the server. */
 type UnansweredCall = { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd };
 
 /**
- * Calls a tool, pinned or for a model, and judges its result by the tool's own output schema. A call without an answer is abandoned
- * in the record, and so is one that cannot be judged: a tool that requires a task which the session cannot make.
+ * Makes a tool call, pinned or for a model, and validates its result against the tool's output schema. Abandons the record of a call
+ * without an answer, and of a call that cannot be judged because the tool requires a task and the session has no tasks.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -204,18 +204,17 @@ async function requestCall(
   return { kind: 'result', result, toolError, answeredAtMs, isFatal: violation?.isUnchecked ?? false };
 }
 
-/** What is wrong with a result, in one sentence. */
+/** A problem of a result; `reason` is one sentence. */
 interface SchemaViolation {
   reason: string;
-  /** Whether the check crossed a limit, so that a case may not go on as if the result were good. */
+  /** True if the check exceeded a limit. The case must not continue as if the result were valid. */
   isUnchecked: boolean;
 }
 
 /**
- * Finds out how a result breaks the output schema that its own tool declares; null where it does not, or where the tool
- * declares none. A server must keep to its schema (MCP 2025-06-18, "Output Schema"), and clients refuse results that do not. A
- * schema that cannot be compiled is not held against the result. One that makes the check cross a limit is: schema and result
- * are both the server's.
+ * Finds a violation of the output schema that the tool declares; null if there is none or the tool declares no schema. A server must follow
+ * its schema (MCP 2025-06-18, "Output Schema"), and clients reject results that do not. A schema that cannot be compiled is ignored. A
+ * check that exceeds a limit counts as a violation, because schema and result both come from the server.
  *
  * @throws the reason of the limit's signal once it aborts.
  */
@@ -239,23 +238,22 @@ async function findSchemaViolation(
   return { reason, isUnchecked: false };
 }
 
-/** The steps, by index, whose calls a case expects to go wrong. */
+/** The steps whose errors a case expects, by index. */
 export interface ExcusedSteps {
-  /** Tool calls that may be answered with an error. */
+  /** Tool calls and other requests that may return an error. */
   errors: ReadonlySet<number>;
-  /** Tool calls of a tool that the server need not list. */
+  /** Calls of tools that the server does not have to list. */
   missing: ReadonlySet<number>;
-  /** Prompts, with the tools whose latest error in the turn is expected; null stands for the latest call of all. */
+  /** Prompts, each with the tools whose latest error in the turn is expected; null stands for the latest call of any tool. */
   prompts: ReadonlyMap<number, ReadonlySet<string | null>>;
-  /** Prompts that the model may refuse, since a check judges whether it does. */
+  /** Prompts that the model may refuse, because a check judges the refusal. */
   refusals: ReadonlySet<number>;
 }
 
 /**
- * Lists the steps whose calls may fail because the case expects their error: of each assertion that expects one, the call that it
- * judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest call of all. Whether a
- * model makes such a call is not known before, so that prompts on the way are excused as well. The errors of all other calls count. A
- * check of a refusal judges the latest prompt before it.
+ * Lists the steps whose errors the case expects. An assertion that expects an error judges the latest call before it, of its tool if it
+ * names one. Checks at the end judge the latest call of all. A model may make that call instead, so prompts between the pinned call and the
+ * assertion are excused too. Errors of all other calls count. A check of a refusal judges the latest prompt before it.
  */
 export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
   const assertions = [

@@ -7,28 +7,28 @@ import { clipReason, printValue } from '../checks/reasons.ts';
 
 export type ToolLookup =
   | ({ kind: 'listed' } & ToolDeclaration)
-  /** `tools/list` does not have the tool; `reason` is a sentence that names the nearest one. */
+  /** `tools/list` does not contain the tool. `reason` is a sentence that names the most similar tool. */
   | { kind: 'missing'; reason: string }
   | UnusableList;
 
 /** Why there is no list of tools. */
 export type UnusableList =
-  /** A live server gave no list that can be used. */
+  /** A live server returned no usable list. */
   | { kind: 'refused'; reason: string }
-  /** Nothing answered at all. */
+  /** The server did not answer. */
   | { kind: 'unreachable'; message: string }
-  /** Nothing answered, because the process of the server ended. */
+  /** The server did not answer, because its process ended. */
   | { kind: 'lost'; witnessed: WitnessedEnd };
 
 /**
- * A list costs a request, so that the sessions of a run share the first one as long as it has what they call. A server may show more
- * tools to clients that offer more, so that each offer has a list of its own.
+ * The lists that sessions of a run share, because each list costs a request. A session uses the shared list as long as it has the tools
+ * that it calls. Lists are kept by offer, because a server may show more tools to clients that offer more.
  */
 const sharedLists = new WeakMap<Target, Map<string, ToolList>>();
-/** The list of a session holds until the server reports a change. */
+/** The list of each session, valid until the server reports a change. */
 const sessionLists = new WeakMap<Session, { list: ToolList; changes: number }>();
 
-/** The list that is known without a request, that of another session included unless the tools of this one have changed. */
+/** Returns a list that needs no request. Uses the shared list of other sessions, unless the tools of this session have changed. */
 function findKnownList({ session, target }: Connection, { ofSession = false } = {}): ToolList | undefined {
   const own = sessionLists.get(session);
   const { toolListChanges, offered } = session;
@@ -36,13 +36,12 @@ function findKnownList({ session, target }: Connection, { ofSession = false } = 
   return ofSession || toolListChanges > 0 ? undefined : findSharedList(target, offered);
 }
 
-/** How many names a message lists where none is near. */
+/** The largest number of names in a message, if none is similar. */
 const maxNames = 5;
 
 /**
- * Finds out whether the server lists a tool, all pages of `tools/list` included. Before a tool is reported as missing, this
- * session asks again: tools may come while a session goes on, and other sessions may have others. With `ofSession`, the
- * list of another session does not count.
+ * Finds out if the server lists a tool, on any page of `tools/list`. Before it reports a tool as missing, it requests the list again,
+ * because tools can appear during a session and differ between sessions. With `ofSession`, it ignores lists of other sessions.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -63,7 +62,7 @@ export async function lookUpTool(
 }
 
 /**
- * Lists the tools of the server for a model, all pages included: the list that this session or an earlier one of the run received.
+ * Lists the tools of the server, from all pages. Uses the list that this session, or an earlier session of the run, received.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -72,18 +71,18 @@ export async function listTools(connection: Connection): Promise<{ kind: 'list';
   return known === undefined ? await requestList(connection) : { kind: 'list', list: known };
 }
 
-/** The tools of all servers of an iteration, of which no two have one of the same name. */
+/** The tools of all servers of an iteration. Tool names are unique among the servers. */
 export interface AllTools {
   kind: 'list';
   list: ToolList;
-  /** By the name of the server. */
+  /** Each server's list, by server name. */
   lists: ReadonlyMap<string, ToolList>;
-  /** By the name of the tool. */
+  /** The connection of each tool's server, by tool name. */
   owners: ReadonlyMap<string, Connection>;
 }
 
 /**
- * Lists the tools of all servers of the iteration for a model, and says which server has which.
+ * Lists the tools of all servers of the iteration for a model, and maps each tool to its server.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -111,8 +110,8 @@ function describeClash(toolName: string, connections: readonly Connection[]): st
 }
 
 /**
- * Says which of the servers of a case list a tool of the same name; null where no two do. Assertions name a tool without its server, and so
- * do models.
+ * Names two servers of a case that list a tool with the same name; null if there are none. The names must be unique, because assertions and
+ * models name a tool without its server.
  */
 export function findToolClash(
   title: string,
@@ -154,12 +153,12 @@ async function requestList(connection: Connection): Promise<{ kind: 'list'; list
   return { kind: 'list', list };
 }
 
-/** The list that clients with this offer received first; undefined while none has. */
+/** Returns the first list that clients with this offer received; undefined if there is none yet. */
 export function findSharedList(target: Target, offered: readonly string[]): ToolList | undefined {
   return sharedLists.get(target)?.get(offered.join());
 }
 
-/** Keeps a list for the sessions of a run that offer the same, unless they have one. */
+/** Stores a list for the sessions of a run with the same offer, unless they already have one. */
 export function shareList(target: Target, offered: readonly string[], list: ToolList): void {
   const lists = sharedLists.get(target) ?? new Map<string, ToolList>();
   sharedLists.set(target, lists);

@@ -6,11 +6,11 @@ import type { ToolOutput, TracedCall, TraceRecord } from './trace-reader.ts';
 export interface AnsweredCall extends TracedCall {
   toolName: string;
   output: ToolOutput;
-  /** Its position among the calls of the trace. */
+  /** The position of the call among the calls of the trace. */
   order: number;
 }
 
-/** The trace says too little; `reason` is half a sentence. */
+/** The trace has too little information; `reason` is a clause. */
 interface Unknown {
   kind: 'unknown';
   reason: string;
@@ -18,26 +18,26 @@ interface Unknown {
 
 type LatestCall =
   | { kind: 'found'; call: AnsweredCall }
-  /** No tool had answered by then, or none of that name. */
+  /** No tool, or no tool with this name, had answered yet. */
   | { kind: 'none' }
   | Unknown;
 
 interface LocatedCall extends TracedCall {
-  /** The index of the step that made it; null if unknown. */
+  /** The index of the step that made the call; null if unknown. */
   stepPosition: number | null;
   order: number;
 }
 
-/** Where an assertion stands among the steps of a case, and the tool that it is about where it names one. */
+/** The position of an assertion among the steps of a case, and its tool if it names one. */
 interface Viewpoint {
   position: number;
   toolName: string | undefined;
 }
 
 /**
- * Finds the latest tool result before the step at `position`, of one tool where `toolName` is given. `steps` are all of
- * the case's. It is only found where the trace accounts for every call before it: another service may leave out results,
- * above all those of pinned calls, and then an earlier one would pass for the latest.
+ * Finds the latest tool result before the step at `position`, of one tool if `toolName` is set. `steps` are all steps of the case. The
+ * result is unknown unless the trace accounts for every call before it: services may omit results, especially of pinned calls, and an
+ * earlier result would then be mistaken for the latest.
  */
 export function findLatestCall(record: TraceRecord, steps: readonly Step[], viewpoint: Viewpoint): LatestCall {
   const found = findAnsweredCalls(record, steps, viewpoint);
@@ -46,7 +46,7 @@ export function findLatestCall(record: TraceRecord, steps: readonly Step[], view
   return call === undefined ? { kind: 'none' } : { kind: 'found', call };
 }
 
-/** Finds all tool results before the step at `position` in the same way, in the order in which they came. */
+/** Finds all tool results before the step at `position`, with the same rules, in the order in which they arrived. */
 export function findAnsweredCalls(
   record: TraceRecord,
   steps: readonly Step[],
@@ -72,12 +72,12 @@ export function findAnsweredCalls(
     : { kind: 'found', calls: answered };
 }
 
-/** A call of a trace, whether it has a result or not. */
+/** A call of a trace, with or without a result. */
 export interface NamedCall extends TracedCall {
   toolName: string;
 }
 
-/** Finds all calls before the step at `position`, in their order, where the trace names every one of them. */
+/** Finds all calls before the step at `position`, in order, if the trace names all of them. */
 export function findNamedCalls(
   record: TraceRecord,
   steps: readonly Step[],
@@ -98,7 +98,7 @@ export function findNamedCalls(
     : { kind: 'unknown', reason: 'the trace does not name one of the tool calls before it' };
 }
 
-/** Whether the trace shows a call where it says that one was made. */
+/** Checks that the trace shows a call if it says that one was made. */
 function accountsFor({ calls, namedTools }: TraceRecord, isMeant: (name: string | null) => boolean): boolean {
   return calls.some((traced) => isMeant(traced.toolName)) || !namedTools.some(isMeant);
 }
@@ -128,10 +128,10 @@ function isNamed(call: LocatedCall): call is LocatedCall & NamedCall {
 }
 
 /**
- * Finds the step of each call: by the id of the step that its span carries; else, where no model took part, by its turn
- * among the steps that pin calls; else, where steps are prompts and assertions alone, by the prompt whose number its
- * span carries. That number counts pinned calls too on some services, so it is useless where there are any. Nor does
- * `stepIndex`, by which some mean a model's step within its turn.
+ * Finds the step of each call, in three ways. First, by the step id of its span. Else, if no model took part, by its position among the
+ * pinned calls. Else, if all steps are prompts and assertions, by the prompt number of its span. Some services count pinned calls in that
+ * number too, so it is unusable if there are any. `stepIndex` is unusable as well, because some services count a model's steps within a
+ * turn with it.
  */
 function locateCalls(calls: readonly TracedCall[], steps: readonly Step[]): LocatedCall[] {
   const positions = new Map(steps.map(({ id }, index) => [id, index]));

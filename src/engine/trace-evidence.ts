@@ -7,14 +7,14 @@ import type { TraceRecord } from './trace-reader.ts';
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };
 
-/** Collects what a trace says about a check at a position among the steps; `reason` is half a sentence about what is missing. */
+/** Collects the evidence of a trace for a check at a position among the steps. `reason` is a clause that says what is missing. */
 export function findTraceEvidence(
   check: GatingCheck,
   record: TraceRecord,
   { steps, position }: { steps: readonly Step[]; position: number },
 ): FoundEvidence {
   const read = checkRegistry.find(check.type)?.read(check);
-  // What cannot be read is refused, whatever happened.
+  // A malformed check fails on any evidence.
   if (read === undefined || 'problem' in read) return { kind: 'found', evidence: emptyEvidence };
   const needed = read.trace;
   if (needed === 'calls') return findCalls(record, steps, position);

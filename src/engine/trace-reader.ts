@@ -3,41 +3,40 @@ import { isRecord } from '../base/json.ts';
 /** A tool call as a service's trace records it. */
 export interface TracedCall {
   toolName: string | null;
-  /** Null where the trace has none that are an object. */
+  /** Null if the trace has no arguments that are an object. */
   arguments: Record<string, unknown> | null;
-  /** Null where the trace has no result of it, or none that can be read. */
+  /** Null if the trace has no readable result of the call. */
   output: ToolOutput | null;
-  /** Its position among the calls in the order in which they were made; those that only a result or a span records come last. */
+  /** The position among the calls in the order in which they were made. Calls that appear only as a result or a span come last. */
   callOrder: number;
-  /** Of the JSON-RPC error that came instead of a result; null where nothing says so. */
+  /** The code of the JSON-RPC error that was returned instead of a result; null if none is recorded. */
   errorCode: number | null;
-  /** From the call to its answer; null where nothing measured it. */
+  /** The time from the call to its answer; null if not measured. */
   latencyMs: number | null;
-  /** The step that made the call or prompted the model to; null where the trace does not say. */
+  /** The step that made the call or prompted the model to make it; null if the trace does not say. */
   stepId: string | null;
-  /** Which turn it belongs to, counted from 0; null where the trace does not say. */
+  /** The turn of the call, counted from 0; null if the trace does not say. */
   promptIndex: number | null;
 }
 
-/** What a trace records about tool calls. */
+/** The parts of a trace that assertions read. */
 export interface TraceRecord {
-  /** In the order of their results; those without one come last. */
+  /** In the order of their results; calls without a result come last. */
   calls: TracedCall[];
-  /** Tools that the trace says were called in some turn, whether it shows the calls or not. */
+  /** The tools that the trace lists as called in its turns, even if it does not show the calls. */
   namedTools: string[];
-  /** Text of the last message of the model; empty where that one only calls tools, and where there is none. */
+  /** The text of the last message of the model; empty if that message only calls tools, or if there is none. */
   finalAssistantMessage: string;
   userMessages: number;
 }
 
-/** A call before its span was looked up. */
+/** A call before its span is found. */
 interface CallRecord extends Pick<TracedCall, 'toolName' | 'arguments' | 'output' | 'callOrder'> {
   toolCallId: string | null;
 }
 
 /**
- * Reads the tool calls out of a trace. Any part of one may be missing or odd, and what cannot be read is taken as absent.
- * Null where there are no messages at all.
+ * Reads the tool calls of a trace. Any part may be missing or malformed; unreadable parts count as absent. Null if there are no messages.
  */
 export function readTrace(trace: unknown): TraceRecord | null {
   if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
@@ -45,7 +44,7 @@ export function readTrace(trace: unknown): TraceRecord | null {
   const messages = listObjects(trace['messages']);
   const records = readMessages(messages);
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
-  // A call that only a span records was made all the same.
+  // Adds calls that appear only as a span, because they were made too.
   for (const span of spans) {
     const toolCallId = readText(span['toolCallId']);
     if (span['category'] !== 'tool' || toolCallId === null || known.has(toolCallId)) continue;
@@ -67,7 +66,7 @@ export function readTrace(trace: unknown): TraceRecord | null {
   };
 }
 
-/** The text of a message; parts are joined as the API joins them. */
+/** Returns the text of a message; joins parts as the API does. */
 function readContent(content: unknown): string {
   if (typeof content === 'string') return content;
   return listObjects(content)
@@ -87,7 +86,7 @@ function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRec
       waiting.push({ toolCallId, toolName, arguments: isRecord(args) ? args : null, output: null, callOrder });
     }
     if (part['type'] !== 'tool-result') continue;
-    // Some traces leave the ids out; their results then answer the calls in order.
+    // Some traces omit the ids; results then answer the calls in order.
     const index = waiting.findIndex((call) => call.toolCallId === toolCallId);
     const [call] = index === -1 ? [] : waiting.splice(index, 1);
     const earlier = toolCallId === null ? -1 : answered.findIndex((call) => call.toolCallId === toolCallId);
@@ -127,25 +126,25 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** What a tool answered, as the `tool-result` part of a message keeps it. */
+/** The answer of a tool, as stored in a `tool-result` part of a message. */
 export interface ToolOutput {
-  /** The text of the result, blocks one per line. */
+  /** The text blocks of the result, one per line. */
   text: string;
-  /** Undefined where the result carries none, or where it was not kept. */
+  /** Undefined if the result has none, or if it was not stored. */
   structuredContent: unknown;
-  /** The blocks of the result; null where they were not kept. */
+  /** The blocks of the result; null if they were not stored. */
   content: readonly unknown[] | null;
   isError: boolean;
-  /** Whether this is the MCP result as the server gave it, and not what a model was shown of it. */
+  /** True if this is the MCP result as the server sent it, not the version that a model was shown. */
   isVerbatim: boolean;
 }
 
-/** Traces have been seen in which an output was wrapped twice; nothing sensible is wrapped deeper than this. */
+/** Some traces wrap an output twice; deeper wrapping is not useful. */
 const deepestWrapping = 3;
 
 /**
- * Reads what a `tool-result` part kept of a result: in `result` the MCP result itself, or else in `output` one of the
- * AI SDK's kinds (`json`, `text`, `content`, `error-text`, `error-json`). Null where nothing of it can be read.
+ * Reads the result that a `tool-result` part stores: the MCP result in `result`, or else one of the AI SDK's kinds in `output` (`json`,
+ * `text`, `content`, `error-text`, `error-json`). Null if neither can be read.
  */
 export function readToolOutput(part: Readonly<Record<string, unknown>>): ToolOutput | null {
   const { result, output = result } = part;

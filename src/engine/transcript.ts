@@ -16,16 +16,16 @@ import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 import { type CallOrigin, describeAnswer, placeSpan, stepSpanId, readJson } from './span-parts.ts';
 
-/** A tool call under way. Exactly one of the two is called, once. */
+/** An open tool call. The caller calls exactly one of `complete` and `abandon`, once. */
 export interface CallRecord {
-  /** Of its span in the trace. */
+  /** The id of its span in the trace. */
   readonly spanId: string;
   complete(output: CallOutput): ToolResult;
-  /** For a call that was cut off: it stays in the record, without a result. */
+  /** Records that the call was cut off. The transcript keeps it without a result. */
   abandon(): void;
 }
 
-/** Everything an iteration did so far, as evidence for its assertions and for the trace. */
+/** Everything an iteration did so far: the evidence for its assertions, and the data of its trace. */
 export class Transcript implements Evidence {
   readonly startedAtMs: number;
   readonly messages: TraceMessage[] = [];
@@ -37,29 +37,29 @@ export class Transcript implements Evidence {
   readonly notifications: NotificationLog;
   widgets: WidgetObservation[] | null = null;
   refusal: string | null = null;
-  /** By the abilities that the case offers. */
+  /** By ability; has a key for each ability that the case offers. */
   readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};
-  /** Tools that steps or a model called and that the server does not list, with the steps. */
+  /** The tools that steps or a model called although the server does not list them, with the index of the step. */
   readonly unlistedTools: Array<{ toolName: string; stepIndex: number }> = [];
-  /** The step under way; null between two of them. */
+  /** The current step; null between two steps. */
   currentStep: { step: Step; stepIndex: number } | null = null;
   #cutReason: string | null = null;
-  /** What the servers declare of their tools, of which no two have one of the same name; null while nothing has asked. */
+  /** The declarations of all servers' tools, whose names are unique; null until a list is requested. */
   tools: ToolList = null;
   readonly #toolsOfServers = new Map<string, ToolList>();
   usage: ModelUsage = noModelUsage;
-  /** Why no other iteration of the run could have a result, such as a key that is refused. */
+  /** Why no other iteration of the run can have a result, for example because a key is rejected. */
   runStop: string | null = null;
-  /** What judges used, call by call. */
+  /** The usage of each judge call. */
   readonly judges: IterationJudge[] = [];
   readonly #clock: Clock;
   readonly #startedAtMonotonicMs: number;
-  /** Tokens of all answers, those of recordings included; null once one did not say. */
+  /** Tokens of all answers, including recorded ones; null once an answer did not report them. */
   #tokens: number | null = 0;
   #callCount = 0;
   #clientRequestCount = 0;
   #widgetCalls = 0;
-  /** Since when the iteration waits for the model. */
+  /** The time at which the iteration started to wait for the model. */
   #askedAtMs = 0;
 
   constructor(clock: Clock) {
@@ -69,19 +69,19 @@ export class Transcript implements Evidence {
     this.#startedAtMonotonicMs = clock.monotonicMs();
   }
 
-  /** Why nothing is known of what the model would have done next; null while everything is. */
+  /** Why the rest of the transcript is unknown; null if it is complete. */
   get cutReason(): string | null {
     return this.#cutReason;
   }
 
-  /** Records what a server declares of its tools, instead of what it did before. */
+  /** Records the tool declarations of a server; replaces earlier ones. */
   setTools(serverName: string, list: ToolList): void {
     this.#toolsOfServers.set(serverName, list);
     const lists = [...this.#toolsOfServers.values()];
     this.tools = lists.length === 1 ? list : new Map(lists.flatMap((each) => [...(each ?? [])]));
   }
 
-  /** Ends the evidence in the middle of a turn: what the model would have done next is unknown. */
+  /** Cuts the evidence in the middle of a turn: the further actions of the model are unknown. */
   cut(reason: string): void {
     this.#cutReason = reason;
     const turn = this.turns.at(-1);
@@ -106,22 +106,19 @@ export class Transcript implements Evidence {
     return this.#clock.monotonicMs() - this.#startedAtMonotonicMs;
   }
 
-  /**
-   * Records what a model answered to a server, which was asked for at `askedAtMs`. It is no part of the conversation that the case has
-   * with the model.
-   */
+  /** Records the model's answer to a sampling request that was sent at `askedAtMs`. It does not belong to the conversation of the case. */
   addSample(answer: ModelAnswer, timing: { model: ModelName; origin: CallOrigin | null; askedAtMs: number }): void {
     this.#countAnswer(answer, timing);
   }
 
-  /** Records a call of an app that ended now. It is none of the case's. */
+  /** Records a call of an app that ends now. It does not count as a call of the case. */
   addWidgetCall({ toolName, startMs, isOk }: { toolName: string; startMs: number; isOk: boolean }): void {
     this.#widgetCalls += 1;
     const times = { ...this.#timeSpan(startMs), status: isOk ? ('ok' as const) : ('error' as const) };
     this.spans.push({ id: `widget_call_${this.#widgetCalls}`, name: toolName, category: 'tool', toolName, ...times });
   }
 
-  /** Records a step that ended now. */
+  /** Records a step that ends now. */
   addStepSpan(step: { id: string; kind: string }, stepIndex: number, timing: { startMs: number; isOk: boolean }): void {
     this.spans.push({
       id: stepSpanId(stepIndex),
@@ -135,7 +132,7 @@ export class Transcript implements Evidence {
     });
   }
 
-  /** Records what the user says to a model; `system` comes before the first prompt of a case. */
+  /** Records a prompt to a model. `system` is added before the first prompt of a case. */
   beginTurn(prompt: string, { system }: { system: string | null }): void {
     if (this.turns.length === 0 && system !== null) this.messages.push({ role: 'system', content: system });
     this.messages.push({ role: 'user', content: prompt });
@@ -145,8 +142,8 @@ export class Transcript implements Evidence {
   }
 
   /**
-   * Records an answer of a model, which was asked for when the user or a tool had answered last. Returns the ids by which the trace
-   * knows the calls that it asks for: those of a provider may repeat.
+   * Records an answer of a model. Its request started when the prompt or the last tool result was recorded. Returns the trace's ids of the
+   * calls in the answer, because ids of a provider may repeat.
    */
   addAnswer(answer: ModelAnswer, { model, origin }: { model: ModelName; origin: CallOrigin }): string[] {
     const callIds: string[] = [];
@@ -181,7 +178,7 @@ export class Transcript implements Evidence {
     });
   }
 
-  /** Records the calls of the judges of an assert step, or with null of those of the checks at the end. */
+  /** Returns a log for the judge calls of an assert step; null stands for the checks at the end. */
   logJudges(origin: Omit<CallOrigin, 'promptIndex'> | null): JudgeLog {
     return {
       beginCall: ({ model, isGating }) => {
@@ -210,7 +207,7 @@ export class Transcript implements Evidence {
     return { startMs: this.#toEpochMs(startMs), endMs: this.#toEpochMs(this.elapsedMs()), status: 'ok' };
   }
 
-  /** Records the answer that a model gets to a call that was never made, because it may not be. */
+  /** Records the answer to a model's call that was refused and never made. */
   addRefusal(toolCallId: string, toolName: string, text: string): void {
     this.messages.push({
       role: 'tool',
@@ -219,7 +216,7 @@ export class Transcript implements Evidence {
     this.#askedAtMs = this.elapsedMs();
   }
 
-  /** Records a call that begins now, made by a step. */
+  /** Records the start of a call by a step. */
   beginPinnedCall(call: ToolCall, origin: CallOrigin & { isListed: boolean }): CallRecord {
     const toolCallId = this.#nextCallId();
     const { toolName } = call;
@@ -228,7 +225,7 @@ export class Transcript implements Evidence {
     return this.#beginCall(call, { ...origin, toolCallId });
   }
 
-  /** Records a call that begins now and that a model asked for; `toolCallId` is the one that `addAnswer` returned for it. */
+  /** Records the start of a call that a model requested. `toolCallId` is the id that `addAnswer` returned for it. */
   beginModelCall(call: ToolCall, origin: CallOrigin & { isListed: boolean; toolCallId: string }): CallRecord {
     this.turns.at(-1)?.actualToolCalls.push(call);
     return this.#beginCall(call, origin);
@@ -282,7 +279,7 @@ export class Transcript implements Evidence {
     };
   }
 
-  /** Numbers a request of the server, from 1; those that are no evidence any more stay in the trace. */
+  /** Counts the requests of the server from 1. Includes requests that are no longer evidence, because the trace keeps them. */
   countClientRequest(): number {
     this.#clientRequestCount += 1;
     return this.#clientRequestCount;

@@ -9,29 +9,32 @@ import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
 
-/** What placeholders of every iteration stand for. */
+/** The values of placeholders that every iteration has. */
 export interface IterationFacts {
-  /** From 1. */
+  /** The number of the iteration, from 1. */
   iteration: number;
-  /** Another one in each iteration. */
+  /** Different in each iteration. */
   uuid: string;
-  /** Variables of the job that cases may use. */
+  /** The variables of the job that cases may use. */
   variables: ReadonlyMap<string, Secret>;
 }
 
 /** The values of the placeholders of one iteration. */
 export interface CaseValues {
-  /** Fills in a step, runs it, and keeps what it captures. One that uses a name without a value does not run, and is not measured. */
+  /**
+   * Fills the placeholders of a step, runs it, and stores its captures. A step with a name that has no value does not run, and is
+   * unmeasured.
+   */
   run(step: Step, execute: (filled: Step) => Promise<StepOutcome>): Promise<StepOutcome>;
-  /** Fills in a check; the reason says why that is not possible. */
+  /** Fills the placeholders of a check; `reason` says which name has no value. */
   fill(check: Check): { filled: Check; reason: string | null };
-  /** Fills in what a client answers, at the moment at which it does; the reason says why that is not possible, half a sentence. */
+  /** Fills the placeholders of a client's answer when it is given; `reason` is a clause that says which name has no value. */
   fillAnswer<Part extends Fillable>(part: Part): { filled: Part; reason: string | null };
-  /** The case with its steps as they were run, or would have been as far as that is known. */
+  /** Returns the case with its steps as they ran, or, for steps that did not run, filled as far as the values are known. */
   fillCase(testCase: TestCase): TestCase;
 }
 
-/** A case in which `{{` stands for itself, as one of another service may have it. */
+/** Leaves `{{` unchanged, for cases without placeholders, such as those of another service. */
 export const noValues: CaseValues = {
   run: async (step, execute) => await execute(step),
   fill: (check) => ({ filled: check, reason: null }),
@@ -96,7 +99,7 @@ export function createCaseValues(
   };
 }
 
-/** Keeps what a step captures. A result without it is the server's failure, unless the step has failed already. */
+/** Stores the captures of a step. A result without the captured part fails the step, unless the step has failed already. */
 function keepCaptures(step: Step, outcome: StepOutcome, captured: Map<string, unknown>): StepOutcome {
   if (outcome.status !== 'ok' || !('capture' in step) || step.capture === undefined) return outcome;
   for (const [name, pointer] of Object.entries(step.capture)) {
@@ -112,7 +115,7 @@ function keepCaptures(step: Step, outcome: StepOutcome, captured: Map<string, un
   return outcome;
 }
 
-/** Finds what a pointer leads to. Below a text, it goes on in that text read as JSON. */
+/** Finds the value at a pointer. If the pointer leads into a text, parses the text as JSON and continues there. */
 function findInResult(result: unknown, pointer: string): { value: unknown } | null {
   const found = findByPointer(result, pointer);
   if (found.kind === 'found') return { value: found.value };

@@ -5,7 +5,7 @@ import type { AppPolicy } from '../../model/app-policy.ts';
 /** The revision of MCP Apps that the host speaks. */
 const protocolVersion = '2026-01-26';
 
-/** Codes of JSON-RPC; -32000 is what MCP Apps has for what a host declines. */
+/** JSON-RPC error codes; MCP Apps uses -32000 for requests that a host declines. */
 const methodNotFound = -32_601;
 const invalidParams = -32_602;
 const declined = -32_000;
@@ -19,17 +19,17 @@ export interface AppHostOptions {
   viewport: { width: number; height: number };
   callTool: (name: string, args: Record<string, unknown>) => Promise<HostAnswer>;
   readResource: (uri: string) => Promise<HostAnswer>;
-  /** Hears that the app is ready for notifications, of which it may get none before. */
+  /** Called when the app is ready for notifications; it may get none earlier. */
   onInitialized: () => void;
 }
 
-/** The side of a host in its conversation with an app. */
+/** The host's side of the conversation with an app. */
 export interface AppHost {
-  /** Takes what the app posted, and resolves with the answer to post; null where it needs none. Never rejects. */
+  /** Handles a message of the app, and resolves with the answer to post; null if none is needed. Never rejects. */
   receive(message: unknown): Promise<object | null>;
-  /** Whether the app has begun its handshake. */
+  /** True if the app has started its handshake. */
   readonly hasBegun: boolean;
-  /** Whether the app has answered the request with this id that the host sent. */
+  /** Checks if the app has answered the host's request with this id. */
   hasAnswered(id: string): boolean;
 }
 
@@ -42,7 +42,7 @@ const messageSchema = z.object({
 const callSchema = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() });
 const readSchema = z.object({ uri: z.string() });
 
-/** Notifications of the host to the app, as MCP Apps names them. */
+/** Notifications from the host to the app, with the method names of MCP Apps. */
 export const notifyToolInput = (args: Record<string, unknown>) =>
   ({ jsonrpc: '2.0', method: 'ui/notifications/tool-input', params: { arguments: args } }) as const;
 export const notifyToolResult = (result: object) =>
@@ -56,9 +56,8 @@ export const requestTeardown = {
 };
 
 /**
- * Speaks MCP Apps (2026-01-26) with one app as a desktop host does that shows it inline, and has a fixed size for it. It passes calls
- * of tools and reads of resources on, takes messages to the conversation and the context of the model without a use for them, and declines
- * to open links.
+ * Creates a host that speaks MCP Apps (2026-01-26) with one app, like a desktop host that shows the app inline in a fixed size. It forwards
+ * tool calls and resource reads. It accepts messages and model context without using them, and declines to open links.
  */
 export function createAppHost(options: AppHostOptions): AppHost {
   const answered = new Set<string>();
@@ -110,7 +109,7 @@ export function createAppHost(options: AppHostOptions): AppHost {
   };
 }
 
-/** The result of `ui/initialize`. */
+/** Builds the result of `ui/initialize`. */
 function describeHost({ tool, policy, viewport }: AppHostOptions): object {
   return {
     protocolVersion,

@@ -7,24 +7,24 @@ import { lookUpTool } from '../tool-list.ts';
 import type { Transcript } from '../transcript.ts';
 import type { HostAnswer } from './app-host.ts';
 
-/** Passes what an app asks its host for on to the server. */
+/** Forwards requests of an app from the host to the server. */
 export interface Forwarder {
   callTool: (toolName: string, args: Record<string, unknown>) => Promise<HostAnswer>;
   readResource: (uri: string) => Promise<HostAnswer>;
-  /** The end of the process of the server under a call of the app; null where it did not end. */
+  /** The end of the server process during a call of the app; null if it did not end. */
   readonly loss: { witnessed: WitnessedEnd; toolName: string } | null;
 }
 
-/** Codes of the answers to an app: -32601 for tools that it may not call, -32603 where the server gave no answer. */
+/** Error codes for an app: -32601 for a tool that it may not call, -32603 if the server gave no answer. */
 const methodNotFound = -32_601;
 const internalError = -32_603;
 
-/** An app in a loop could call without end. */
+/** Stops an app that calls tools in an endless loop. */
 const maxCalls = 1000;
 
 /**
- * Forwards the calls of an app to the server that it comes from, and notes them in its observation. Tools that the server does not list,
- * and those that it keeps from apps (`_meta.ui.visibility`), are refused, as MCP Apps requires of a host.
+ * Forwards the calls of an app to its server, and records them in its observation. Refuses tools that the server does not list or keeps
+ * from apps (`_meta.ui.visibility`), as MCP Apps requires of a host.
  */
 export function createCallForwarder(
   connection: Connection,

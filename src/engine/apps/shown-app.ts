@@ -18,42 +18,42 @@ import {
 } from './app-host.ts';
 import { type Waited, waitFor } from './wait-for.ts';
 
-/** How long an app may take to say goodbye, in milliseconds: its iteration is judged already. */
+/** The time that an app has to answer the teardown request, in milliseconds. Short, because its iteration is judged already. */
 const teardownMs = 300;
 
-/** How long the browser may take to say that it is alive, in milliseconds. */
+/** The time that the browser has to answer when it may be stuck, in milliseconds. */
 const aliveMs = 10_000;
 
-/** What an app shows: the call of a tool and its result, as MCP has them. */
+/** A tool call and its result in MCP format, for an app to show. */
 export interface ShownCall {
   arguments: Record<string, unknown>;
   result: object;
 }
 
-/** An app in the browser. Disposing it says so to the app, and closes its page. */
+/** An app in the browser. Disposing it tears the app down and closes its page. */
 export interface ShownApp extends AsyncDisposable {
   readonly view: View;
-  /** Tries something until it is done, the time is over, or the browser is gone. */
+  /** Retries until the attempt is done, the time is up, or the browser is gone. */
   attempt<T>(...[attempt, afterMs]: [Parameters<typeof waitFor<T>>[0], number]): Promise<Waited<T>>;
 }
 
 export interface ShowOptions {
   devtools: DevTools;
   clock: Clock;
-  /** Of the iteration. */
+  /** The signal of the iteration. */
   signal: AbortSignal;
   renderTimeoutMs: number;
   host: Omit<AppHostOptions, 'policy' | 'viewport' | 'onInitialized'>;
-  /** Of its server. */
+  /** The URL of the app's server. */
   serverUrl: string;
   call: ShownCall;
 }
 
 /**
- * Shows an app, and waits until it has its call. Fills in `observation` how that went: an app that does not complete its handshake in time
- * has failed if the browser is alive, and a browser that is gone says nothing about the app.
+ * Shows an app, delivers its call and result, and waits until it has received them. Records the outcome in `observation`: an app that does
+ * not complete its handshake in time has failed if the browser is alive. If the browser is gone, the app is unmeasured.
  *
- * @throws {BrowserGoneError} where the browser is gone before there is a page
+ * @throws {BrowserGoneError} if the browser is gone before there is a page
  * @throws the signal's reason once it aborts
  */
 export async function showApp(
@@ -75,14 +75,14 @@ export async function showApp(
     await openView(devtools, {
       html,
       policy,
-      // A server elsewhere has no business with what listens on this machine.
+      // An app of a remote server must not reach services on this machine.
       mayReachLoopback: isLoopback(new URL(serverUrl).hostname),
       onMessage: (message) => {
         const answer = async () => {
           const answered = await host.receive(message);
           if (answered !== null) await view.post(answered);
         };
-        // A page that is gone needs no answer.
+        // If the page is gone, nothing waits for the answer.
         answer().catch(() => {});
       },
     }),
@@ -122,7 +122,10 @@ export async function showApp(
   return { view, attempt, [Symbol.asyncDispose]: async () => await ending[Symbol.asyncDispose]() };
 }
 
-/** Gives an app its call, and waits until its scripts have had it. An app that is stuck gets it, too, if it ever goes on. */
+/**
+ * Delivers the call and the result to an app, and waits until its scripts have processed them. Posts to a stuck app too, in case it
+ * continues.
+ */
 async function deliver(call: ShownCall, view: View, attempt: ShownApp['attempt']): Promise<void> {
   const prepared = async () => ({ done: await hasReceived(view, '') });
   await attempt(prepared, deliverMs);
@@ -139,5 +142,5 @@ async function deliver(call: ShownCall, view: View, attempt: ShownApp['attempt']
   await attempt(async () => ({ done: await settleView(view) }), deliverMs);
 }
 
-/** For each part of that, in milliseconds. An app whose document is gone never gets it. */
+/** The time limit of each step of the delivery, in milliseconds. An app that removed its document never receives the result. */
 const deliverMs = 2000;

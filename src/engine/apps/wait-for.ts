@@ -3,26 +3,26 @@ import { type Clock, race } from '../../base/time.ts';
 import { BrowserGoneError } from '../../browser/devtools.ts';
 import type { Attempt } from '../../browser/elements.ts';
 
-/** How long a step or an assertion waits for a widget, in milliseconds. */
+/** The time that a step or an assertion waits for a widget, in milliseconds. */
 export const autoWaitMs = 5000;
 
-/** Between two tries, in milliseconds. */
+/** The pause between two attempts, in milliseconds. */
 const pauseMs = 50;
 
-/** What every try gets, in milliseconds, so that the last one is not taken for a widget that is stuck. */
+/** The least time of each attempt, in milliseconds, so that a short last attempt is not mistaken for a stuck widget. */
 const minAttemptMs = 2000;
 
-/** How waiting for a widget ended; `problem` and `reason` are half a sentence and a sentence. */
+/** How waiting for a widget ended. `problem` is a clause, `reason` a sentence. */
 export type Waited<T> =
   | { kind: 'done'; value: T }
-  /** Not within the time. `isStuck`: the widget did not even answer the browser. */
+  /** The time is up. `isStuck` is true if the widget did not answer the browser. */
   | { kind: 'late'; problem: string; isStuck: boolean }
-  /** The browser or the page is no more. */
+  /** The browser or the page is gone. */
   | { kind: 'gone'; reason: string };
 
 /**
- * Tries again until it is done or the time is over. What the browser refuses is tried again, too: a widget may replace its document at
- * any time.
+ * Retries until the attempt is done or the time is up. Retries errors of the browser too, because a widget can replace its document at any
+ * time.
  *
  * @throws the signal's reason once it aborts
  */
@@ -45,7 +45,7 @@ export async function waitFor<T>(
       if (error instanceof BrowserGoneError) return { kind: 'gone', reason: error.message };
       problem = describeError(error);
     }
-    // The last try comes after the time, since a pause on a busy machine may take all of it.
+    // Makes one more attempt after the time is up, because a pause on a busy machine can take all of it.
     if (leftMs === 0) return { kind: 'late', problem, isStuck: false };
     await clock.sleep(pauseMs, { signal });
   }

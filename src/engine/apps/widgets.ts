@@ -21,13 +21,16 @@ import { type ShownApp, type ShownCall, showApp } from './shown-app.ts';
 import { describeConsole } from '../../checks/widgets.ts';
 import { autoWaitMs } from './wait-for.ts';
 
-/** How long an app may take to complete its handshake where its step says nothing, in milliseconds. */
+/** The time that an app has to complete its handshake unless its step sets a limit, in milliseconds. */
 const defaultRenderTimeoutMs = 15_000;
 
-/** Shows the apps of the tools that an iteration calls, and uses and judges them. Disposing it closes all of them. */
+/**
+ * Shows the apps of the tools that an iteration calls, performs actions in them, and judges assertions on them. Disposing closes all of
+ * them.
+ */
 export interface Widgets extends ShownWidgets, AsyncDisposable {
   /**
-   * Shows the app of a tool that answered, if it declares one, and records how that went. What goes wrong fails no step by itself.
+   * Shows the app of a tool that answered, if it declares one, and records the outcome. Problems with the app do not fail the step.
    *
    * @throws the signal's reason once it aborts
    */
@@ -51,7 +54,7 @@ interface WidgetsOptions {
 /** The app of the latest call of a tool. */
 interface LatestApp {
   observation: WidgetObservation;
-  /** Null where there is no page. */
+  /** Null if there is no page. */
   shown: ShownApp | null;
   forwarder: Forwarder | null;
 }
@@ -98,12 +101,12 @@ export function createWidgets({ browser, clock, signal, limit, transcript }: Wid
     entry.shown = await showApp(app, observation, { devtools, clock, signal, renderTimeoutMs, host, serverUrl, call });
   };
   const openBrowser = async () => {
-    // The start of the browser is no time of the case.
+    // The start of the browser does not count towards the time of the case.
     using _held = limit.hold();
     return await browser.open();
   };
 
-  /** The app that a step or an assertion means, or how the step ends where there is none. */
+  /** Finds the app that a step or an assertion names, or the outcome of the step if it was not shown. */
   const find = (toolName: string): { entry: LatestApp; shown: ShownApp } | { outcome: StepOutcome } => {
     const entry = latest.get(toolName);
     if (entry === undefined) {
@@ -119,7 +122,7 @@ export function createWidgets({ browser, clock, signal, limit, transcript }: Wid
     return { outcome: { status: 'fail', reason, effect: isMeasured ? 'stop' : 'unmeasured' } };
   };
 
-  /** Ends a step by what waiting for the app came to. */
+  /** Turns the result of waiting for the app into the outcome of the step. */
   const conclude = (
     { observation, forwarder }: LatestApp,
     waited: Awaited<ReturnType<ShownApp['attempt']>>,
@@ -139,7 +142,7 @@ export function createWidgets({ browser, clock, signal, limit, transcript }: Wid
 
   const settleOne = async ({ observation, shown }: LatestApp) => {
     const settled = await shown?.attempt(async () => ({ done: await settleView(shown.view) }), autoWaitMs);
-    // What it would have written since is unknown.
+    // Its later console output is unknown.
     if (settled?.kind === 'gone') Object.assign(observation, { status: 'unmeasured', reason: settled.reason });
   };
 
