@@ -1,10 +1,10 @@
 import { isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
 import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 
-/** A case as a file has it, or as it stands there commented out. */
+/** A case as a file writes it. It may be commented out. */
 export interface AddedCase {
   content: JsonObject;
-  /** Lines above it. */
+  /** The comment lines above the case. */
   comments: readonly string[];
   isCommentedOut: boolean;
 }
@@ -37,8 +37,8 @@ export function renderEvals({
 }
 
 /**
- * Adds cases behind the last one of an evals file, and changes nothing else of its text. Null where the file has no list of cases in block
- * style to add to, such as a file in JSON.
+ * Adds cases after the last one of an evals file and leaves the rest of its text unchanged. Null if the file has no list of cases in block
+ * style to add to, such as a JSON file.
  */
 export function addCases(text: string, cases: readonly AddedCase[]): string | null {
   if (cases.length === 0) return text;
@@ -62,7 +62,7 @@ export function addCases(text: string, cases: readonly AddedCase[]): string | nu
   return `${before.trimEnd()}\n\n${added}\n${isBlank(after) ? '' : `${after.startsWith('\n') ? '' : '\n'}${after}`}`;
 }
 
-/** Comments below the last case are drafts of further ones; what follows them is none of the list. */
+/** Skips comments below the last case, which are drafts of further cases. The text after them is outside of the list. */
 function skipComments(lines: readonly string[], from: number, indent: string): number {
   let at = from;
   for (let index = from; index < lines.length; index += 1) {
@@ -77,7 +77,7 @@ function skipComments(lines: readonly string[], from: number, indent: string): n
 /** The tools, resources and prompts that the cases of a file request, commented-out ones included, and the ids of its cases. */
 export interface CaseSubjects {
   tools: Set<string>;
-  /** Those of `tools` that only commented-out cases call. */
+  /** The tools that only commented-out cases call. */
   draftedTools: Set<string>;
   resources: Set<string>;
   prompts: Set<string>;
@@ -86,7 +86,7 @@ export interface CaseSubjects {
   pings: boolean;
 }
 
-/** Reads what the cases of evals files are about. Never throws; a file that cannot be read has none. */
+/** Reads what the cases of evals files request. Never throws; an unreadable file adds nothing. */
 export function readSubjects(texts: readonly string[]): CaseSubjects {
   const found: CaseSubjects = {
     tools: new Set(),
@@ -130,5 +130,5 @@ export function readSubjects(texts: readonly string[]): CaseSubjects {
   return found;
 }
 
-/** A key of a commented-out case that says what it is about. */
+/** Matches a key of a commented-out case that names its id or what it requests. */
 const draftedKey = /^[ \t]*#[ \t-]*((?:toolCall|readResource|getPrompt|id):[ \t].*)$/gm;

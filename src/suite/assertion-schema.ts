@@ -17,39 +17,45 @@ import { createCombinationSchema, createNotSchema } from '../checks/wrappers.ts'
 import { fileParts, fileWidgetParts } from './assertion-values.ts';
 import { withIssueCode } from './scalar-schemas.ts';
 
-/** How a file writes assertions, and what they mean in the API's shape. */
+/** Reads and writes assertions as files have them, from and to the API's shape. */
 interface AssertionForms {
   /** A check as a file may write it: its bare name, the API's shape, or the short form. */
   check: z.ZodType;
-  /** What an `assert` step may write: a check, or an assertion on a rendered widget. */
+  /** An `assert` step's assertion: a check, or an assertion on a rendered widget. */
   assertion: z.ZodType;
   /**
    * Turns a check that `check` accepted into the API's shape.
-   * @throws {z.ZodError} for anything it would not accept.
+   * @throws {z.ZodError} if `check` would not accept it.
    */
   parseCheck(this: void, written: unknown): Check;
-  /** The same for an assertion that `assertion` accepted. */
+  /**
+   * Turns an assertion that `assertion` accepted into the API's shape.
+   * @throws {z.ZodError} if `assertion` would not accept it.
+   */
   parseAssertion(this: void, written: unknown): Assertion;
-  /** Writes an assertion of the API as briefly as a file may: by its name, or by its main field; as it is where neither means the same. */
+  /**
+   * Writes an assertion of the API as briefly as a file may: by its name, or by its main field. Returns it unchanged if neither form means
+   * the same.
+   */
   shorten(this: void, assertion: Readonly<Record<string, unknown>>): unknown;
 }
 
-/** Fields that name a tool, and are the main one of a kind only where it has no other. */
+/** Fields that name a tool. One of them is the main field of a kind only if the kind has no other field. */
 const toolFields: ReadonlySet<string> = new Set(['toolName', 'beforeToolName']);
 
-/** How a file writes one kind of assertion apart from the API's shape. */
+/** The forms in which a file may write one kind of assertion, apart from the API's shape. */
 interface WrittenKind {
   discriminator: 'type' | 'kind';
   name: string;
   /** The field that the short form `{ <name>: <main field>, … }` stands for: the first that names no tool, or else the first. */
   mainField: string | undefined;
-  /** Null for a kind that is written as its name. */
+  /** Null for a kind whose name is all that a file writes. */
   shortForm: z.ZodObject | null;
-  /** Whether the name alone is enough, as every field may be left out. */
+  /** True if the name alone is enough because every field is optional. */
   isBare: boolean;
 }
 
-/** The value of the first field of a form in the API's shape. */
+/** Reads the literal of `type` or `kind`, which names the form. */
 function readName({ shape: { type, kind } }: z.ZodObject): string {
   return String(type instanceof z.ZodLiteral ? type.value : kind instanceof z.ZodLiteral && kind.value);
 }
@@ -71,7 +77,7 @@ function describeKind(schema: z.ZodObject, ownForm: CheckKind['shortForm']): Wri
   };
 }
 
-/** A form with an id is written once into the JSON Schema, however many alternatives it is among. */
+/** Gives a form an id, so that the JSON Schema defines it once however many alternatives refer to it. */
 function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
   return form.meta({ ...form.meta(), id });
 }
@@ -92,7 +98,6 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     return [bareNames, ...listed, ...written.flatMap(({ shortForm }) => shortForm ?? [])];
   };
 
-  /** Writes out a short form. */
   const expandShortForm = (written: unknown): unknown => {
     if (typeof written === 'string') return { type: written };
     if (!isRecord(written)) return written;
@@ -142,7 +147,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
 
   const plainChecks: readonly z.ZodObject[] = [...checkSchemas.map((schema) => shareForm(schema, readName(schema)))];
 
-  /** What `anyOf` and `allOf` put together. Late, since a part may be one of these itself. */
+  /** The assertions that `anyOf` and `allOf` combine. The schema is lazy because a part may be a combination itself. */
   const parts = z
     .array(z.lazy((): z.ZodType => partSchema))
     .refine((list) => list.length > 0, withIssueCode('no-assertions', 'Write at least one assertion'))
@@ -155,7 +160,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     ),
   ];
 
-  /** What `not` wraps; heuristics, judges and another `not` are among it so that they get a message of their own. */
+  /** The assertions that `not` may wrap. Heuristics, judges and another `not` are included so that each gets its own message. */
   const negatedSchema = z
     .union([...listForms(plainChecks), ...combinationForms, nestedNot])
     .superRefine((written, context) => {
@@ -170,7 +175,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     ...combinationForms,
   ];
 
-  /** One of the parts; heuristics and judges are among it in the same way. */
+  /** One assertion of a combination. Heuristics and judges are included so that each gets its own message. */
   const partSchema: z.ZodType = z
     .union([...listForms(plainChecks), ...wrappingForms])
     .meta({ id: 'part', title: 'assertion', description: 'One of several assertions.' });
@@ -184,7 +189,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     .superRefine(refuseBadRole)
     .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
 
-  /** Reads what `check` has accepted, in the API's shape inside and out. */
+  /** Parses a check that `check` accepted and that is already expanded into the API's shape, inside and out. */
   const parseExpanded = (expanded: unknown): Check => {
     const { type } = named.parse(expanded);
     if (type === 'not') return notSchema.parse(expanded);
@@ -232,10 +237,10 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
 
 const named = z.looseObject({ type: z.string() });
 
-/** A check that the schema of its kind has accepted. */
+/** Types a check that the schema of its kind has accepted. */
 const ofKind = z.custom<Check>();
 
-/** What no file may write, which only gets a message of its own. */
+/** Accepts a nested `not`, which no file may write, so that it gets its own message. */
 const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
 
 export const {

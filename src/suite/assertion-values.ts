@@ -32,7 +32,7 @@ export const toolArguments = z
 
 const responsePattern = text.superRefine((pattern, context) => {
   const tested = blankPattern(pattern);
-  // What the service refuses to run is refused here.
+  // Refuses the patterns that the service refuses to run.
   const reason = nestedQuantifier.test(tested)
     ? 'a repeated group that ends in a repetition can take exponential time'
     : explainThrow(() => new RegExp(tested));
@@ -62,7 +62,7 @@ function explainThrow(compile: () => unknown): string | undefined {
   }
 }
 
-/** The JSON Pointer that a path without its slashes was meant to be, such as `/items/0/name` for `$.items[0].name`. */
+/** Suggests the JSON Pointer for a path in another notation, such as `/items/0/name` for `$.items[0].name`. */
 function suggestPointer(path: unknown): string {
   const keys = typeof path === 'string' ? path.split(/[/.[\]"']+/).filter((key) => key !== '' && key !== '$') : [];
   const meant = keys.map((key) => `/${escapePointerToken(key)}`).join('');
@@ -83,7 +83,7 @@ const pointer = z
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
   });
 
-/** What a step keeps of its result. */
+/** The values that a step keeps of its result. */
 export const capture = z
   .record(z.string(), pointer)
   .superRefine((names, context) => {
@@ -129,7 +129,7 @@ const snapshot = text
   )
   .meta({ examples: ['snapshots/name.json'] });
 
-/** What checks consist of in a file. */
+/** The schemas of the fields of checks in a file. */
 export const fileParts = createCheckParts({
   isClosed: true,
   toolName: text,
@@ -152,7 +152,7 @@ export const fileParts = createCheckParts({
   model: modelId,
 });
 
-/** What assertions on rendered widgets and actions in them consist of in a file. */
+/** The schemas of the fields of widget assertions and actions in a file. */
 export const fileWidgetParts = createWidgetParts({
   toolName: text,
   text,
@@ -164,7 +164,7 @@ export const fileWidgetParts = createWidgetParts({
   ),
 });
 
-/** What an `interact` step does. */
+/** The action of an `interact` step. */
 export const actionSchema = z
   .union(createActionSchemas(fileWidgetParts))
   .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });

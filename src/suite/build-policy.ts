@@ -5,7 +5,7 @@ import type { SurfaceRules } from '../model/surface-policy.ts';
 import type { WrittenGateRules, WrittenPolicy } from './policy-schema.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-/** Turns a written policy at `path` of a document into a layer whose every requirement says where it stands. */
+/** Turns the policy written at `path` of a document into a layer. Each requirement of it names its location. */
 export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocument, path: DocumentPath): PolicyLayer {
   const locate = (...inner: PropertyKey[]): string => locateText(document, [...path, ...inner]);
   const place = <T>(value: T | undefined, ...inner: PropertyKey[]): Sourced<T> | null =>
@@ -52,7 +52,7 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
   };
 }
 
-/** Turns what a policy file says about the gate into rules that say where they stand. */
+/** Turns the gate rules of a policy file into rules that name their location. */
 export function buildGateRules(written: WrittenGateRules, document: SourceDocument): GateRules {
   const place = <T>(key: keyof GateRules, value: T | undefined): Sourced<T> | null =>
     value === undefined ? null : { value, source: locateText(document, [key]) };
@@ -88,7 +88,7 @@ function buildSurfaceRules(written: NonNullable<WrittenGateRules['surface']>, do
   };
 }
 
-/** A location as messages name it: `evals/x.evals.yaml:4`; in a policy that a program passes, `policy.flaky`. */
+/** Formats a location as messages name it: `evals/x.evals.yaml:4`, or `policy.flaky` for a policy that a program passes. */
 export function locateText(
   document: SourceDocument,
   path: DocumentPath,

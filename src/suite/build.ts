@@ -21,12 +21,12 @@ import { mapSnapshots, mapSnapshotsOfStep, placeSnapshot } from './snapshots.ts'
 import { findServerIds, parseSteps } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
-/** How long an iteration may take where the file does not say. */
+/** The time limit of an iteration if the file gives none, in milliseconds. */
 export const defaultTimeoutMs = 60_000;
 
 /**
- * Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass or run. `origins` says
- * where each case comes from; null for a file of a format that has no placeholders.
+ * Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass or run. `origins` gives the
+ * origin of each case; null for a format that has no placeholders.
  */
 export function buildSuite(
   written: WrittenSuite,
@@ -158,7 +158,7 @@ function buildRuns(runs: number | RunRange): Pick<SuiteCase, 'runs' | 'maxRuns'>
   return typeof runs === 'number' ? { runs } : { runs: runs.min, maxRuns: runs.max };
 }
 
-/** A case that runs with several models is one case of its own for each, since its results are those of a model. */
+/** Makes one case for each model, since results belong to a case and a model. */
 function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>): SuiteCase[] {
   const [only = null, ...others] = models;
   if (others.length === 0) return [{ ...testCase, model: only }];
@@ -172,7 +172,7 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
   }));
 }
 
-/** Has every case run once in each revision of MCP, as a case of its own. */
+/** Turns every case into one case for each revision of MCP. */
 export function expandRevisions(suite: Suite): Suite {
   const cases = suite.cases.flatMap((testCase) =>
     protocolRevisions.map((protocol): SuiteCase => {
@@ -190,7 +190,7 @@ export function expandRevisions(suite: Suite): Suite {
   return { ...suite, cases };
 }
 
-/** The parts of a case that may use names, with the checks of its suite where it has them too. */
+/** Lists the parts of a case that may use names, and the checks that it inherits from its suite. */
 function listNamedParts(written: WrittenSuite, index: number) {
   const { cases, checks: suiteChecks, client: suiteClient } = written;
   const { steps = [], checks, client } = cases[index] ?? {};
@@ -213,7 +213,7 @@ function locateTimeout(written: WrittenSuite, index: number, document: SourceDoc
   return written.timeout === undefined ? null : document.locateKey(['timeout']);
 }
 
-/** The checks that hold at the end of a case: the suite's, its own instead, or both. */
+/** Resolves the checks at the end of a case: those of the suite, its own instead, or both. */
 export function resolveChecks(suiteChecks: readonly Check[], envelope: ChecksEnvelope): Check[] {
   switch (envelope.mode) {
     case 'inherit':
@@ -233,12 +233,12 @@ function parseCaseChecks(written: WrittenCase['checks'], judgeModel: string | un
   return { mode, list: list.map((check) => fillJudgeModel(parseCheck(check), judgeModel)) };
 }
 
-/** The path of the list among the checks of a case. */
+/** Returns the path of the list of checks of a case. */
 function locateChecks(written: WrittenCase['checks'], path: DocumentPath): DocumentPath {
   return Array.isArray(written) ? [...path, 'checks'] : [...path, 'checks', 'list'];
 }
 
-/** The path, inside the case, of the first assertion that a tool answers with an error. */
+/** Finds the path, inside the case, of the first assertion that expects a tool to fail. */
 function findErrorExpectation(steps: readonly Step[], checks: ChecksEnvelope): Array<string | number> | undefined {
   const step = steps.findIndex((step) => step.kind === 'assert' && expectsToolError(step.assertion));
   if (step !== -1) return ['steps', step];
@@ -246,7 +246,7 @@ function findErrorExpectation(steps: readonly Step[], checks: ChecksEnvelope): A
   return isExpected ? ['checks'] : undefined;
 }
 
-/** A suite-wide `noToolErrors` is meant for the cases that expect none; the others keep what else the suite checks. */
+/** Removes a suite-wide `noToolErrors` from a case that expects an error. The case keeps the other checks of the suite. */
 function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvelope): ChecksEnvelope {
   if (!suiteChecks.some(isNoToolErrors)) return envelope;
   const inherited = suiteChecks.filter((check) => !isNoToolErrors(check));

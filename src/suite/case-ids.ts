@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Room for a `-2` and the like below the 128 characters that an id may have. */
+/** Leaves room for a suffix such as `-2` within the 128 characters of an id. */
 const maxSlugLength = 120;
 
 /**
- * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
- * hash of the title, so that two titles in another script have distinct ids and keep them wherever they stand.
+ * Derives an id from a title: lower-case ASCII words joined by `-`. If the title has no ASCII word, the id is `fallback` and a short hash
+ * of the title, so that the ids of two such titles differ and do not depend on their order.
  */
 export function deriveSlug(title: string, fallback: string): string {
   const slug = title
@@ -19,16 +19,16 @@ export function deriveSlug(title: string, fallback: string): string {
   return `${fallback}-${createHash('sha256').update(title.normalize('NFC')).digest('hex').slice(0, 8)}`;
 }
 
-/** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */
+/** Gives each entry an id: its own, or else the slug of its title, with `-2`, `-3` … if that is taken. */
 export function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
   const taken = new Set(entries.flatMap(({ id }) => id ?? []));
   const take = createTaker(taken);
   return entries.map(({ id, title }) => id ?? take(deriveSlug(title, fallback)));
 }
 
-/** Takes ids that are free: the one that is asked for, or else with the next number behind it. */
+/** Creates a function that reserves ids: the wanted one, or else the wanted one with the next free number. */
 export function createTaker(taken: Set<string>): (wanted: string) => string {
-  // Where to look next, so that a thousand equal titles do not count up from 2 each time.
+  // The next number to try for each id, so that a thousand equal titles do not count up from 2 each time.
   const nextNumber = new Map<string, number>();
   return (wanted) => {
     let candidate = wanted;
@@ -43,7 +43,7 @@ export function createTaker(taken: Set<string>): (wanted: string) => string {
   };
 }
 
-/** Names one of the cases that a case of the file becomes. Both parts are cut where they are longer than the API's ids. */
+/** Names a variant of a case. Both parts are cut to fit into an id of the API. */
 export function nameVariant(id: string, what: string, separator = '--'): string {
   const slug = what.replaceAll(/[^A-Za-z0-9_]+/g, '-').slice(0, 60);
   return `${id.slice(0, 125 - slug.length)}${separator}${slug}`;

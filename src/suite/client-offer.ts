@@ -26,7 +26,7 @@ export const writtenOfferSchema = createClientOfferSchema({ text, re2Pattern, ro
 
 type WrittenOffer = NonNullable<z.output<typeof writtenOfferSchema>>;
 
-/** Layers what a case and its suite say about the client, key by key; null where neither says anything. */
+/** Layers the `client` settings of a case over those of its suite, key by key; null if neither has any. */
 export function buildOffer(
   suite: WrittenOffer | undefined,
   testCase: WrittenOffer | undefined,
@@ -48,7 +48,7 @@ export function buildOffer(
   return { offer, answers, location: document.locateKey(first.key.slice(0, -1)) };
 }
 
-/** Finds conditions that say nothing. */
+/** Finds empty conditions. */
 export function findEmptyConditions(
   written: WrittenOffer | undefined,
   document: SourceDocument,
@@ -66,8 +66,8 @@ export function findEmptyConditions(
 }
 
 /**
- * Finds assertions on requests that a server cannot make, since the case does not offer the ability: in steps, repeated ones included, in
- * checks, and inside of assertions that wrap others.
+ * Finds assertions on requests that a server cannot make because the case does not offer the ability. Looks into steps, repeated steps,
+ * checks and wrapped assertions.
  */
 export function findUnofferedRequests(
   {
@@ -93,7 +93,7 @@ function listAssertions(step: Step): Assertion[] {
   return step.kind === 'assert' ? [step.assertion] : [];
 }
 
-/** An assertion, or those that it wraps or puts together. */
+/** Lists the assertions inside of `not` and combinations, or the assertion itself. */
 function listParts(check: Check | InnerCheck): Array<Check | InnerCheck> {
   if (isCombination(check)) return check.assertions.flatMap(listParts);
   return check.type === 'not' ? listParts(check.assertion) : [check];

@@ -13,30 +13,29 @@ interface CompileOptions {
   dialect: Dialect;
 }
 
-/** Stands in a case that names no model, without which a hosted service creates no run. The provider's models are not checked against a catalogue, and none is called. */
+/**
+ * Fills in a model for a case that names none, because a hosted service creates no run without one. The service does not check models of
+ * this provider, and calls none.
+ */
 const noModel = { model: 'none', provider: 'custom' };
 
-/**
- * Compiles a suite to the API's inline tests, in the order of its cases. Each stands alone: the suite's checks and
- * settings are in it.
- */
+/** Compiles a suite to the API's inline tests, in the order of its cases. Each test includes the checks and settings of the suite. */
 export function compileSuite(suite: Suite, options: CompileOptions): TestCase[] {
   return suite.cases.map((testCase) => compileCase(testCase, suite, options));
 }
 
-/** Compiles one case of a suite. */
 export function compileCase(testCase: SuiteCase, suite: Suite, { dialect }: CompileOptions): TestCase {
   const model = testCase.model ?? suite.model;
   const knows = (assertion: Assertion) => isSent(assertion, dialect);
   const { placeholders } = testCase;
-  // Where only `\{{` stands, nothing is left to be known.
+  // A case with only escapes (`\{{`) has no names that need values later, so it can be finished now.
   const finish = <Part extends Step | Check | ClientOffer>(part: Part): Part =>
     placeholders?.first === null ? fillParts(part, plainText) : part;
   const steps = testCase.steps
     .map(({ step }) => finish(step))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
   const expectsError = expectsErrorOfCall(testCase, suite);
-  // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
+  // Allows every tool error on a service that does not know which call is expected to fail. The trace shows which one failed.
   const failsOnToolError = testCase.failOnToolError && !(dialect !== 'embedded' && expectsError);
   const advancedConfig = {
     ...compileModelSettings(testCase, dialect),
@@ -64,7 +63,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { dialect }: Comp
   };
 }
 
-/** The API has no field for them. */
+/** Compiles setup and teardown, which only the embedded service has fields for. */
 function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) => Step): TestCase['advancedConfig'] {
   const compile = (steps: readonly LocatedStep[]) => steps.map(({ step }) => finish(step));
   return {
@@ -73,7 +72,7 @@ function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) =>
   };
 }
 
-/** A case without prompts has no use for them. */
+/** Compiles the model settings; a case without prompts has none. */
 function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dialect): TestCase['advancedConfig'] {
   if (!steps.some(({ step }) => step.kind === 'prompt')) return {};
   const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys } = modelSettings;
@@ -89,16 +88,16 @@ function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dial
   };
 }
 
-/** Whether an assertion of the case holds only where a tool fails. */
+/** Checks if an assertion of the case expects a tool to fail. */
 export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
   const ofSteps = testCase.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
   return [...ofSteps, ...resolveChecks(suite.checks, testCase.checks)].some(expectsToolError);
 }
 
 /**
- * A case of one tool call and nothing else is taken by the API for a widget's, and made to assert that it rendered.
- * An assertion that says what such a case means keeps that away: that the tool did not fail, or, where it may, that
- * it was called. A case of which nothing is left gets one too, since the API wants a step.
+ * Adds an assertion to a case that is a single tool call. The API would treat such a case as a widget's and assert that it rendered. The
+ * added assertion states what the case means: the tool did not fail or, if it may fail, it was called. A case without any steps gets one
+ * too, since the API requires a step.
  */
 function sayWhatIsMeant(steps: Step[], failOnToolError: boolean): Step[] {
   const [only, ...others] = steps;

@@ -8,13 +8,12 @@ import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { compileCase } from './compile.ts';
 import { mapSnapshots, mapSnapshotsOfStep } from './snapshots.ts';
 
-/** Enough that two definitions of a suite never share one, and short enough to be kept for every case of every night. */
+/** Long enough that two definitions of a suite never share a hash, and short enough to keep for every case of every night. */
 const hashLength = 16;
 
 /**
- * Hashes what a case does: its steps, arguments, assertions, checks, limits and model, everything layered and every default
- * filled in. The title, the tags, the location in the file, the ids of steps, whether it is required and how often it runs
- * say nothing about that. Results under two hashes are results of two different cases.
+ * Hashes the behaviour of a case: steps, arguments, assertions, checks, limits and model, with all layers and defaults. The title, tags,
+ * location, step ids, `required` and the number of runs are not part of it. Results with different hashes belong to different cases.
  */
 export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
   const { title: _title, runs: _runs, ...definition } = compileCase(testCase, suite, { dialect: 'embedded' });
@@ -22,9 +21,8 @@ export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
 }
 
 /**
- * The same wherever the evals file is, to compare the definitions of two commits: paths of snapshots count from the folder of the file,
- * and decoys in a file of their own do not count, because those of a base are not read. Nor do limits of time, which are compared by
- * themselves.
+ * Hashes a case independently of the path of its evals file, to compare definitions of two commits. Snapshot paths count from the folder of
+ * the file. Decoy files do not count because those of the base are not read. Time limits do not count because they are compared separately.
  */
 export function hashMovedDefinition(testCase: SuiteCase, suite: Suite): string {
   const folder = posix.dirname(suite.location.file);
@@ -40,7 +38,7 @@ export function hashMovedDefinition(testCase: SuiteCase, suite: Suite): string {
   return hashDefinition(moved, { ...suite, checks: suite.checks.map((check) => mapSnapshots(check, unplace)) });
 }
 
-/** The only server has no name in a hash, so that hashes of earlier versions stay comparable. */
+/** Removes the name of the only server, so that hashes stay comparable with those of earlier versions. */
 function forgetServerUnderTest(definition: Pick<TestCase, 'steps' | 'advancedConfig'>) {
   const forget = (steps: readonly Step[]) =>
     steps.map((step) =>
@@ -63,7 +61,7 @@ function forgetServerUnderTest(definition: Pick<TestCase, 'steps' | 'advancedCon
   };
 }
 
-/** The same of a case that a service keeps. Never equal to that of a file's: the service knows less of it. */
+/** Hashes a case that a service stores. The hash never equals that of a file's case, because the service knows less of it. */
 export function hashStoredDefinition(stored: StoredCase): string {
   const { steps, expectedOutput, isNegative, scenario, models, matchOptions, checks } = stored;
   return hashFields({ steps, expectedOutput, isNegative, scenario, models, matchOptions, checks });
@@ -76,7 +74,7 @@ function hashFields(definition: { steps?: readonly unknown[] | null | undefined;
   return hash('sha256', JSON.stringify(sortKeys(whole))).slice(0, hashLength);
 }
 
-/** Steps take their ids from their position where the file names none. */
+/** Drops the id of a step, because a file that names none gets ids by position. */
 function dropId(step: unknown): unknown {
   return typeof step === 'object' && step !== null ? { ...step, id: undefined } : step;
 }

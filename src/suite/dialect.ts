@@ -2,9 +2,9 @@ import { type Assertion, type InnerCheck, isAdvisory } from '../checks/assertion
 import { type CheckRegistry, checkRegistry, type JudgeCheck } from '../checks/registry.ts';
 
 /**
- * What a service makes of a case. `embedded` is our own service, which knows every assertion, advice and a time limit per iteration. Any
- * other service of this API knows some kinds of checks, fails those that it does not know, and may let advice decide: what it does not
- * know is left out of what it gets, and judged in the job.
+ * The form of a case that a service receives. `embedded` is this project's service, which knows every assertion, advisory assertions and a
+ * time limit per iteration. Any other service of this API knows some kinds of checks, fails the unknown ones, and may let an advisory
+ * assertion decide. The gate leaves those out and judges them in the job.
  */
 export type Dialect = 'embedded' | HostedDialect;
 
@@ -12,13 +12,16 @@ interface HostedDialect {
   knownChecks: ReadonlySet<string>;
 }
 
-/** Which of the kinds of checks services know. */
+/** Sorts the kinds of checks by the services that know them. */
 export function createDialects({ checks }: CheckRegistry): {
-  /** Of any service with this API, in whatever version. */
+  /** Any service with this API, of any version. */
   contract: HostedDialect;
-  /** Of a service whose version is known to be a newer one. */
+  /** A service of a known newer version. */
   newerContract: HostedDialect;
-  /** What newer versions know and the stored trace of an iteration does not show. Such a check has no result where a service does not know it. */
+  /**
+   * Checks that newer versions know and that cannot be judged from the stored trace of an iteration. They have no result on a service that
+   * does not know them.
+   */
   untracedChecks: ReadonlySet<string>;
 } {
   const list = (wanted: CheckRegistry['checks']) => new Set(wanted.map(({ type }) => type));
@@ -31,13 +34,13 @@ export function createDialects({ checks }: CheckRegistry): {
 
 export const { contract, newerContract, untracedChecks } = createDialects(checkRegistry);
 
-/** Whether a service gets an assertion. One on a rendered widget is as old as the API. */
+/** Checks if a service receives an assertion. Every version of the API knows widget assertions. */
 export function isSent(assertion: Assertion, dialect: Dialect): boolean {
   if (dialect === 'embedded') return true;
   return !isAdvisory(assertion) && (!('type' in assertion) || dialect.knownChecks.has(assertion.type));
 }
 
-/** Whether an assertion that a service does not get can decide all the same. Advice cannot. */
+/** Checks if the job judges an assertion that the service does not receive. Advisory assertions are excluded. */
 export function isJudgedHere(assertion: Assertion, dialect: Dialect): assertion is InnerCheck | JudgeCheck {
   return !isSent(assertion, dialect) && !isAdvisory(assertion);
 }

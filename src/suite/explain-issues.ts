@@ -16,7 +16,7 @@ import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Turns what zod says about a document into findings: one mistake each, at its own location, in the file's own words. */
+/** Turns zod issues into findings: one per mistake, at its own location, in the words of the file. */
 export function explainIssues(schema: z.ZodType, document: SourceDocument, issues: readonly Issue[]): Finding[] {
   return issues.flatMap((issue) => explainIssue(schema, document, issue));
 }
@@ -114,7 +114,7 @@ function explainUnknownAlternative(union: z.ZodUnion, document: SourceDocument, 
   return [{ ...document.locateKey([...path, first]), code, message }];
 }
 
-/** The last part of a path that is a word: `steps[2]` for an item of a list, the key itself otherwise. */
+/** Describes the last part of a path: `steps` item 3 for an item of a list, the key itself otherwise. */
 function describeKey(path: DocumentPath): string {
   const last = path.at(-1);
   if (last === undefined) return 'The file';
@@ -141,7 +141,7 @@ function describeType(expected: string): string {
   }
 }
 
-/** Keys of commands, which a list of words is expected for. */
+/** Keys that hold a command as a list of words. */
 const commandKeys: ReadonlySet<PropertyKey> = new Set(['command', 'args']);
 
 function adviseOnType(expected: string, value: unknown, key: PropertyKey | undefined): string {
@@ -150,7 +150,7 @@ function adviseOnType(expected: string, value: unknown, key: PropertyKey | undef
   if (expected === 'array' && isRecord(value)) return '; begin each of its items with `- `';
   if (expected === 'array' && typeof value === 'string' && key !== undefined && commandKeys.has(key)) {
     const words = value.split(/\s+/).filter((word) => word !== '');
-    // No shell splits it, so that quotes are for the author to read.
+    // Does not split text with quotes, because no shell would interpret them.
     if (words.length === 0 || /["'\\]/.test(value)) return '; write each of its words as an item, such as ["ls", "-l"]';
     return `; write [${words.map(quoteValue).join(', ')}]`;
   }

@@ -22,8 +22,8 @@ export function compareText(a: string, b: string): number {
 }
 
 /**
- * Completes a message about an unknown word: names the nearest known one, or all of them where none is near and they are few. Begins
- * with a semicolon; empty where nothing is known.
+ * Completes a message about an unknown word: suggests the nearest known word, or lists all of them if none is near and they are few. Begins
+ * with a semicolon; empty if nothing is known.
  */
 export function suggestNearest(word: string, known: readonly string[]): string {
   if (known.length === 0) return '';
@@ -34,17 +34,17 @@ export function suggestNearest(word: string, known: readonly string[]): string {
     : `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`;
 }
 
-/** A reader looks up a name in a longer list elsewhere. */
+/** The longest list that a message prints. For a longer one it refers to the documentation. */
 const longestList = 30;
 
-/** Finds the known word that an unknown one is most likely meant to be; undefined where none is near. */
+/** Finds the known word that is nearest to an unknown one; undefined if none is near. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
-  // A transposition has a distance of 2, in a short word as well.
+  // Allows a distance of 2 in short words too, because that is the distance of a transposition.
   const maxDistance = Math.max(Math.ceil(word.length / 3), Math.min(Math.ceil(word.length / 2), 2));
   return closestMatch(word.slice(0, 100), known, { maxDistance });
 }
 
-/** Prints a value for a message, on one line and cut to a length that a reader takes in. */
+/** Formats a value for a message: on one line, and cut to a readable length. */
 export function quoteValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a mapping';

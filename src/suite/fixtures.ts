@@ -8,7 +8,7 @@ import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';
 import type { WrittenSuite } from './suite-schema.ts';
 
-/** The suite's setup comes before that of a case, and its teardown after that of a case. */
+/** Lists the fixtures of a case. The suite's setup runs before that of the case, and its teardown after that of the case. */
 export function listFixtures(phase: 'setup' | 'teardown', written: WrittenSuite, index: number) {
   const place = (steps: readonly WrittenStep[] = [], path: DocumentPath, isOfSuite: boolean) =>
     steps.map((value, position) => ({ value, path: [...path, position], isOfSuite }));
@@ -40,7 +40,7 @@ export function parseFixtures(
   });
 }
 
-/** Finds steps that can never pass: waits that take the whole time, and waits for changes that the server is not asked to report. */
+/** Finds steps that can never pass: waits that use up the time limit, and waits for updates without a subscription. */
 export function findHopelessSteps({
   setup,
   steps,
@@ -61,7 +61,9 @@ export function findHopelessSteps({
   });
 }
 
-/** Whether a subscription may be the one that a step waits for. Steps that name no server may mean that of the others. */
+/**
+ * Checks if a subscription may report the update that a step waits for. A step without a server name may use the same server as any other.
+ */
 function mayReport(subscription: StepByKind['subscribe'], waiting: StepByKind['waitForUpdate']): boolean {
   const [server, other] = [subscription.serverName, waiting.serverName];
   const mayBeSame = server === undefined || other === undefined || server === other;

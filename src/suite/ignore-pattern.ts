@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
 import { describeError } from '../base/errors.ts';
 
-/** RFC 6901 §3, at least one segment. */
+/** RFC 6901 §3, with at least one segment. */
 const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)+$/;
 
 /**
- * Says what is wrong with a pattern of `ignore`; null where it can be used. A pattern that begins with `/` is a JSON Pointer in which
- * `*` is any one segment, every other one an RE2 regular expression.
+ * Returns the problem of a pattern of `ignore`; null if it is valid. A pattern that begins with `/` is a JSON Pointer in which `*` is any
+ * one segment. Any other pattern is an RE2 regular expression.
  */
 export function findIgnoreProblem(pattern: string): string | null {
   const quoted = JSON.stringify(pattern);

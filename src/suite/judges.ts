@@ -4,26 +4,26 @@ import type { LocatedJudge } from '../cases/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-/** Gives a judge that names no model the one of its suite. Any other check is returned as it is. */
+/** Sets the suite's model on a judge that names none. Returns any other check unchanged. */
 export function fillJudgeModel(check: Check, judgeModel: string | undefined): Check {
   if (!isJudge(check) || check.model !== undefined || judgeModel === undefined) return check;
   return { ...check, model: judgeModel };
 }
 
-/** The same for the assertion of a step. */
+/** Sets the suite's model on the judge of an `assert` step. */
 export function fillModelOfStep(step: Step, judgeModel: string | undefined): Step {
   if (step.kind !== 'assert' || !('type' in step.assertion)) return step;
   return { ...step, assertion: fillJudgeModel(step.assertion, judgeModel) };
 }
 
-/** Lists the judges among checks, each at its own line. `path` leads to the list. */
+/** Lists the judges among checks with their locations. `path` leads to the list. */
 export function locateJudges(checks: readonly Check[], document: SourceDocument, path: DocumentPath): LocatedJudge[] {
   return checks.flatMap((judge, index) =>
     isJudge(judge) ? [{ judge, location: document.locateValue([...path, index]) }] : [],
   );
 }
 
-/** The same for the steps of a case. */
+/** Lists the judges among the steps of a case with their locations. `path` leads to the list. */
 export function locateStepJudges(steps: readonly Step[], document: SourceDocument, path: DocumentPath): LocatedJudge[] {
   return steps.flatMap((step, index) =>
     step.kind === 'assert' && isJudge(step.assertion)
@@ -32,7 +32,7 @@ export function locateStepJudges(steps: readonly Step[], document: SourceDocumen
   );
 }
 
-/** Finds judges without a model: neither they nor their suite name one. */
+/** Finds judges for which neither they nor their suite name a model. */
 export function findJudgesWithoutModel(judges: readonly LocatedJudge[]): Finding[] {
   return judges.flatMap(({ judge, location }) => {
     if (judge.model !== undefined) return [];

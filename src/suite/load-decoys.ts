@@ -10,11 +10,11 @@ import { appendAll } from '../base/lists.ts';
 
 interface DecoyPlace {
   cwd: string;
-  /** What the paths of decoys are relative to, itself relative to `cwd`. */
+  /** The directory that decoy paths are relative to. It is itself relative to `cwd`. */
   directory: string;
 }
 
-/** Reads the files of decoys that the cases of a suite name, each once. A file that cannot be used is an issue. */
+/** Reads each decoy file that the cases of a suite name once. An unusable file is an issue. */
 export async function loadDecoys(
   suite: Suite,
   place: DecoyPlace,

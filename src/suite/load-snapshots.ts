@@ -10,12 +10,12 @@ import { isSnapshotPath, listSnapshotFiles } from './snapshots.ts';
 
 /** The snapshots that the cases of some suites name. */
 export interface SnapshotFiles {
-  /** The texts of those that exist, by their paths from the working directory. */
+  /** The texts of the existing snapshots, by path from the working directory. */
   texts: Map<string, string>;
-  /** The folder that each of them stays inside, in the same way. */
+  /** The folder that each snapshot must stay in, by path from the working directory. */
   folders: ReadonlyMap<string, string>;
   issues: ConfigurationIssue[];
-  /** Those that do not exist. */
+  /** Issues about snapshots that do not exist. */
   missing: ConfigurationIssue[];
 }
 
@@ -65,7 +65,7 @@ export function describeOutside(file: string): string {
   return `A symbolic link leads from the snapshot ${file} out of the folder of the evals file; put the file itself there`;
 }
 
-/** Lists the snapshots of the cases, at the lines of their steps; of checks, at those of the cases. */
+/** Lists the snapshots of the cases. Those of steps have the step's location, those of checks the case's. */
 export function listSnapshots(suite: Suite): Array<{ file: string; location: SourceLocation }> {
   return suite.cases.flatMap((testCase) => {
     const { location } = testCase;

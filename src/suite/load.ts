@@ -10,14 +10,14 @@ import { readSuite } from './read.ts';
 import { describeTooLarge, maxFileBytes } from './source-document.ts';
 
 export interface LoadedSuites {
-  /** In the order of their paths; files with findings are left out. */
+  /** Sorted by path. Files with findings are left out. */
   suites: Suite[];
   findings: ConfigurationIssue[];
 }
 
 /**
- * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match or with too many, a file that
- * cannot be read or is a link out of the checkout, and an id that two suites share are findings. Reported paths are relative to `cwd`, with `/`.
+ * Reads every evals file that the glob patterns match below `cwd`, each once. Findings are patterns with no match or too many, files that
+ * are unreadable or link out of the checkout, and ids that two suites share. Reported paths are relative to `cwd`, with `/`.
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
   const findings: ConfigurationIssue[] = [];
@@ -33,7 +33,7 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
       const message = `No file matches ${JSON.stringify(pattern)}; patterns are relative to the working directory, such as evals/*.evals.yaml`;
       findings.push({ code: 'no-files', message, input: 'evals' });
     }
-    // By what a path leads to: a link to a file that is read anyway adds nothing.
+    // Compares files by their real path, so that a link to a file that is read anyway adds nothing.
     for (const match of matches) {
       const target = await realpath(resolve(options.cwd, match));
       const earlier = files.get(target);
@@ -59,7 +59,7 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
 }
 
 async function listFiles(pattern: string, cwd: string): Promise<string[]> {
-  // A name with brackets in it is a pattern too; the file of that very name is what is meant, where there is one.
+  // Takes the pattern as a file name first, since a name may contain brackets.
   if (await isFile(resolve(cwd, pattern))) return [toPortablePath(resolve(cwd, pattern), cwd)];
   const wantsPackages = pattern.includes('node_modules');
   const files: string[] = [];
@@ -102,7 +102,7 @@ async function readFileSuite(
   }
 }
 
-/** Finds suites whose id an earlier one has; their results would be indistinguishable. */
+/** Finds suites that share an id with an earlier one, because their results could not be distinguished. */
 export function findSharedIds(suites: readonly Suite[]): ConfigurationIssue[] {
   const firsts = new Map<string, Suite>();
   return suites.flatMap((suite) => {

@@ -2,7 +2,7 @@ import type { SuiteOutline } from '../model/results.ts';
 import { asksModel, type Suite } from '../cases/suite.ts';
 import { hashDefinition } from './definition-hash.ts';
 
-/** Takes from an evals file what counting its results needs. `whole` is the suite with the cases that were not selected. */
+/** Takes from an evals file the data that is needed to count its results. `whole` is the suite before the selection. */
 export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
   const { id, name, location, cases } = suite;
   const selected = new Set(cases.map((testCase) => testCase.id));
@@ -13,7 +13,7 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     file: location.file,
     cases: cases.map((testCase) => {
       const { id, title, variantOf, tags, isRequired, location, runs, maxRuns = runs } = testCase;
-      // Otherwise no model takes part, whichever is named.
+      // A case that asks no model has none, even if it names one.
       const model = asksModel(testCase) ? testCase.model : null;
       return {
         id,
@@ -26,7 +26,7 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
         definitionHash: hashDefinition(testCase, suite),
         runs,
         ...(testCase.isDeterministic === true && { isDeterministic: true as const }),
-        // Next to a case with a range, one with a number of its own runs that often and no more.
+        // If another case has a range, states that a case with a fixed number of runs has exactly that many.
         ...(hasRange && testCase.isDeterministic !== true && { maxRuns }),
       };
     }),

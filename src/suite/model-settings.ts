@@ -8,10 +8,10 @@ type WrittenSettings = Pick<
   'system' | 'temperature' | 'maxSteps' | 'maxResultTokens' | 'toolPolicy' | 'decoys'
 >;
 
-/** Settings that the API has no field for, so that no hosted service keeps to them. */
+/** Settings without a field in the API, which hosted services therefore ignore. */
 const ownKeys = ['maxSteps', 'maxResultTokens', 'toolPolicy', 'decoys'] as const;
 
-/** Layers what a case and its suite say about the model, key by key. */
+/** Layers the model settings of a case over those of its suite, key by key. */
 export function buildModelSettings(
   suite: WrittenSettings,
   testCase: WrittenSettings,
@@ -34,7 +34,7 @@ export function buildModelSettings(
   };
 }
 
-/** The models that a case runs with: its own, or else the suite's; null stands for none where no step needs one. */
+/** Lists the models of a case: its own, or else the suite's. Null stands for no model. */
 export function listCaseModels(suite: WrittenSuite, testCase: WrittenCase): Array<string | null> {
   const sampling = testCase.client?.sampling ?? suite.client?.sampling;
   if (sampling !== 'model' && !testCase.steps.some((step) => 'prompt' in step)) return [testCase.model ?? null];
@@ -42,14 +42,14 @@ export function listCaseModels(suite: WrittenSuite, testCase: WrittenCase): Arra
   return own ?? suite.models ?? [suite.model ?? null];
 }
 
-/** The first prompt of a case, or else what its client offers, if a model answers that; null if the case asks no model. */
+/** Locates the first prompt of a case, or else its client settings if a model answers requests; null if the case asks no model. */
 export function locateModelUse(testCase: Pick<SuiteCase, 'steps' | 'client' | 'location'>): SourceLocation | null {
   if (!asksModel(testCase)) return null;
   const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
   return prompt?.location ?? testCase.client?.location ?? testCase.location;
 }
 
-/** Finds cases that ask a model and name none. The gate runs none of them, unless a hosted service does it with a model of its own. */
+/** Finds cases that ask a model and name none. The gate skips them unless a hosted service has a model of its own. */
 export function findCasesWithoutModel({ cases }: Suite): Finding[] {
   return cases.flatMap((testCase) => {
     const location = locateModelUse(testCase);
@@ -60,7 +60,7 @@ export function findCasesWithoutModel({ cases }: Suite): Finding[] {
   });
 }
 
-/** Finds a `model` next to `models`, which leaves open which of the two counts. */
+/** Finds a `model` next to `models`, since it is unclear which one is meant. */
 export function findTwoModelKeys(
   written: Pick<WrittenSuite, 'model' | 'models'>,
   document: SourceDocument,

@@ -8,29 +8,29 @@ import { type Finding, suggestNearest } from './findings.ts';
 import type { CaseRow } from './rows.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-/** A part of a case that may use names, and where it is written. */
+/** A part of a case that may use names, and its path in the document. */
 interface WrittenPart {
   value: unknown;
   path: DocumentPath;
-  /** Whether it is one of the suite, which knows no rows. */
+  /** True for a part of the suite, which cannot use columns of rows. */
   isOfSuite?: boolean;
 }
 
-/** A case whose names are checked, part after part in the order in which they run. */
+/** The parts of a case, in the order in which they run. */
 interface NamedParts {
-  /** The answers of its client, and those of its suite, which may use what any step captures. */
+  /** The answers of the client of the case and of the suite. They may use what any step captures. */
   client: readonly WrittenPart[];
   suiteClient: readonly WrittenPart[];
   steps: readonly WrittenPart[];
-  /** The checks at its end: its own, and those of its suite, which know no rows. */
+  /** The checks of the case, and those of the suite, which cannot use columns of rows. */
   checks: readonly WrittenPart[];
   suiteChecks: readonly WrittenPart[];
   row: CaseRow | null;
 }
 
 /**
- * Checks the names that a case uses: each has a value by the time that it is used. Returns what is left for the engine to fill in,
- * which is null where nothing is.
+ * Checks that each name of a case has a value by the time it is used. Returns the placeholders that the engine fills in; null if there are
+ * none.
  */
 export function checkNames(
   { client, suiteClient, steps, checks, suiteChecks, row }: NamedParts,
@@ -75,7 +75,7 @@ export function checkNames(
       for (const name of names) if (!filled.includes(name)) addUse(name, location, [...filled, ...anytime]);
     }
   };
-  // When a server asks is not known before, so that an answer may use what any step captures.
+  // Lets answers use what any step captures, because the time of a server's request is not known in advance.
   const anytime = captures.map(({ name }) => name);
   for (const part of client) inspect(part, columns, anytime);
   for (const part of suiteClient) inspect(part, [], anytime);
@@ -98,10 +98,7 @@ export function checkNames(
   return { findings, placeholders: first === null && isPlain ? null : { first, variables } };
 }
 
-/**
- * Writes `{{` for `\\{{` in a suite that leaves nothing else to the engine, so that whatever reads it finds its texts as they are
- * meant.
- */
+/** Replaces `\\{{` by `{{` in a suite without any other placeholder, so that every reader of the suite sees the final texts. */
 export function finishTexts(suite: Suite): Suite {
   const isEscapedOnly = ({ placeholders }: SuiteCase) => placeholders === null || placeholders.first === null;
   if (suite.cases.every(({ placeholders }) => placeholders === null) || !suite.cases.every(isEscapedOnly)) return suite;
@@ -123,7 +120,7 @@ export function finishTexts(suite: Suite): Suite {
   };
 }
 
-/** Fields whose text a model gets. */
+/** Fields whose text is sent to a model. */
 const modelTexts: ReadonlySet<PropertyKey> = new Set(['prompt', 'judge', 'rubric']);
 
 function listCaptures({ value }: WrittenPart): string[] {

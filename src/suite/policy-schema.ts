@@ -7,7 +7,7 @@ import { confidenceFamilies, confidencePopulations } from '../model/rounds.ts';
 import { ageInDays, modelPattern, passRate, pointDrop, text, timeout, withIssueCode } from './scalar-schemas.ts';
 import { quoteValue } from './findings.ts';
 
-/** A confidence written as a percentage, as a fraction: from 50 % up to, and without, 100 %. */
+/** Parses a confidence written as a percentage into a fraction: at least 50 %, less than 100 %. */
 const confidence = z
   .union([
     z.string().meta({ pattern: '^\\s*\\d+(\\.\\d{1,4})?\\s*%?\\s*$' }),
@@ -35,7 +35,7 @@ const date = z
   )
   .meta({ pattern: datePattern.source });
 
-/** Days that the calendar does not have come back as others, or as none. */
+/** Formats a date as a day. A day that the calendar does not have comes back as another one, or as undefined. */
 function toDay(written: string): string | undefined {
   const time = Date.parse(`${written}T00:00:00Z`);
   return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ function byModel<T extends z.ZodType>(value: T) {
   });
 }
 
-/** Far above what any provider takes, and far from where sums lose precision. */
+/** Far above any provider's price, and small enough that sums stay precise. */
 const price = z.number().min(0).max(100_000);
 
 const priceSchema = z
@@ -164,7 +164,7 @@ const commonShape = {
   budgets: budgetsSchema.exactOptional(),
 };
 
-/** The policy of one suite, as written in its evals file or for it in a policy file. */
+/** The policy of one suite, in its evals file or in a policy file. */
 export const suitePolicySchema = z
   .strictObject({
     ...commonShape,
@@ -222,7 +222,7 @@ const coverageSchema = z
     examples: [{ tools: '100%', parameters: '80%' }],
   });
 
-/** What a policy file says about the gate as a whole. */
+/** Rules of a policy file for the gate as a whole. */
 const gateShape = {
   maximumRegressions: z
     .int()
@@ -257,7 +257,7 @@ const gateShape = {
   minimumCoverage: coverageSchema.exactOptional(),
 };
 
-/** A policy file: what holds for the gate, for every suite, and for single ones. */
+/** A policy file: rules for the gate, for every suite and for single suites. */
 export const policyFileSchema = z.strictObject({
   $schema: z.string().exactOptional(),
   ...gateShape,

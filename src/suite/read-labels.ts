@@ -27,7 +27,7 @@ const exampleSchema = z.union([
   }),
 ]);
 
-/** So that a mistake costs no fortune: each example is up to three calls of a model. */
+/** Limits the cost of a mistake: each example takes up to three model calls. */
 const maxExamples = 1000;
 
 const containsLabel = (label: boolean) => ({
@@ -56,7 +56,7 @@ const labelsSchema = z.strictObject({
     .meta({ description: 'Examples of both labels.', allOf: [containsLabel(true), containsLabel(false)] }),
 });
 
-/** Builds the JSON Schema 2020-12 of the file of labelled examples, for editors; generated from what `readLabels` parses with. */
+/** Builds the JSON Schema 2020-12 of the file of labelled examples, for editors. It is generated from the schema that `readLabels` uses. */
 export function buildLabelsJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(labelsSchema, { io: 'input', target: 'draft-2020-12' });
   return {
@@ -76,7 +76,7 @@ type LabelledPart =
   | { toolCall: string; arguments: unknown }
   | { toolResult: string; text: string; isError: boolean };
 
-/** A conversation, and whether a person says that it passes. */
+/** A conversation, and the label that a person gave it. */
 export interface LabelledExample {
   conversation: LabelledPart[];
   isPassed: boolean;
@@ -90,8 +90,8 @@ export interface Labels {
 }
 
 /**
- * Reads a file of labelled examples, YAML or JSON, and reports all that is wrong with it at once. Never throws, whatever the text.
- * `file` is what findings call it. The labels are null exactly where there are findings.
+ * Reads a file of labelled examples, YAML or JSON, and reports all of its mistakes at once. Never throws, whatever the text. Findings call
+ * the file `file`. The labels are null exactly if there are findings.
  */
 export function readLabels(text: string, { file }: { file: string }): { labels: Labels | null; findings: Finding[] } {
   const { document, findings } = parseSource(text, file);

@@ -13,8 +13,8 @@ export interface PolicyReading {
 }
 
 /**
- * Reads a policy file, YAML or JSON, and reports all that is wrong with it at once. Never throws, whatever the text.
- * `file` is what findings and the sources of requirements call it.
+ * Reads a policy file, YAML or JSON, and reports all of its mistakes at once. Never throws, whatever the text. Findings and sources of
+ * requirements call the file `file`.
  */
 export function readPolicy(text: string, { file }: { file: string }): PolicyReading {
   const { document, findings } = parseSource(text, file);
@@ -35,7 +35,7 @@ export function readPolicy(text: string, { file }: { file: string }): PolicyRead
 export function readPolicyInput(input: PolicyInput): { policy: PolicyFile | null; issues: ConfigurationIssue[] } {
   let value: unknown;
   try {
-    // What a file could not hold is left out, as it would be in a file that the program wrote.
+    // Drops values that JSON cannot hold, as a file written by the program would.
     value = JSON.parse(JSON.stringify(input));
   } catch (error) {
     const message = `cannot be written as JSON: ${describeError(error)}`;
@@ -47,7 +47,7 @@ export function readPolicyInput(input: PolicyInput): { policy: PolicyFile | null
   return { policy, issues };
 }
 
-/** What messages call a policy that is in no file. */
+/** The name in messages of a policy that is not in a file. */
 const inlinePolicy = 'policy';
 
 function readDocument(document: SourceDocument, file: string): PolicyReading {

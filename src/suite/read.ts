@@ -13,13 +13,13 @@ import { readPart } from './zod-unions.ts';
 export interface SuiteReading {
   /** Null exactly when there are findings. */
   suite: Suite | null;
-  /** Everything wrong with the text, in its order. */
+  /** All mistakes in the text, in its order. */
   findings: Finding[];
 }
 
 /**
- * Reads one evals document, YAML or JSON, in this project's format or upstream's (`schemaVersion: "1"`), and reports all that is wrong
- * with it at once. Never throws, whatever the text. `file` is what findings call it.
+ * Reads one evals document, YAML or JSON, in this project's format or upstream's (with `schemaVersion`), and reports all of its mistakes at
+ * once. Never throws, whatever the text. Findings call the file `file`.
  */
 export function readSuite(text: string, options: { file: string }): SuiteReading {
   const { document, findings } = parseSource(text, options.file);
@@ -42,7 +42,7 @@ function parseOwnSuite(file: SourceDocument): { suite: Suite | null; findings: F
     data === undefined
       ? { suite: null, findings: explainIssues(suiteSchema, document, issues) }
       : buildSuite(data, document, origins);
-  // A mistake of a case is one of each of its rows.
+  // Removes repeated findings, because each row of a case repeats the mistakes of the case.
   const distinct = new Map([...findings, ...built.findings].map((finding) => [JSON.stringify(finding), finding]));
   return { suite: built.suite, findings: [...distinct.values()] };
 }
@@ -56,7 +56,7 @@ function parseCases(value: unknown): { data?: z.infer<typeof suiteSchema> | unde
     const { data, error } = suiteSchema.safeParse(value);
     return { data, issues: error?.issues ?? [] };
   }
-  // A suite of so many cases is refused in any case.
+  // A suite with this many cases is refused anyway, so only its issues matter.
   const starts = Array.from({ length: Math.ceil(cases.length / casesAtOnce) }, (_, index) => index * casesAtOnce);
   const issues = starts.flatMap((start) => {
     const part = suiteSchema.safeParse({ ...value, cases: cases.slice(start, start + casesAtOnce) });
@@ -70,8 +70,8 @@ function parseCases(value: unknown): { data?: z.infer<typeof suiteSchema> | unde
 }
 
 /**
- * Reads tests given as text instead of a file: a bare list of cases, which becomes a suite called `name`, or a whole
- * evals document. Positions are within the text; `file` is what findings call it. Never throws.
+ * Reads tests given as text instead of a file: a list of cases, which becomes a suite called `name`, or a whole evals document. Positions
+ * are within the text. Findings call it `file`. Never throws.
  */
 export function readInlineTests(text: string, options: { file: string; name: string }): SuiteReading {
   const { document, findings } = parseSource(text, options.file);
@@ -88,7 +88,7 @@ function wrapCases(list: SourceDocument, name: string): SourceDocument {
   };
 }
 
-/** Finds ids given twice, to cases of the suite or to steps of a case. Looks past whatever else is wrong. */
+/** Finds ids that several cases of the suite or steps of a case share. Works on documents with other mistakes too. */
 function findDuplicateIds(document: SourceDocument): Finding[] {
   const cases = listItems(document.value, 'cases');
   return [

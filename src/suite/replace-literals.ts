@@ -2,14 +2,14 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, ty
 import { isJsonEqual, isRecord, listTexts } from '../base/json.ts';
 import { escapePlaceholders, readPlaceholders } from '../cases/placeholders.ts';
 
-/** What an assertion is to expect from now on, by the place of its step in the file, 1-based. */
+/** The new expected value of an assertion, with the 1-based location of its step in the file. */
 export interface NewLiteral {
   line: number;
   column: number;
   value: unknown;
 }
 
-/** The lines of one literal that changed, or why none did, as half a sentence. */
+/** The changed lines of one literal, or the reason that it did not change, as half a sentence. */
 export type ReplacedLiteral =
   | { kind: 'replaced'; line: number; before: string[]; after: string[] }
   | { kind: 'kept'; line: number; reason: string };
@@ -23,8 +23,8 @@ interface Edit {
 }
 
 /**
- * Replaces expected values of `toolResultEquals` in the text of an evals file, and nothing else of it. Of a mapping or a list whose members
- * are the same, only those members change that differ, so that comments between them stay. A value is kept if it has a placeholder, if an
+ * Replaces expected values of `toolResultEquals` in an evals file and leaves the rest of its text unchanged. If a mapping or list keeps its
+ * keys or length, only the members that differ change, so that comments between them stay. A value is kept if it has a placeholder, if an
  * alias shares it, or if its comments would be lost.
  */
 export function replaceLiterals(
@@ -33,7 +33,7 @@ export function replaceLiterals(
 ): { text: string; replaced: ReplacedLiteral[] } {
   let changed = text;
   const replaced: ReplacedLiteral[] = [];
-  // From the end of the file, so that the lines above stay where they are.
+  // Works from the end of the file, so that the locations above stay valid.
   for (const literal of literals.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
     const outcome = replaceLiteral(changed, literal);
     if ('reason' in outcome) replaced.unshift({ kind: 'kept', line: literal.line, reason: outcome.reason });
@@ -99,7 +99,7 @@ interface Replacement {
   text: string;
 }
 
-/** Lists what to write instead of which part of the text; null where that would lose something else. */
+/** Lists the edits that replace a value; null if they would lose a comment, an anchor or an alias. */
 function listEdits(node: unknown, replacement: Replacement): Edit[] | null {
   const { document, value, text } = replacement;
   if (!isNode(node) || isAlias(node) || node.range == null || node.anchor !== undefined) return null;
@@ -121,7 +121,7 @@ function listEdits(node: unknown, replacement: Replacement): Edit[] | null {
   }
   const [start, end] = node.range;
   const old = text.slice(start, end);
-  // The end of a block is in the white space behind it.
+  // Keeps the white space at the end, because a block includes the white space after it.
   const rest = /\s*$/.exec(old)?.[0] ?? '';
   if (isScalar(node)) return [{ start, end, text: printScalar(value, node.type) + rest }];
   if (/(?:^|\s)#/.test(old)) return null;
@@ -139,7 +139,7 @@ function isSameKeys(left: readonly string[], right: readonly string[]): boolean 
   return isJsonEqual(left.toSorted(), right.toSorted());
 }
 
-/** A text keeps its quotes as far as it can; all else is JSON, which is YAML on one line. */
+/** Keeps the quotes of a text if possible. Any other value is printed as JSON, which is YAML on one line. */
 function printScalar(value: unknown, type: string | undefined): string {
   if (typeof value === 'string') {
     const isPlain = /^[A-Za-z](?:[\w .-]*\w)?$/.test(value) && !/^(?:true|false|null)$/i.test(value);
@@ -167,7 +167,7 @@ function setAt(root: unknown, [key, ...rest]: Path, value: unknown): unknown {
   );
 }
 
-/** The lines in which two texts differ, without those that are alike before and after. */
+/** Returns the lines that differ between two texts, without their equal beginning and end. */
 function compareLines(before: string, after: string): { line: number; before: string[]; after: string[] } {
   const [old, own] = [before.split('\n'), after.split('\n')];
   let start = 0;

@@ -15,11 +15,11 @@ import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { maxCases } from './suite-schema.ts';
 import { readPart } from './zod-unions.ts';
 
-/** Where a case comes from: a case of the file, or one row of it. */
+/** The origin of a case: a case of the file, or one row of it. */
 export interface CaseOrigin {
-  /** Its position in the file. */
+  /** The index of the case in the file. */
   index: number;
-  /** As the file has it. */
+  /** The id and title in the file. */
   base: { id?: string; title: string };
   /** Null for a case without rows. */
   row: CaseRow | null;
@@ -29,14 +29,14 @@ export interface CaseRow {
   /** Distinguishes the row from others of its case: its `id`, else its `name`, else its number from 1. */
   key: string;
   values: ReadonlyMap<string, unknown>;
-  /** Those of all rows of its case. */
+  /** The columns of all rows of the case. */
   columns: readonly string[];
 }
 
 /** A document in which each row is a case. */
 interface ExpandedDocument {
   document: SourceDocument;
-  /** One for each case of `document`. */
+  /** The origin of each case of `document`, in the same order. */
   origins: CaseOrigin[];
   findings: Finding[];
 }
@@ -44,19 +44,20 @@ interface ExpandedDocument {
 interface ExpandedCase {
   testCase: unknown;
   origin: CaseOrigin;
-  /** Of its row; null for a case without rows. */
+  /** The index of its row; null for a case without rows. */
   position: number | null;
 }
 
-/** Columns that name a row, whether or not the case uses them. */
+/** Columns that name a row. A case need not use them. */
 const namingColumns = ['id', 'name'];
 
-/** Parts of a case in which the engine fills in texts, when it knows all values. */
+/** Parts of a case whose texts the engine fills in later, when it knows all values. */
 const laterParts: ReadonlySet<string> = new Set(['setup', 'steps', 'teardown', 'checks', 'client']);
 
 /**
- * Replaces each case that has `each` by one case for each row. A text that is one column and nothing else becomes the value, other texts
- * of steps, those around them, and checks are left to `fillRow`. Positions stay those of the file; that of a whole case is its row.
+ * Replaces each case that has `each` by one case for each row. A text that is one column and nothing else becomes the value. Other texts of
+ * steps, fixtures, checks and `client` are left to `fillRow`. Positions stay those of the file; the position of a whole case is that of its
+ * row.
  */
 export function expandRows(document: SourceDocument): ExpandedDocument {
   const written = readPart(document.value, 'cases');
@@ -104,7 +105,7 @@ export function expandRows(document: SourceDocument): ExpandedDocument {
   };
 }
 
-/** Gives each case its id, and that of the case of the file, which a row only shares. */
+/** Assigns each case its id, and the id of the case of the file that its rows share. */
 export function assignCaseIds(origins: readonly CaseOrigin[]): Array<{ id: string; baseId: string }> {
   const bases = new Map(origins.map(({ index, base }) => [index, base]));
   const assigned = assignIds([...bases.values()], 'case');
@@ -116,7 +117,7 @@ export function assignCaseIds(origins: readonly CaseOrigin[]): Array<{ id: strin
   });
 }
 
-/** Fills the values of a row into parsed steps and checks; other names and escapes stay. */
+/** Fills the values of a row into parsed steps and checks. Other names and escapes stay unchanged. */
 export function fillRow(row: CaseRow | null): Filling {
   return { find: (name) => findValue(row?.values, name), isFinal: false };
 }
@@ -125,7 +126,7 @@ function findValue(values: ReadonlyMap<string, unknown> | undefined, name: strin
   return values?.has(name) === true ? { value: values.get(name) } : null;
 }
 
-/** Null for a case without rows, and for rows that the schema refuses. */
+/** Returns the rows of a case; null if it has none or the schema refuses them. */
 function readRows(testCase: unknown): Array<Record<string, unknown>> | null {
   const each = readPart(testCase, 'each');
   if (!Array.isArray(each) || each.length === 0) return null;
@@ -159,7 +160,7 @@ function fillCase({ title, ...fields }: Record<string, unknown>, { key, values }
   return { title: isDistinct ? text : `${text} (${key})`, ...filled };
 }
 
-/** Puts in values that are no texts, which change the type of what they are put into. */
+/** Fills in values that are not texts, because they change the type of the field. */
 function fillTypes(value: unknown, values: ReadonlyMap<string, unknown>): unknown {
   const find = (name: string) => {
     const found = findValue(values, name);
@@ -171,7 +172,7 @@ function fillTypes(value: unknown, values: ReadonlyMap<string, unknown>): unknow
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, fillTypes(member, values)]));
 }
 
-/** Finds columns that the case does not use, rows without a column that it does, and names that are no column. */
+/** Finds unused columns, rows that lack a used column, and names that are not columns. */
 function findRowIssues(
   { each: _each, ...testCase }: Record<string, unknown>,
   rows: ReadonlyArray<Record<string, unknown>>,

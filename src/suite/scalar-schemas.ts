@@ -4,7 +4,7 @@ import { type ProtocolSetting, protocolSettings } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';
 
-/** Options of a zod refinement that give its issue one of our stable codes. */
+/** Options of a zod refinement that give its issue a stable code. */
 export function withIssueCode(code: string, message: string | ((value: unknown) => string)) {
   return {
     error: typeof message === 'string' ? message : ({ input }: { input?: unknown }) => message(input),
@@ -12,7 +12,7 @@ export function withIssueCode(code: string, message: string | ((value: unknown) 
   };
 }
 
-/** Text with something in it. */
+/** A text that is not blank. */
 export const text = z
   .string()
   .refine((value) => /\S/.test(value), withIssueCode('empty-text', 'This text must not be empty'))
@@ -20,7 +20,7 @@ export const text = z
 
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** An id as the API takes them. */
+/** An id that the API accepts. */
 export const id = z
   .string()
   .refine(
@@ -47,10 +47,10 @@ export const modelId = z
     examples: ['anthropic/claude-haiku-4.5'],
   });
 
-/** Longer than any run; a timer of the platform holds it. */
+/** Longer than any run, and within the range of the platform's timers. */
 const longestTimeoutMs = 24 * 3_600_000;
 
-/** A duration written with its unit, in milliseconds; JSON Schema has the text alone. */
+/** Parses a duration with its unit into milliseconds. The JSON Schema describes only the text. */
 export const timeout = z
   .unknown()
   .meta({
@@ -72,7 +72,7 @@ export const timeout = z
 const shortestAgeMs = 24 * 3_600_000;
 const longestAgeMs = 3650 * shortestAgeMs;
 
-/** An age written in days, such as `30d`, in milliseconds; JSON Schema has the text alone. */
+/** Parses an age in days, such as `30d`, into milliseconds. The JSON Schema describes only the text. */
 export const ageInDays = z
   .unknown()
   .meta({
@@ -92,7 +92,7 @@ export const ageInDays = z
     return z.NEVER;
   });
 
-/** A percentage, as a fraction 0..1. */
+/** Parses a percentage into a fraction 0..1. */
 const percentage = (meta: { description: string; examples: string[] }) =>
   z
     .union([
@@ -107,13 +107,13 @@ const percentage = (meta: { description: string; examples: string[] }) =>
       return z.NEVER;
     });
 
-/** A pass rate written as a percentage, as a fraction 0..1. */
+/** Parses a pass rate written as a percentage into a fraction 0..1. */
 export const passRate = percentage({
   description: 'Share of the iterations that must pass, as a percentage.',
   examples: ['90%'],
 });
 
-/** By how many percentage points a pass rate may fall, as a fraction 0..1. */
+/** The percentage points that a pass rate may fall, as a fraction 0..1. */
 export const pointDrop = percentage({
   description: 'By how many percentage points the pass rate of a suite may fall against the `baseline`.',
   examples: ['5%'],
@@ -136,11 +136,11 @@ export const protocol = z
     return z.NEVER;
   });
 
-/** Iterations of one case. */
+/** The most iterations of one case. */
 const maxRuns = 100;
 export const runs = z.int().min(1).max(maxRuns).meta({ description: 'Iterations of each case, 1 to 100.' });
 
-/** Iterations of one case: a number, or a range of which a confidence takes as many as it needs. */
+/** The iterations of one case: a number, or a range from which the confidence decides how many are needed. */
 export const runsOrRange = z
   .union([
     runs,

@@ -5,14 +5,14 @@ import { findNearest, quoteValue } from './findings.ts';
 
 /** One mistake in a JSON Schema that an evals file or a request carries. */
 export interface SchemaProblem {
-  /** From the root of the schema. */
+  /** The path from the root of the schema. */
   path: readonly PropertyKey[];
-  /** Whether the key at the end of the path is wrong, and not its value. */
+  /** True if the key at the end of the path is wrong, and not its value. */
   isKey: boolean;
   message: string;
 }
 
-/** The formats that are checked; one that nothing checks would let everything pass. */
+/** The formats that are checked. Any other format would accept every value. */
 export const checkedFormats: readonly string[] = [
   'date',
   'time',
@@ -45,7 +45,7 @@ const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 
 const draft07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 const draft2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
-/** Deeper schemas are no reader's, and would only test the stack. */
+/** Limits recursion. Deeper schemas are not readable and could exhaust the stack. */
 const maxDepth = 64;
 const maxProblems = 50;
 
@@ -60,9 +60,9 @@ interface Walk {
 type Check = (value: unknown, path: readonly PropertyKey[], walk: Walk) => void;
 
 /**
- * Finds the mistakes of a JSON Schema, 2020-12 or draft-07 where `$schema` says so, that a validator would overlook or
- * stumble over: unknown keywords, values that a keyword does not take, patterns that RE2 does not run, formats that are not
- * checked, and references that lead nowhere. Keywords that begin with `x-` are notes.
+ * Finds mistakes of a JSON Schema that a validator would overlook or fail on: unknown keywords, wrong values of keywords, patterns that RE2
+ * cannot run, unchecked formats and references that lead nowhere. The schema is 2020-12, or draft-07 if `$schema` says so. Keywords that
+ * begin with `x-` are ignored.
  */
 export function findSchemaProblems(schema: unknown): SchemaProblem[] {
   const dialect = isRecord(schema) ? schema['$schema'] : undefined;
@@ -113,7 +113,7 @@ function addWrongType(expected: string, value: unknown, path: readonly PropertyK
   add(`${what} must be ${expected}, not ${quoteValue(value)}`, path, walk);
 }
 
-/** Makes the check of a keyword from what its value has to be. */
+/** Creates the check of a keyword from the values that it accepts. */
 function expectValue(expected: string, isRight: (value: unknown) => boolean): Check {
   return (value, path, walk) => {
     if (!isRight(value)) addWrongType(expected, value, path, walk);
@@ -141,7 +141,7 @@ const schemaList: Check = (value, path, walk) => {
   for (const [index, item] of value.entries()) checkSubschema(item, [...path, index], walk);
 };
 
-/** Checks each value of a mapping, and each key where that has rules of its own. */
+/** Checks each value of a mapping, and each key if `checkKey` is given. */
 function mapping(checkValue: Check, checkKey: Check = anything): Check {
   return (value, path, walk) => {
     if (!isRecord(value)) return addWrongType('a mapping', value, path, walk);
@@ -198,7 +198,7 @@ const reference: Check = (value, path, walk) => {
 function canResolve(written: string, { root, ids, anchors }: Walk): boolean {
   if (draft07.test(written) || draft2020.test(written)) return true;
   const [base = '', fragment = ''] = written.split('#', 2);
-  // What is relative to an embedded schema is left to the validator.
+  // Leaves references relative to an embedded schema to the validator.
   if (base !== '') return [...ids].some((id) => id === base || id.endsWith(`/${base}`));
   if (fragment === '') return true;
   if (!fragment.startsWith('/')) return anchors.has(`#${fragment}`) || ids.has(`#${fragment}`);
@@ -229,7 +229,7 @@ const only2020: ReadonlySet<string> = new Set([
 ]);
 const onlyDraft07: ReadonlySet<string> = new Set(['additionalItems']);
 
-/** The keywords of both dialects, by what their values have to be. */
+/** The keywords of both dialects, grouped by the check of their values. */
 const keywordsByCheck: ReadonlyArray<readonly [check: Check, names: string]> = [
   [dialect, '$schema'],
   [text, '$id $anchor $dynamicAnchor $comment title description contentEncoding contentMediaType'],

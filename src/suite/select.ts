@@ -5,25 +5,25 @@ import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {
-  /** Ids or exact titles, in which `*` stands for any text; empty means every case. */
+  /** Ids or exact titles. `*` stands for any text. An empty list means every case. */
   cases: string[];
-  /** A case with any of them is kept; empty means every case. */
+  /** Keeps a case with any of these tags. An empty list means every case. */
   tags: string[];
-  /** Iterations of every case, instead of what the files say; null keeps those. */
+  /** Iterations of every case, overriding the files; null uses those of the files. */
   runs: number | RunRange | null;
 }
 
-/** What a selection takes. */
+/** The result of a selection. */
 interface Selected {
   suites: Suite[];
   issues: ConfigurationIssue[];
-  /** The cases that only the selection of the base takes. */
+  /** The cases that are selected only because the selection matches their version in the base. */
   added: SuiteCase[];
 }
 
 /**
- * Keeps the cases that were asked for. A name or tag that no case has, and a selection of nothing, are issues. `findBase` finds the
- * suite of the base that a change must not take cases from: what the selection takes there is kept, whatever the change calls it.
+ * Keeps the selected cases. A name or tag that no case has, and an empty result, are issues. `findBase` finds the suite of the base. A case
+ * that the selection matches in the base is kept even if the change renames it.
  */
 export function selectCases(
   suites: Suite[],
@@ -79,7 +79,10 @@ function isSelected(testCase: SuiteCase, { cases: names, tags }: Selection): boo
   return isNamed && (tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)));
 }
 
-/** Finds what a case was in the base: the case with its id, else those that it was split from or joined of, with models or rows. */
+/**
+ * Finds the cases of the base that a case came from: the case with its id, or else the cases with which it shares an id through models or
+ * rows.
+ */
 function findEarlier(before: readonly SuiteCase[], testCase: SuiteCase): SuiteCase[] {
   const same = before.filter(({ id }) => id === testCase.id);
   if (same.length > 0) return same;
@@ -91,14 +94,14 @@ function listIds({ id, variantOf }: SuiteCase): string[] {
   return [id, ...variantOf.map((whole) => whole.id)];
 }
 
-/** A deterministic case runs once, whatever is asked for. */
+/** Overrides the number of runs, except of a deterministic case, which always runs once. */
 function replaceRuns(testCase: SuiteCase, runs: Selection['runs']): SuiteCase {
   if (runs === null || testCase.isDeterministic === true) return testCase;
   const { maxRuns: _maxRuns, ...rest } = testCase;
   return typeof runs === 'number' ? { ...rest, runs } : { ...rest, runs: runs.min, maxRuns: runs.max };
 }
 
-/** Whether a pattern means the name. Compared part by part, so that no pattern takes long. */
+/** Checks if a pattern matches the name. Compares part by part, so that no pattern takes long. */
 export function matchesName(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -112,12 +115,12 @@ export function matchesName(name: string, pattern: string): boolean {
   });
 }
 
-/** A case that runs with several models, or rows, is named by itself, and by the case that is all of them. */
+/** Lists the names of a case. A case with several models or rows also answers to the names of the whole case. */
 export function listNames({ id, title, variantOf }: Pick<SuiteCase, 'id' | 'title' | 'variantOf'>): string[] {
   return [{ id, title }, ...variantOf].flatMap((name) => [name.id, name.title]);
 }
 
-/** The same id in several suites means each of these cases; a title has to mean one. */
+/** Finds ambiguous names. An id in several suites selects each of these cases, but a title must select one case. */
 function findAmbiguousNames(names: readonly string[], suites: readonly Suite[]): ConfigurationIssue[] {
   const cases = suites.flatMap((suite) => suite.cases.map(nameCase));
   return [...new Set(names)].flatMap((name) => {
@@ -147,37 +150,37 @@ function findUnknownWords(
     }));
 }
 
-/** A case as a name can mean it. */
+/** A case with the names that can refer to it. */
 export interface NamedCase {
   id: string;
   title: string;
-  /** Where it is defined, as messages give it; null where that is not known. */
+  /** The location of its definition, as messages give it; null if unknown. */
   location: string | null;
-  /** The cases that it is a part of, with all models or rows. */
+  /** The whole cases that it is a variant of, by model or row. */
   variantOf?: SuiteCase['variantOf'];
 }
 
-/** A case of a file, as a name can mean it. */
+/** Describes a case of a file for `findNamed`. */
 export function nameCase({ id, title, variantOf, location: { file, line } }: SuiteCase): NamedCase {
   return { id, title, variantOf, location: `${file}:${line}` };
 }
 
 /**
- * Lists the cases that a name can mean, by id or by title. A name with more than one is ambiguous: it must never be resolved by order,
- * or a case in front of another would take over what is said of that.
+ * Lists the cases that a name can refer to, by id or by title. A name with several cases is ambiguous. Callers must not pick one by order,
+ * or a case added in front would take over settings that are meant for another.
  */
 export function findNamed<T extends NamedCase>(cases: readonly T[], name: string): T[] {
   return cases.filter(({ id, title, variantOf = [] }) => listNames({ id, title, variantOf }).includes(name));
 }
 
-/** Whether these are several cases of the file, and not one with several models or rows. */
+/** Checks if these are several cases of the file, and not variants of one case. */
 export function isAmbiguous(found: readonly NamedCase[]): boolean {
   return new Set(found.map(({ id, variantOf }, index) => variantOf?.at(-1)?.id ?? `${id} ${index}`)).size > 1;
 }
 
 const maxNamed = 3;
 
-/** Says which cases a name can mean and what to do about it. */
+/** Explains which cases a name can refer to, and how to make it unambiguous. */
 export function explainAmbiguity(name: string, found: readonly NamedCase[]): string {
   const members = found.slice(0, maxNamed).map(({ id, title, location }) => {
     const what = id === name && title !== name ? 'the id' : 'the title';
@@ -188,19 +191,19 @@ export function explainAmbiguity(name: string, found: readonly NamedCase[]): str
   return `${JSON.stringify(name)} is ambiguous: it is ${list}. Give each case its own id and title, and name the case by its id`;
 }
 
-/** Something to be run in one of several jobs, and how long that takes in comparison with the others. */
+/** A case to run in one of several jobs, and its relative duration. */
 export interface ShardedCase {
-  /** Unique. */
+  /** Unique among the cases. */
   key: string;
-  /** Above 0, in whatever unit. */
+  /** Above 0, in any unit. */
   weight: number;
 }
 
 /**
- * Assigns every case to one of `total` shards, numbered from 1, so that the shards take about equally long: the longest
- * case first, each to the shard that has least to do (longest processing time first; R. L. Graham, "Bounds on
- * multiprocessing timing anomalies", 1969). Depends on nothing but the cases, in whatever order they come, so that all
- * jobs agree without talking to each other. No shard stays empty while there are cases enough.
+ * Assigns every case to one of `total` shards, numbered from 1, so that the shards take about equally long. It assigns the longest case
+ * first, each to the shard with the least to do (longest processing time first; R. L. Graham, "Bounds on multiprocessing timing anomalies",
+ * 1969). The result depends only on the cases and not on their order, so that all jobs agree without communication. No shard is empty if
+ * there are enough cases.
  */
 export function assignShards(cases: readonly ShardedCase[], total: number): Map<string, number> {
   const loads = Array.from({ length: total }, () => 0);

@@ -9,9 +9,9 @@ import {
 import type { Step } from '../cases/step.ts';
 
 /**
- * Whether the gate may write a snapshot to a path: inside the folder that it starts from, in portable characters, and where no other
- * program reads its files, which is below a directory `snapshots` or under a name that ends in `.snap`. Never into a directory that
- * begins with a dot, or into packages.
+ * Checks if the gate may write a snapshot to a path. The path must be inside of its folder, in portable characters, and below a directory
+ * `snapshots` or with a name that ends in `.snap`, so that no other program reads the file. Directories that begin with a dot and
+ * `node_modules` are refused.
  */
 export function isSnapshotPath(path: string): boolean {
   const parts = path.split('/');
@@ -27,7 +27,7 @@ export function listSnapshotFiles(assertion: Assertion): string[] {
   return assertion.type === 'toMatchFile' ? [assertion.file] : [];
 }
 
-/** Gives the snapshots of a check other paths. */
+/** Maps the paths of the snapshots of a check. */
 export function mapSnapshots(check: Check, map: (file: string) => string): Check {
   const mapNegatable = (part: NegatableCheck): NegatableCheck => {
     if (isCombination(part)) return { ...part, assertions: part.assertions.map(mapPart) };
@@ -40,13 +40,13 @@ export function mapSnapshots(check: Check, map: (file: string) => string): Check
   return check.type === 'toMatchFile' ? { ...check, file: map(check.file) } : check;
 }
 
-/** The same for the assertion of a step. */
+/** Maps the paths of the snapshots of an `assert` step. */
 export function mapSnapshotsOfStep(step: Step, map: (file: string) => string): Step {
   if (step.kind !== 'assert' || !('type' in step.assertion)) return step;
   return { ...step, assertion: mapSnapshots(step.assertion, map) };
 }
 
-/** Gives a snapshot a path from the working directory, as that of the evals file is. */
+/** Turns the path of a snapshot into one from the working directory, like that of the evals file. */
 export function placeSnapshot(file: string, evalsFile: string): string {
   return posix.join(posix.dirname(evalsFile), file);
 }

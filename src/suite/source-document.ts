@@ -7,27 +7,27 @@ import { describeDepth, findLimitBreach, maxDepth } from './yaml-limits.ts';
 
 export type DocumentPath = readonly PropertyKey[];
 
-/** A parsed evals file: its plain value, and where in the text each part of it stands. */
+/** A parsed evals file: its plain value, and the location of each part in the text. */
 export interface SourceDocument {
   value: unknown;
-  /** Where the key at the end of `path` is written; where it is absent, the nearest thing around it that is there. */
+  /** Locates the key at the end of `path`; if it is absent, the nearest existing parent. */
   locateKey(path: DocumentPath): SourceLocation;
-  /** Where the value at `path` begins; where it is absent, the nearest thing around it that is there. */
+  /** Locates the beginning of the value at `path`; if it is absent, the nearest existing parent. */
   locateValue(path: DocumentPath): SourceLocation;
 }
 
 export interface ParsedSource {
-  /** Null where the text is too broken to look further. */
+  /** Null if the text is too broken for further checks. */
   document: SourceDocument | null;
   findings: Finding[];
 }
 
-/** An evals file is read whole, and by people: more than this is generated data in the wrong place. */
+/** Limits the size of evals files, which people write. A larger file is probably generated data. */
 export const maxFileBytes = 1024 * 1024;
 
 /**
- * Parses one YAML 1.2 document (JSON is a subset) with positions, and refuses what YAML allows and JSON cannot carry.
- * Never throws, whatever the text; its time is bounded by the size, the aliases and the depth that are allowed.
+ * Parses one YAML 1.2 document (JSON is a subset) with positions, and refuses YAML that JSON cannot represent. Never throws, whatever the
+ * text. Limits on size, aliases and depth bound its time.
  */
 export function parseSource(text: string, file: string): ParsedSource {
   return parseUnmarked(text.startsWith('\uFEFF') ? text.slice(1) : text, file);
@@ -53,7 +53,7 @@ function parseUnmarked(text: string, file: string): ParsedSource {
       schema: 'core',
       resolveKnownTags: false,
       merge: false,
-      // Checked below: the parser's own check is quadratic, and does not see that 1 and "1" are one key.
+      // `inspectNodes` checks keys instead: the parser's check is quadratic, and does not see that 1 and "1" are the same key.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'error',
@@ -73,7 +73,7 @@ function parseUnmarked(text: string, file: string): ParsedSource {
     const value: unknown = parsed.toJS({ maxAliasCount: 100 });
     return { document: { value, ...createLocator(parsed, locate) }, findings: inspection.findings };
   } catch (error) {
-    // An alias of aliases of aliases is met only while it is expanded.
+    // Nested aliases exceed the limit only while they are expanded.
     if (error instanceof ReferenceError) return fail('too-many-aliases', 'The aliases expand to too much');
     if (error instanceof RangeError) return fail('too-deep', describeDepth());
     return fail('yaml-syntax', describeError(error));
@@ -91,7 +91,7 @@ function explainSyntaxError(yamlCode: string, message: string): { code: string; 
   return { code: 'multiple-documents', message: `A second document begins here; ${advice}` };
 }
 
-/** Findings about the YAML itself. Fatal are those after which the plain value cannot be taken, or not safely. */
+/** Finds mistakes of the YAML itself. After a fatal one, the plain value cannot be read, or not safely. */
 function inspectNodes(
   parsed: Document.Parsed,
   locate: (offset: number) => SourceLocation,
@@ -123,7 +123,7 @@ function inspectNodes(
     } else {
       firstKeys.set(name, pair.key);
     }
-    // `{ message: Hello, world }` is two keys to YAML, and one sentence to its author.
+    // YAML reads `{ message: Hello, world }` as two keys, although the author means one sentence.
     if (pair.value === null)
       add('no-value', `The key \`${name}\` has no value; quote text that holds a comma`, pair.key);
   };
@@ -172,7 +172,7 @@ function createLocator(
     }
     return pairs;
   };
-  /** The offsets of the last key and value on the way down `path` that exist. */
+  /** Finds the offsets of the deepest existing key and value along `path`. */
   const walk = (path: DocumentPath) => {
     let node: unknown = parsed.contents;
     let offset = startOf(node) ?? 0;
@@ -184,7 +184,7 @@ function createLocator(
         if (pair === undefined) return { keyOffset: offset, offset };
         keyOffset = startOf(pair.key) ?? offset;
         node = pair.value;
-        // A value that is not there ("key:") is placed by its key; the parser puts it after the line break.
+        // Locates a missing value ("key:") by its key, because the parser puts it after the line break.
         offset = isScalar(node) && node.source === '' ? keyOffset : (startOf(node) ?? keyOffset);
       } else if (isSeq(container) && container.items[Number(part)] !== undefined) {
         node = container.items[Number(part)];

@@ -25,12 +25,12 @@ const shapes = createStepShapes(
   writtenAssertionSchema,
 );
 const { toolName, renderTimeoutMs } = shapes.toolCall;
-/** A file may leave out the server, which is the one under test, and arguments. */
+/** Optional in a file: the server defaults to the one under test, and arguments to none. */
 const serverName = shapes.toolCall.serverName.exactOptional();
 const toolArgs = shapes.toolCall.arguments.exactOptional();
 const server = serverName.meta({ description: 'Name of the server, where the gate tests several.' });
 
-/** Of the steps that have a result. */
+/** The field of steps that have a result. */
 const kept = { capture: capture.exactOptional() };
 
 const fullForms = {
@@ -58,7 +58,7 @@ const bare = z.literal(true);
 const uri = text.meta({ description: 'URI of a resource of the server.' });
 const textArguments = z.record(z.string(), z.string()).meta({ description: 'Arguments by name; each is a text.' });
 
-/** Steps that only the gate runs. They have the short form alone. */
+/** Steps that only the gate runs. They have only the short form. */
 const ownForms = [
   z.strictObject({ readResource: uri, id: stepId, server, ...kept }),
   z.strictObject({
@@ -109,7 +109,7 @@ const ownForms = [
 
 type WrittenOwnStep = z.output<(typeof ownForms)[number]>;
 
-/** Steps that may be written as their name alone. */
+/** Steps that a file may write as their name alone. */
 const bareSteps = {
   listTools: { listTools: true },
   listResources: { listResources: true },
@@ -122,7 +122,7 @@ const bareForm = z
   .enum(['listTools', 'listResources', 'listResourceTemplates', 'listPrompts', 'ping'])
   .transform((name): WrittenOwnStep => bareSteps[name]);
 
-/** What can be judged again and again, and without a model: no heuristic, no judge, nothing advisory. */
+/** Assertions that can be judged repeatedly and without a model: no heuristic, judge or advisory assertion. */
 const gatingSchema = writtenCheckSchema.superRefine((written, context) => {
   if (findWrapProblem('allOf', parseCheck(written)) === null) return;
   const message = 'Only an assertion that gates is allowed here, no heuristic and no judge';
@@ -157,12 +157,12 @@ const repeatForm = z.strictObject({
   ...kept,
 });
 
-/** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
+/** A step in a file: the API's shape, recognized by its `kind`, or the short form, by its first key. */
 const writtenStepSchema = z
   .union([...Object.values(fullForms), ...ownForms, repeatForm, ...Object.values(shortForms), bareForm])
   .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
 
-/** The API's limit. */
+/** The limit of the API. */
 const maxSteps = 200;
 
 export const stepsSchema = z
@@ -171,7 +171,7 @@ export const stepsSchema = z
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
   .meta({ minItems: 1, maxItems: maxSteps });
 
-/** The steps of `setup` and `teardown`: none of them needs a model. */
+/** The steps of `setup` and `teardown`. None of them needs a model. */
 export const fixtureStepsSchema = z
   .array(
     z
@@ -185,7 +185,7 @@ export type WrittenStep = z.output<typeof writtenStepSchema>;
 type WrittenRepeatable = z.output<typeof repeatableSchema>;
 type RepeatedStep = StepByKind['repeat']['steps'][number];
 
-/** Turns the steps of a case into the API's shape; those without an id get `step-<position>`, or the next free one. */
+/** Turns the steps of a case into the API's shape. A step without an id gets `step-<position>`, or the next free number. */
 export function parseSteps(written: readonly WrittenStep[], prefix = 'step'): Step[] {
   const taken = new Set(written.map((step) => step.id));
   return written.map((step, index) => {
@@ -197,7 +197,7 @@ export function parseSteps(written: readonly WrittenStep[], prefix = 'step'): St
   });
 }
 
-/** Finds the steps of a case that name a server by an id, which no service has given out before the gate connects the server. */
+/** Finds steps that name a server by id. No service has assigned that id before the gate connects the server. */
 export function findServerIds(
   written: readonly WrittenStep[],
   document: SourceDocument,
@@ -216,7 +216,7 @@ function toStep(written: WrittenStep, id: string): Step {
   if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
   if ('repeat' in written) {
     const { repeat, until, times = defaultRounds, every: everyMs = defaultEveryMs, id: _id, ...others } = written;
-    // No id of a file has a dot.
+    // Ids in a file have no dot, so this id is free.
     const steps = repeat.map((step, index) => toRepeatable(step, step.id ?? `${id}.${index + 1}`));
     return { ...others, id, kind: 'repeat', steps, until: parseCheck(until), times, everyMs };
   }

@@ -14,7 +14,7 @@ import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, runsOrRange, text, timeout } from './scalar-schemas.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
-/** A tool that no server has, as a file may write it. */
+/** A tool that no server has, in an evals file. */
 const decoySchema = z
   .strictObject({
     name: text,
@@ -42,7 +42,7 @@ const caseTimeout = timeout.meta({
   description: "Time that one iteration may take, at most the gate's `timeout`. Default: the suite's.",
 });
 
-/** What a suite and each of its cases may say about the model; a case replaces what its suite says, key by key. */
+/** Model settings of a suite and of each of its cases. A case overrides its suite, key by key. */
 const modelShape = {
   model: modelId.exactOptional(),
   models: z
@@ -87,7 +87,7 @@ const fields = createCaseShape({
   checks: caseChecksSchema,
 });
 
-/** A case under the file's own names, with what the API has no field for. */
+/** A case with the file's own names, including fields that the API does not have. */
 const caseSchema = z
   .strictObject({
     title: fields.title.meta({ description: 'What the case shows, in a few words.' }),
@@ -125,10 +125,10 @@ const caseSchema = z
   })
   .meta({ id: 'case' });
 
-/** As upstream's suite file. */
+/** The same limit as in upstream's suite file. */
 export const maxCases = 500;
 
-/** The evals file as written. The published JSON Schema is generated from it. */
+/** The evals file. The published JSON Schema is generated from it. */
 export const suiteSchema = z.strictObject({
   $schema: z.string().exactOptional(),
   suite: text.meta({ description: 'Name of the suite.' }),
@@ -182,7 +182,7 @@ export const suiteSchema = z.strictObject({
 export type WrittenSuite = z.output<typeof suiteSchema>;
 export type WrittenCase = WrittenSuite['cases'][number];
 
-/** Builds the JSON Schema 2020-12 of the evals file, for editors; generated from what `readSuite` parses with. */
+/** Builds the JSON Schema 2020-12 of the evals file, for editors. It is generated from the schema that `readSuite` uses. */
 export function buildEvalsJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(suiteSchema, { io: 'input', target: 'draft-2020-12' });
   return {
@@ -194,7 +194,7 @@ export function buildEvalsJsonSchema(): object {
   };
 }
 
-/** Builds the JSON Schema 2020-12 of the policy file, for editors; generated from what `readPolicy` parses with. */
+/** Builds the JSON Schema 2020-12 of the policy file, for editors. It is generated from the schema that `readPolicy` uses. */
 export function buildPolicyJsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(policyFileSchema, { io: 'input', target: 'draft-2020-12' });
   return {

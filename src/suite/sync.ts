@@ -8,9 +8,9 @@ import type { Suite, SuiteCase } from '../cases/suite.ts';
 import { compileCase } from './compile.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What makes the cases that a service stores equal to a file's. */
+/** The changes that make the stored cases of a service equal to those of a file. */
 export interface SyncPlan {
-  /** In the order of the file. */
+  /** The cases to create, in the order of the file. */
   create: SuiteCase[];
   update: CaseUpdate[];
   delete: Array<{ caseId: string; title: string }>;
@@ -18,19 +18,19 @@ export interface SyncPlan {
 }
 
 export interface CaseUpdate {
-  /** The service's id. */
+  /** The id that the service assigned. */
   caseId: string;
   title: string;
-  /** What differs, as the file has it. */
+  /** The fields that differ, with the values of the file. */
   changes: CaseChanges;
-  /** The names of those fields in the file. */
+  /** The names of the changed fields in the file. */
   fields: string[];
 }
 
-/** Whole, with the API's defaults for absent fields. */
+/** All fields of a case, with the API's defaults for absent ones. */
 type WholeCase = Required<Omit<CaseFields, 'title' | 'models'>> & Pick<CaseFields, 'models'>;
 
-/** Evals files call most fields by other names than the API. */
+/** The names of the API's fields in evals files. */
 const fieldNames: Record<keyof WholeCase, string> = {
   steps: 'steps',
   iterations: 'runs',
@@ -47,15 +47,15 @@ interface WantedCase {
   fields: WholeCase;
 }
 
-/** A case of a file and the stored one that stands for it. */
+/** A case of a file and the stored case that matches it. */
 export interface MatchedCase extends Pick<CaseUpdate, 'changes' | 'fields'> {
   testCase: SuiteCase;
   stored: StoredCase;
 }
 
 /**
- * Finds the stored case of each case of a file, and in what they differ. Titles tell which is which; where several share
- * one, those with equal steps belong together, and the others in their order.
+ * Matches each case of a file with a stored case, and lists their differences. Cases match by title. If several share a title, those with
+ * equal steps match first, and the others in their order.
  */
 export function matchStoredCases(
   suite: Suite,
@@ -74,10 +74,7 @@ export function matchStoredCases(
   });
 }
 
-/**
- * Plans what to create, change and delete so that a service stores the cases of a file and no others, each of which
- * `matchStoredCases` finds.
- */
+/** Plans what to create, change and delete so that a service stores exactly the cases of a file. */
 export function planSync(suite: Suite, existing: readonly StoredCase[], options: { dialect: Dialect }): SyncPlan {
   const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.testCase, match]));
   const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
@@ -98,7 +95,7 @@ export function planSync(suite: Suite, existing: readonly StoredCase[], options:
   return plan;
 }
 
-/** A case of a suite that is kept for itself: its calls name the server under test as its project does. */
+/** Describes a case as a stored suite has it: its calls use the project's name for the server under test. */
 function describeKept(
   testCase: SuiteCase,
   suite: Suite,
@@ -111,7 +108,7 @@ function describeKept(
   return { ...fields, steps };
 }
 
-/** A case as the API's case routes create it, with what compiling it gives. What only inline tests can carry is left out. */
+/** Describes a case in the form in which the API creates it. Leaves out what only inline tests support. */
 export function describeNewCase(
   testCase: SuiteCase,
   suite: Suite,
@@ -128,7 +125,7 @@ export function describeNewCase(
   };
 }
 
-/** In what a case of a file and a stored one differ, its title apart, and whether the API lets the stored one be changed so. */
+/** Compares a case of a file with a stored one, without the title, and checks if the API allows the changes. */
 export function compareWithStored(
   testCase: SuiteCase,
   suite: Suite,
@@ -144,7 +141,7 @@ export function compareWithStored(
   };
 }
 
-/** Describes what a sync is going to do: a heading, then a line for each case that it touches. Titles are as they came. */
+/** Describes the changes of a sync: a heading, then a line for each case that changes. Titles are not escaped. */
 export function describeSync(plan: SyncPlan, { suiteName }: { suiteName: string }): string[] {
   const { create, update, unchanged } = plan;
   const touched = create.length + update.length + plan.delete.length;
@@ -157,7 +154,7 @@ export function describeSync(plan: SyncPlan, { suiteName }: { suiteName: string 
   ];
 }
 
-/** Each stored case stands for one of the file's at most: first those that say the same, then those that can be made to. */
+/** Matches each stored case with at most one case of the file: first those with equal steps, then those whose steps can be replaced. */
 function matchCases(wanted: readonly WantedCase[], existing: readonly StoredCase[]): Map<SuiteCase, StoredCase> {
   const free = Map.groupBy(existing, ({ title }) => title ?? '');
   const matches = new Map<SuiteCase, StoredCase>();
@@ -176,8 +173,8 @@ function matchCases(wanted: readonly WantedCase[], existing: readonly StoredCase
 }
 
 /**
- * The API keeps a case the kind that it was created as, and refuses steps that would make it another: a conversation, or
- * one tool call without a model. Of several calls without a model it refuses any change. Such cases are made anew.
+ * Checks if the API lets a case get new steps. The API refuses steps that change its kind (a conversation, or one tool call without a
+ * model), and any change of a case with several calls. Such cases are deleted and created again.
  */
 function canReplaceSteps(stored: readonly unknown[], steps: readonly unknown[]): boolean {
   const kind = readKind(steps);
@@ -191,7 +188,7 @@ function readKind(steps: readonly unknown[]): 'conversation' | 'call' | 'calls' 
   return count('toolCall') === 1 ? 'call' : 'calls';
 }
 
-/** A case without a prompt calls no model: services keep none of it, or whatever stood in for one, so it has none here. */
+/** Describes a compiled test. A case without a prompt has no model here, because a service stores none for it, or a placeholder. */
 function describeTest(test: TestCase): WholeCase {
   const { steps, model, provider } = test;
   const hasPrompt = readKind(steps) === 'conversation';
@@ -207,7 +204,10 @@ function describeTest(test: TestCase): WholeCase {
   };
 }
 
-/** A stored case in the same form as the wanted one, of which it takes what a service may leave to be derived. */
+/**
+ * Describes a stored case in the form of the wanted one. Takes the provider of a model from the wanted case if the service does not store
+ * it.
+ */
 function describeStored(stored: StoredCase, wanted: WholeCase): Record<keyof WholeCase, unknown> {
   const { toolCallOrder, extraToolCalls, arguments: matching } = { ...defaultMatchOptions, ...stored.matchOptions };
   const models = (stored.models ?? []).map(({ model, provider }, index) => {
@@ -246,7 +246,7 @@ function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>
   };
 }
 
-/** Whether two values are the same once they have travelled: key order is free, and `-0` is `0`. */
+/** Compares two values as JSON: the order of keys does not matter, and `-0` equals `0`. */
 function isEqualJson(left: unknown, right: unknown): boolean {
   return isJsonEqual(toJson(left), toJson(right));
 }

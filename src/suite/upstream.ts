@@ -50,18 +50,18 @@ const fields = createCaseShape({
   checks: z.array(writtenCheckSchema).max(50),
 });
 
-/** A case under the names of that file. */
+/** A case with the names of upstream's file. */
 const caseSchema = z.strictObject({
   id,
   title: fields.title,
   steps: fields.steps,
   assertions: fields.checks,
-  // The same under another name, in version 1 alone.
+  // The name of `assertions` that only version 1 accepts.
   checks: fields.checks,
   expectedOutput: fields.expectedOutput,
   isNegativeTest: fields.isNegative,
   model: modelId.exactOptional(),
-  // How often the case runs: as version 1 calls it, and as version 2 does.
+  // The number of iterations: `repetitions` in version 1, `iterations` in version 2.
   repetitions: fields.iterations,
   iterations: fields.iterations,
   passThreshold: fraction.exactOptional(),
@@ -69,7 +69,7 @@ const caseSchema = z.strictObject({
   import: importSchema.exactOptional(),
 });
 
-/** Upstream's suite file, schemas `https://mcpjam.com/schemas/eval-suite/v1.json` and `…/v2.json`, which differ in names alone. */
+/** Upstream's suite file, schemas `https://mcpjam.com/schemas/eval-suite/v1.json` and `…/v2.json`, which differ only in names. */
 const upstreamSchema = z
   .strictObject({
     $schema: z.string().exactOptional(),
@@ -82,7 +82,7 @@ const upstreamSchema = z
       .refine((mode) => mode === 'standard', unsupported('this reporting mode', 'write `standard`'))
       .exactOptional(),
     suite: z.strictObject({ id, name: text, description: z.string().exactOptional() }),
-    // Where the servers run is the job's business: it starts the one under test itself.
+    // Accepts `target` but does not use it to reach servers: the job starts the server under test itself.
     target: z.strictObject({
       servers: z.array(
         z.strictObject({ name: text.exactOptional(), id: text.exactOptional(), environment: text.exactOptional() }),
@@ -98,7 +98,7 @@ const upstreamSchema = z
         repetitions: repetitions.exactOptional(),
         iterations: repetitions.exactOptional(),
         passThreshold: fraction.exactOptional(),
-        // Requirements on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
+        // Requirements for a complete run. The gate requires that every iteration is read, which is at least as strict.
         validity: openObject,
         captureLevel: z.literal('full').exactOptional(),
         toolPolicy: toolPolicySchema.exactOptional(),
@@ -142,7 +142,7 @@ const upstreamSchema = z
     }
   });
 
-/** What only one version knows, and what the other calls it. */
+/** The keys that only one version has, with their names in the other version. */
 const versionedKeys = [
   ['1', 'repetitions', 'iterations'],
   ['2', 'iterations', 'repetitions'],
@@ -152,10 +152,10 @@ const versionedKeys = [
 type UpstreamSuite = z.output<typeof upstreamSchema>;
 type UpstreamCase = UpstreamSuite['cases'][number];
 
-/** Parses upstream's suite file into this project's format, same meaning; what this product cannot express is a finding. */
+/** Parses upstream's suite file into this project's format with the same meaning. Unsupported settings are findings. */
 export function parseUpstreamSuite(document: SourceDocument): {
   suite: Suite | null;
-  /** The same as an evals file says it. */
+  /** The suite in the form of an evals file. */
   written: WrittenSuite | null;
   findings: Finding[];
 } {
@@ -199,9 +199,9 @@ function writeThresholds({ minimumPassRate, cases = [], required = [] }: Thresho
 type Thresholds = Partial<Pick<PolicyLayer, 'minimumPassRate' | 'cases' | 'required'>>;
 
 /**
- * Turns thresholds, of which each is about one case, into minimum pass rates of the cases. The suite as a whole then has none.
- * Where all iterations have to pass, the case is required, which holds with any confidence; so is a case without a threshold, as
- * every case of a file without thresholds has to pass in full.
+ * Turns thresholds into minimum pass rates of cases, since each threshold is about one case. The suite as a whole then has no minimum. A
+ * case is required if all of its iterations must pass, because that holds with any confidence. A case without a threshold is required too,
+ * because every iteration must pass in a file without thresholds.
  */
 function mapThresholds({ cases, defaults }: UpstreamSuite, document: SourceDocument): Thresholds {
   const ofDefaults = locateText(document, ['defaults', 'passThreshold']);
@@ -234,9 +234,9 @@ function countRuns(testCase: Counted, defaults: Counted): number | undefined {
   return testCase.repetitions ?? testCase.iterations ?? defaults.repetitions ?? defaults.iterations;
 }
 
-/** The threshold, unless rates are too coarse for it: then the rate that the same number of iterations reaches. */
+/** Returns the threshold, or the pass rate of the same number of iterations if the threshold is not exact as a rate. */
 function toPassRate(threshold: number, runs: number): number {
-  // Binary fractions: 0.7 × 10 is a hair above 7, and asks for 7.
+  // Corrects for binary fractions: 0.7 × 10 is slightly above 7, and means 7.
   const needed = Math.ceil(threshold * runs - 1e-9);
   const isMetBy = (passed: number) => meetsMinimumPassRate(passed, runs, threshold);
   const isExact = isMetBy(needed) && (needed === 0 || !isMetBy(needed - 1));
@@ -258,7 +258,7 @@ function toOwnCase(testCase: UpstreamCase, { defaults, target }: UpstreamSuite):
   };
 }
 
-/** The only server of a file is the one under test, whatever the file calls it. */
+/** Removes the server name from a call to the only server of the file, which is the one under test. */
 function aimAtServerUnderTest(step: WrittenStep, servers: UpstreamSuite['target']['servers']): WrittenStep {
   const [only, ...others] = servers;
   if (!('toolName' in step) || step.kind !== 'toolCall' || only === undefined || others.length > 0) return step;

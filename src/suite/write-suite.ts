@@ -5,21 +5,21 @@ import { formatMinimumPassRate } from '../model/rate.ts';
 import { shortenAssertion } from './assertion-schema.ts';
 import { deriveSlug } from './case-ids.ts';
 
-/** What a service stores of a suite, for a file: every case with all that holds for it. */
+/** A stored suite in a form to write to a file. Each case includes all settings that apply to it. */
 export interface SuiteToWrite {
   name: string;
-  /** Null for a slug of the name. */
+  /** Null to use a slug of the name. */
   id: string | null;
-  /** `provider/name`. */
+  /** The model, as `provider/name`. */
   model: string | null;
   system: string | null;
   temperature: number | null;
-  /** Fraction, 0..1. */
+  /** A fraction, 0..1. */
   minimumPassRate: number;
   cases: readonly CaseToWrite[];
 }
 
-/** Steps and checks are as the API has them; `serverName` of a call is absent for the server under test. */
+/** A case with steps and checks in the API's shape. A call without `serverName` uses the server under test. */
 export interface CaseToWrite extends Pick<StoredCase, 'expectedOutput' | 'isNegative' | 'scenario'> {
   id: string | null;
   title: string;
@@ -31,8 +31,8 @@ export interface CaseToWrite extends Pick<StoredCase, 'expectedOutput' | 'isNega
 }
 
 /**
- * Writes a suite as an evals file, YAML. What is the same in all cases is written once, and what a file need not say is left out.
- * Whether a file can say it at all, only reading it shows: the service may hold anything.
+ * Writes a suite as an evals file, YAML. Settings that all cases share are written once, and defaults are left out. Only reading the file
+ * again shows if the format can express the suite, since a service may store anything.
  */
 export function writeSuite(suite: SuiteToWrite): string {
   const { name, id, model, system, temperature, minimumPassRate, cases } = suite;
@@ -70,24 +70,24 @@ export function writeSuite(suite: SuiteToWrite): string {
   return writeYaml(written);
 }
 
-/** Writes a value as YAML 1.2, which reads as the same value. */
+/** Writes a value as YAML 1.2 that parses to the same value. */
 export function writeYaml(value: unknown): string {
   return stringify(value, { schema: 'core', lineWidth: 120, aliasDuplicateObjects: false });
 }
 
-/** What all of them have; null where they differ. */
+/** Returns the value that all share; null if they differ. */
 function findShared<Value>(values: readonly Value[]): Value | null {
   const [first] = values;
   return first !== undefined && values.every((value) => isJsonEqual(value, first)) ? first : null;
 }
 
-/** The ids that the titles do not give; null for the others. */
+/** Lists the ids that do not follow from the titles; null for the others. */
 function writeIds(cases: readonly CaseToWrite[]): Array<string | null> {
   const slugs = cases.map(({ title }) => deriveSlug(title, 'case'));
   const uses = Map.groupBy([...slugs, ...cases.flatMap(({ id }) => id ?? [])], (id) => id);
   return cases.map(({ id }, index) => {
     const slug = slugs[index] ?? '';
-    // Its own id and its own slug.
+    // Two uses: the case's own id and its own slug.
     return id === slug && uses.get(slug)?.length === 2 ? null : id;
   });
 }
@@ -97,7 +97,7 @@ function writeMatch(match: MatchOptions, inherited: MatchOptions): { match?: Par
   return own.length === 0 ? {} : { match: Object.fromEntries(own) };
 }
 
-/** Without the assertion that compiling adds to a single call, which says what such a case means. */
+/** Removes the assertion that compiling adds to a case of a single call. */
 function withoutImplied(steps: CaseToWrite['steps']): CaseToWrite['steps'] {
   const [call, implied, ...others] = steps;
   if (call?.['kind'] !== 'toolCall' || implied === undefined || others.length > 0) return steps;
@@ -106,7 +106,7 @@ function withoutImplied(steps: CaseToWrite['steps']): CaseToWrite['steps'] {
   return isJsonEqual(implied, meant) ? [call] : steps;
 }
 
-/** Writes a step of the API as a file does. `index` is its place in its case, which gives it an id. */
+/** Writes a step of the API as a file does. `index` is its position in the case, which determines the default id. */
 export function writeStep(step: Readonly<Record<string, unknown>>, index: number): unknown {
   const { id, kind, ...fields } = step;
   const named = id === `step-${index + 1}` ? {} : { id };
@@ -130,7 +130,7 @@ export function writeStep(step: Readonly<Record<string, unknown>>, index: number
 /** Writes an assertion of the API as a file does. */
 export function writeAssertion(assertion: Readonly<Record<string, unknown>>): unknown {
   const { pattern, ...fields } = assertion;
-  // In a pattern, `\\{{` means the text already.
+  // Patterns stay unchanged, because `\\{{` already means a literal `{{` in them.
   return shortenAssertion({ ...escapeRecord(fields), ...(pattern !== undefined && { pattern }) });
 }
 
@@ -138,7 +138,7 @@ function escapeRecord(record: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, escapeTexts(value)]));
 }
 
-/** A file takes `{{` for the beginning of a name. */
+/** Escapes `{{`, which begins a placeholder in a file. */
 function escapeTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('{{', '\\{{');
   if (Array.isArray(value)) return value.map(escapeTexts);

@@ -1,10 +1,10 @@
 import { CST, Lexer } from 'yaml';
 
-/** As upstream caps them; an evals file that needs more is better generated than aliased. */
+/** The limit of upstream. Generate an evals file that needs more. */
 const maxAliases = 100;
-/** Anchors and tags are few in any honest file, and many of them on one node make the parser quadratic. */
+/** Limits anchors and tags, because many of them on one node make the parser quadratic. Real files have few. */
 const maxProperties = 1000;
-/** Deeper than any argument of a tool; far above this the parser exhausts the stack. */
+/** Deeper than the arguments of any tool. A much deeper file exhausts the parser's stack. */
 export const maxDepth = 64;
 
 export interface LimitBreach {
@@ -14,8 +14,8 @@ export interface LimitBreach {
 }
 
 /**
- * Finds the first position at which a text would cost its parser more than an evals file may, or undefined. Works on the
- * lexer's tokens, in time linear in the text, since the parser itself needs minutes for a few kilobytes of `? ? ?`.
+ * Finds the first position at which parsing a text would exceed the limits of an evals file; undefined if there is none. Works on the
+ * lexer's tokens in linear time, because the parser itself needs minutes for a few kilobytes of `? ? ?`.
  */
 export function findLimitBreach(text: string): LimitBreach | undefined {
   let offset = 0;
@@ -62,7 +62,7 @@ export function findLimitBreach(text: string): LimitBreach | undefined {
     if (flowDepth > maxDepth || blockDepth > maxDepth) {
       return { code: 'too-deep', message: describeDepth(), offset };
     }
-    // The lexer marks the start of a scalar, a document and the like with a control character of its own.
+    // Does not count the control characters with which the lexer marks the start of a scalar, a document and the like.
     if (!isLexerMark(token)) offset += token.length;
   }
   return undefined;

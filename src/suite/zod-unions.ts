@@ -3,9 +3,9 @@ import { isRecord } from '../base/json.ts';
 import type { DocumentPath } from './source-document.ts';
 
 /**
- * Says which alternative of a union a value was meant to be, so that a mistake in it is reported against that one
- * alone; undefined where none is recognisable. Text means an enumeration, a list an array. An object's alternative is
- * known by its first property: a literal the value must carry (`type`, `kind`), or a key it must have.
+ * Chooses the alternative of a union that a value is meant to be, so that its mistakes are reported against that alternative only;
+ * undefined if none is recognizable. A text means an enumeration, a list an array. An object's alternative is known by its first property:
+ * a literal that the value must have (`type`, `kind`), or a required key.
  */
 export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: z.ZodType; index: number } | undefined {
   const alternatives = union.options.map((option, index) => ({ schema: unwrap(option), index }));
@@ -14,7 +14,7 @@ export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: 
       .flatMap(({ schema }) => readSignature(schema))
       .flatMap(({ key, literals }) => (literals === undefined ? [] : key)),
   );
-  // A number is meant as one, even where it is out of range; unless words are another way to write it.
+  // Chooses the number for any number, even if it is out of range, unless words are another way to write it.
   const others = alternatives.filter(({ schema }) => !(schema instanceof z.ZodNumber));
   const isOnlyNumber = others.every(({ schema }) => schema instanceof z.ZodObject);
   const needsLiteral = isRecord(value) && Object.keys(value).some((key) => discriminators.has(key));
@@ -32,7 +32,7 @@ export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: 
   });
 }
 
-/** What the alternatives of a union are, in words: `a list or a mapping`. */
+/** Describes the alternatives of a union in words: `a list or a mapping`. */
 export function describeAlternatives(union: z.ZodUnion): string {
   const descriptions = union.options.map(unwrap).map((schema) => {
     if (schema instanceof z.ZodArray) return 'a list';
@@ -45,7 +45,7 @@ export function describeAlternatives(union: z.ZodUnion): string {
   return [...new Set(descriptions)].join(' or ');
 }
 
-/** The words by which the alternatives of a union go: bare names, values of `type` or `kind`, first keys. */
+/** Lists the names of the alternatives of a union: bare names, values of `type` or `kind`, first keys. */
 export function listAlternativeNames(union: z.ZodUnion): string[] {
   const names = union.options.map(unwrap).flatMap((schema) => {
     if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return listWords(schema);
@@ -54,14 +54,14 @@ export function listAlternativeNames(union: z.ZodUnion): string[] {
   return [...new Set(names)];
 }
 
-/** The key whose literal distinguishes the alternatives of a union, of those that `value` has. */
+/** Finds the key of `value` that has a literal to distinguish alternatives of a union. */
 export function findDiscriminator(union: z.ZodUnion, value: Record<string, unknown>): string | undefined {
   return union.options
     .flatMap((option) => readSignature(unwrap(option)))
     .find(({ key, literals }) => literals !== undefined && Object.hasOwn(value, key))?.key;
 }
 
-/** The key whose literal distinguishes all the alternatives of a union; undefined where some are known otherwise. */
+/** Finds the one key that has a literal in every alternative of a union; undefined if an alternative has none. */
 export function findOnlyDiscriminator(union: z.ZodUnion): string | undefined {
   const keys = union.options.map((option) => {
     const [signature] = readSignature(unwrap(option));
@@ -70,7 +70,7 @@ export function findOnlyDiscriminator(union: z.ZodUnion): string | undefined {
   return keys.every((key) => key === keys[0]) ? keys[0] : undefined;
 }
 
-/** The schema that the part of `value` at `path` was meant for, if known. */
+/** Finds the schema that the part of `value` at `path` is meant for; undefined if unknown. */
 export function findSchemaAt(root: z.ZodType, value: unknown, path: DocumentPath): z.ZodType | undefined {
   let schema: z.ZodType | undefined = choose(unwrap(root), value);
   let part = value;
@@ -85,7 +85,7 @@ export function findSchemaAt(root: z.ZodType, value: unknown, path: DocumentPath
   return schema;
 }
 
-/** Like {@link findSchemaAt}, but stops at a union instead of choosing from it. */
+/** Works like {@link findSchemaAt}, but returns a union instead of choosing from it. */
 export function findUnionAt(root: z.ZodType, value: unknown, path: DocumentPath): z.ZodUnion | undefined {
   const last = path.at(-1);
   const holder = last === undefined ? undefined : findSchemaAt(root, value, path.slice(0, -1));
@@ -116,7 +116,7 @@ function readSignature(schema: z.ZodType): Array<{ key: string; literals: string
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
-  // A key that is only ever `true` is known by its name.
+  // A key that is always `true` is known by its name.
   const isNamed = property instanceof z.ZodLiteral && [...property.values].every((value) => typeof value === 'string');
   return [{ key, literals: isNamed ? listWords(property) : undefined }];
 }
@@ -126,7 +126,7 @@ function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {
   return values.map(String);
 }
 
-/** Takes off what does not change which keys are known: optionality, transformation and a late reference. */
+/** Unwraps what does not change the known keys: optionality, transformation and lazy references. */
 function unwrap(schema: unknown): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.in);
@@ -138,7 +138,7 @@ function own(shape: Record<string, unknown>, key: string): z.ZodType | undefined
   return Object.hasOwn(shape, key) ? toSchema(shape[key]) : undefined;
 }
 
-/** Zod types the parts of a schema by its core; every one in this project is a full schema. */
+/** Narrows a part of a schema, which zod types by its core. Every part in this project is a full schema. */
 function toSchema(schema: unknown): z.ZodType | undefined {
   return schema instanceof z.ZodType ? schema : undefined;
 }
