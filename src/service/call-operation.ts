@@ -6,7 +6,7 @@ import { fillPath, type PathFields } from './paths.ts';
 import type { ServiceProfile } from './profile.ts';
 import { walkPages } from './walk-pages.ts';
 
-/** What a caller gives to an operation: the ids of its path, its query and its body, in one object. */
+/** The fields of an operation in one object: the ids of its path, its query and its body. */
 export type OperationFields<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = Record<
   PathFields<Path>,
   string
@@ -14,7 +14,7 @@ export type OperationFields<Path extends string, Query extends z.ZodObject, Body
   InputOf<Query> &
   InputOf<Body>;
 
-/** The empty object of zod takes no property at all, not even those of the other parts. */
+/** An empty zod object would forbid every property, including those of the path, the query and the body. */
 type InputOf<Schema extends z.ZodObject> = keyof Schema['shape'] extends never
   ? unknown
   : ReadonlyDeep<z.input<Schema>>;
@@ -26,24 +26,23 @@ type ReadonlyDeep<Value> =
       ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
       : Value;
 
-/** What every operation accepts in addition to its fields. */
+/** Options that every operation accepts in addition to its fields. */
 export interface OperationOptions extends CallOptions {
-  /** At most 256 characters. A request that is sent again with it gets the answer of the first one, so that it may be repeated. */
+  /** At most 256 characters. The service answers a repeated request with the first answer, so that the client may send the request again. */
   idempotencyKey?: string;
 }
 
-/** How the gate makes a call, where that depends on when it does so and not on the operation alone. */
+/** Options of a call that depend on when the gate makes it, and not only on the operation. */
 interface CallManner<Answer> extends Partial<Pick<ServiceCall<unknown>, 'priority' | 'isSetup' | 'isRepeatable'>> {
-  /** Throws a `ProtocolError` for an answer that is of the agreed kind and yet not the one that was asked for. */
+  /** Throws a `ProtocolError` for an answer of the right shape that belongs to another request. */
   check?: (answer: Answer) => void;
 }
 
 /**
- * Calls an operation of the API as it is described and gives its checked answer.
- *
+ * Calls an operation of the API and returns its checked answer.
  * @throws {ServiceError} when the service refuses
  * @throws {NetworkError} when no answer arrives
- * @throws {ProtocolError} when the answer is not the agreed one
+ * @throws {ProtocolError} when the answer does not match the operation
  */
 export async function callOperation<
   Path extends string,
@@ -66,9 +65,8 @@ export async function callOperation<
 }
 
 /**
- * Walks a paged operation to its end and gives the new items of each page, as `walkPages` does; with the cursor in the headers,
- * each item is a whole answer. Items are as the service sent them if `isRaw`, else only with the fields that are described.
- *
+ * Walks a paged operation to its end and yields the new items of each page, like `walkPages`. If the cursor is in the headers, each item is
+ * a whole answer. With `isRaw`, items are as the service sent them; otherwise they have only the described fields.
  * @throws {ProtocolError} when the service's cursors lead nowhere
  */
 export function walkOperation(
@@ -106,18 +104,18 @@ const identitySchema = z
   })
   .catch({});
 
-/** The answers of paged operations list their items under this name. */
+/** Reads a page; all paged operations list their items under `items`. */
 function toPage(answer: unknown): Page<unknown> {
   return pageSchema.parse(answer);
 }
 
-/** What makes an item of a list this one and no other; items without any of these are compared as a whole. */
+/** Returns the identity of an item of a list. Items without any of these fields are compared as a whole. */
 function identify(item: unknown): string {
   const { id, uri, name, stepId } = identitySchema.parse(item);
   return JSON.stringify(id ?? uri ?? name ?? stepId ?? item);
 }
 
-/** The request of an operation to a service; fields of neither its path nor its query are the body's. */
+/** Plans the request of an operation. Fields that are neither in the path nor in the query go into the body. */
 export function planCall(
   operation: Pick<Operation, 'method' | 'path' | 'query' | 'isRepeatable' | 'isSlow'>,
   fields: object,
@@ -142,7 +140,7 @@ export function planCall(
   };
 }
 
-/** A path as the service names its segments. */
+/** Translates the segments of a path into the names that the service uses. */
 function translatePath(path: string, { segments }: Pick<ServiceProfile, 'segments'>): string {
   return path
     .split('/')
@@ -150,7 +148,7 @@ function translatePath(path: string, { segments }: Pick<ServiceProfile, 'segment
     .join('/');
 }
 
-/** A value of the path or the query as it travels. */
+/** Formats a value of the path or the query for the request. */
 export function printField(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

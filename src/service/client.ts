@@ -13,93 +13,91 @@ import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
 import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
 import type { ServiceProfile } from './profile.ts';
 
-/** A connection to one service with one key. The operations in this folder take it as their first argument. */
+/** A connection to one service with one key. The functions in this folder take it as their first argument. */
 export interface ServiceClient extends AsyncDisposable {
   readonly profile: ServiceProfile;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Draws in [0, 1) for the jitter of waits. */
+  /** Returns a random number in [0, 1) for the jitter of waits. */
   readonly random: () => number;
   /**
-   * Makes one call of the API and gives its parsed answer, repeating attempts where that cannot do harm.
-   *
+   * Calls the API and returns the parsed answer. Repeats attempts if that does no harm.
    * @throws {ServiceError} when the service refuses
    * @throws {NetworkError} when no answer arrives
-   * @throws {ProtocolError} when the answer is not the agreed one
+   * @throws {ProtocolError} when the answer does not match the operation
    * @throws {DeadlineError} when the deadline had passed before the first attempt
-   * @throws {ConfigurationError} when a proxy on the way wants other credentials, or a call of the setup is refused
+   * @throws {ConfigurationError} when a proxy requires other credentials, or the service refuses a call of the setup
    */
   call<T>(call: ServiceCall<T>): Promise<T>;
 }
 
-/** What every operation accepts in addition to its own parameters. */
+/** Options that every operation accepts in addition to its own parameters. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Tighter than the client's own; no attempt and no wait goes beyond it. */
+  /** Limits the call further than the client's deadline. No attempt and no wait exceeds it. */
   deadline?: Deadline | undefined;
 }
 
 export interface ServiceCall<T> extends CallOptions {
   method: AttemptRequest['method'];
-  /** Segments below the base URL, not yet encoded. */
+  /** The segments below the base URL, not yet encoded. */
   path: readonly string[];
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: object;
-  /** What the body reveals, to be taken out of whatever the service says about it. */
+  /** Secrets in the body, to redact from messages of the service. */
   secrets?: readonly Secret[];
-  /** Makes the service answer a repeated request with the first one's result, so that it may be sent again. */
+  /** Makes the service answer a repeated request with the first result, so that the client may send it again. */
   idempotencyKey?: string | undefined;
-  /** Says that doing it twice is the same as doing it once. True of GET and DELETE by definition (RFC 9110 §9.2.2). */
+  /** True if calling it twice has the same effect as calling it once. GET and DELETE are always repeatable (RFC 9110 §9.2.2). */
   isRepeatable?: boolean;
-  /** Whether the service connects to MCP servers before it answers, which takes longer. */
+  /** True if the service connects to MCP servers before it answers, which takes longer. */
   isSlow?: boolean;
-  /** Whether nothing has been established yet, so that what is refused for good is the user's to mend. */
+  /** True if the gate has not set anything up yet, so that a permanent refusal is the user's to fix. */
   isSetup?: boolean;
-  /** Towards others who share the key; low unless given. */
+  /** The priority among requests with the same key. Default: low. */
   priority?: Priority;
-  /** Reads the answer; some operations put the cursor of the next page into the headers, which are not redacted. */
+  /** Parses the answer. Some operations put the cursor of the next page into the headers, which are not redacted. */
   parse: (answer: unknown, headers: AnswerHeaders) => T;
 }
 
-/** The headers of an answer by their names in lower case. */
+/** The headers of an answer, by lower-case name. */
 export type AnswerHeaders = FailedAnswer['headers'];
 
 export interface ServiceClientOptions {
-  /** Ends in the API's version, such as `https://host/api/v1`. Plain http is accepted for loopback hosts only. */
+  /** Ends in the API's version, such as `https://host/api/v1`. Plain http is accepted only for loopback hosts. */
   baseUrl: string;
   apiKey: Secret;
   profile: ServiceProfile;
   clock: Clock;
   logger: Logger;
-  /** Spreads the attempts of all calls; by default at the pace of the profile. */
+  /** Spreads the attempts of all calls over time. Default: the pace of the profile. */
   pacer?: Pacer;
-  /** Draws in [0, 1) for the jitter of waits. */
+  /** Returns a random number in [0, 1) for the jitter of waits. */
   random?: () => number;
-  /** Ends every call that is under way when it aborts. */
+  /** Aborts every call in progress. */
   signal?: AbortSignal | undefined;
   deadline?: Deadline | undefined;
-  /** The proxies to go through; by default none, whatever the environment says. */
+  /** The proxies to use. Default: none, whatever the environment says. */
   proxy?: ProxySettings | undefined;
-  /** Replaces single limits of an attempt. */
+  /** Overrides limits of an attempt. */
   limits?: Partial<AttemptLimits>;
-  /** Of each call; by default enough for a service that is gone for half a minute. */
+  /** The most attempts of one call. The default survives a service that is unavailable for half a minute. */
   maxAttempts?: number;
 }
 
 const normalLimits: AttemptLimits = { headersTimeoutMs: 30_000, attemptTimeoutMs: 60_000, maxBytes: 16 * 2 ** 20 };
 const slowLimits: AttemptLimits = { ...normalLimits, headersTimeoutMs: 120_000, attemptTimeoutMs: 120_000 };
 
-/** With the growing pauses between them, enough for a service that is gone for half a minute. */
+/** With the growing pauses between them, enough for a service that is unavailable for half a minute. */
 const normalAttempts = 10;
-/** Where each may take minutes. */
+/** Fewer, because each attempt may take minutes. */
 const slowAttempts = 5;
-/** Of all calls together that fail in a row. */
+/** The most repeated attempts of all calls together that fail in a row. */
 const retriesPerClient = 25;
 
 /**
- * Opens a client. Nothing is sent before the first call; disposing it ends the calls under way and its connections.
- *
- * @throws {ConfigurationError} when the base URL or the key cannot be used
+ * Opens a client. It sends nothing before the first call. Disposing it aborts the calls in progress and closes its connections.
+ * @throws {ConfigurationError} when the base URL or the key is invalid
  */
 export function openServiceClient(options: ServiceClientOptions): ServiceClient {
   const { profile, clock, logger, random = Math.random } = options;
@@ -141,7 +139,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           }),
         };
         const outcome = await attemptRequest(route, attempt, options);
-        // Outside of the attempt, so that a refusal that came with a success is no failure of the transport.
+        // Parses outside of the attempt, so that a refusal inside of a successful answer is not treated as a failure of the transport.
         if (outcome.ok) return parseOutcome(outcome.answer, call);
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
@@ -169,14 +167,14 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
   return {
     'user-agent': `${generator.name}/${generator.version}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    // Services read one name or the other, whatever their documents say.
+    // Sends both names, because each service reads one of them, whatever its documentation says.
     ...(idempotencyKey === undefined
       ? {}
       : { 'idempotency-key': idempotencyKey, [`${profile.headerPrefix}idempotency-key`]: idempotencyKey }),
   };
 }
 
-/** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
+/** Parses an answer. During a deployment, a service may briefly answer in another shape, so reads are repeated and writes are not. */
 function parseOutcome<T>(
   { content, headers }: { content: unknown; headers: AnswerHeaders },
   { parse, method }: ServiceCall<T>,

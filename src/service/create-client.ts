@@ -12,7 +12,7 @@ import { type ServiceProfile, serviceProfiles } from './profile.ts';
 
 type Operations = typeof operations;
 
-/** The fields may be left out where none is required. */
+/** The parameters of an operation. The fields are optional if none is required. */
 type Parameters<Fields> =
   Partial<Fields> extends Fields
     ? [fields?: Fields, options?: OperationOptions]
@@ -20,7 +20,7 @@ type Parameters<Fields> =
 
 type ItemOf<Answer> = Answer extends { items: ReadonlyArray<infer Item> } ? Item : Answer;
 
-/** One operation as a function. A paged one gives its pages: the new items of each. */
+/** The function of an operation. A paged operation yields pages with the new items of each. */
 export type OperationFunction<Described> =
   Described extends Operation<infer Path, infer Query, infer Body, infer Answer, infer Cursor>
     ? (
@@ -28,7 +28,7 @@ export type OperationFunction<Described> =
       ) => [Cursor] extends [CursorPlace] ? AsyncGenerator<Array<ItemOf<z.output<Answer>>>> : Promise<z.output<Answer>>
     : never;
 
-/** Every operation of the API as a typed function, by area. Disposing it ends the calls under way and its connections. */
+/** Every operation of the API as a typed function, by area. Disposing it aborts the calls in progress and closes its connections. */
 export type EvalServiceClient = {
   readonly [Area in keyof Operations]: {
     readonly [Name in keyof Operations[Area]]: OperationFunction<Operations[Area][Name]>;
@@ -36,37 +36,33 @@ export type EvalServiceClient = {
 } & AsyncDisposable;
 
 export interface EvalServiceClientOptions {
-  /** Ends in the API's version, such as `https://host/api/v1`. By default where the vendor of the profile hosts it. */
+  /** Ends in the API's version, such as `https://host/api/v1`. Default: the vendor's own deployment, if the profile has one. */
   baseUrl?: string;
   apiKey: string | Secret;
-  /** Whose service it is; `svc` unless given. Decides the vendor's headers and the pace of requests. */
+  /** The kind of service. It determines the vendor's headers and the pace of requests. Default: `svc`. */
   profile?: ServiceProfile['name'];
   clock?: Clock;
-  /** Hears of repeated requests. Silent unless given. */
+  /** Logs repeated requests. Default: silent. */
   logger?: Logger;
-  /** Ends every call that is under way when it aborts. */
+  /** Aborts every call in progress. */
   signal?: AbortSignal;
-  /** Of one call. By default 10, and 5 where the service connects to servers or models before it answers. */
+  /** The most attempts of one call. Default: 10, or 5 if the service connects to servers or models before it answers. */
   maxAttempts?: number;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read from. Without it, no proxy is used. */
+  /** The environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Without it, no proxy is used. */
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Creates a client of the eval API, hosted or served by `mcp-eval-ci serve`: `client.servers.listProjectServers({ projectId })`.
- * Nothing is sent before the first call.
- *
- * - Answers are checked. Unknown fields are dropped; unknown codes and statuses pass, and an optional field may be absent or null.
+ * Creates a client of the eval API, hosted or served by `mcp-eval-ci serve`: `client.servers.listProjectServers({ projectId })`. Nothing is
+ * sent before the first call.
+ * - The client checks answers. It drops unknown fields and accepts unknown codes and statuses. An optional field may be absent or null.
  * - Times are milliseconds since 1970. Pass rates are fractions, 0..1, except `minimumPassRate` and `minimumAccuracy`, in percent.
- * - A request is repeated after a failure of the network, 429 and 5xx if that can do no harm: GET, DELETE, changes of single
- *   fields, and any request with an idempotency key. One attempt takes at most a minute, or two where the service connects to
- *   servers or models first.
- * - A hosted service allows 60 requests a minute; the client spreads its requests.
- *
- * Each function rejects with a `ServiceError` (`status`, `code`, `details`) when the service refuses, a `NetworkError` when no
- * answer arrives, and a `ProtocolError` when the answer is not the agreed one.
- *
- * @throws {ConfigurationError} when the base URL or the key cannot be used
+ * - The client repeats a request after a network failure, 429 or 5xx if that does no harm: GET, DELETE, changes of single fields, and any
+ * request with an idempotency key. One attempt takes at most a minute, or two if the service connects to servers or models first.
+ * - A hosted service allows 60 requests a minute, so the client spreads its requests. Each function rejects with a `ServiceError`
+ * (`status`, `code`, `details`) when the service refuses, a `NetworkError` when no answer arrives, and a `ProtocolError` when the answer
+ * does not match the operation.
+ * @throws {ConfigurationError} when the base URL or the key is invalid
  */
 export function createServiceClient(options: EvalServiceClientOptions): EvalServiceClient {
   const { apiKey, profile: name = 'svc', clock = systemClock, logger = silentLogger, signal, maxAttempts } = options;
@@ -98,7 +94,7 @@ export function createServiceClient(options: EvalServiceClientOptions): EvalServ
   });
 }
 
-/** Built from the table, so that it has a function for each of its operations. */
+/** Types the object that is built from the table, which has a function for each operation. */
 const ofTable = z.custom<EvalServiceClient>();
 
 function bindOperation(client: ServiceClient, operation: Operation) {

@@ -2,13 +2,13 @@ import { ConfigurationError, type GateError, ServiceError } from '../base/errors
 import { adviseOnStatus, type ErrorEnvelope, type FailedAnswer, readFailedAnswer } from '../http/failed-answer.ts';
 import type { AttemptFailure } from '../http/retry.ts';
 
-/** A server that is out of the service's reach, and an answer of another shape, are rarely gone after a moment. */
+/** Fewer attempts, because an unreachable server or an answer of another shape rarely recovers within moments. */
 export const fewAttempts = 3;
 
-/** Routes without an envelope of their own say this where a plan is used up: waiting a moment does not help. */
+/** Marks an exhausted plan in answers of routes without an error envelope. Repeating such a request does not help. */
 const usedUp = /billing_limit_reached|maxEvalIterationsPerMonth/;
 
-/** Makes an error of an answer of the eval service that is not a success. `what` names the request: `GET /me`. */
+/** Turns a failed answer of the eval service into an error. `what` names the request: `GET /me`. */
 export function readServiceFailure(answer: FailedAnswer, what: string, serverUnreachableHint?: string): AttemptFailure {
   const isUsedUp = ({ details }: Pick<ErrorEnvelope, 'details'>) =>
     details?.['gateKey'] !== undefined || usedUp.test(answer.text);
@@ -22,14 +22,14 @@ export function readServiceFailure(answer: FailedAnswer, what: string, serverUnr
   if (error.status === 429 && (isUsedUp(error) || isQueueDetails(error.details))) {
     return { error, retryAfterMs, repeat: 'never' };
   }
-  // It connects to the server before it carries anything out.
+  // Safe to repeat, because the service connects to the server before it carries anything out.
   if (error.code === 'SERVER_UNREACHABLE') return { error, retryAfterMs, repeat: 'always', maxAttempts: fewAttempts };
   return failure;
 }
 
 /**
- * Makes a configuration error of what a service, or a proxy in front of it, refuses on every attempt. A plan that is
- * used up is not: it has a time at which it is not any more.
+ * Turns a refusal that every attempt would get, from the service or a proxy, into a configuration error. An exhausted plan is excluded,
+ * because it resets at some time.
  */
 export function explainRefusal({ error, repeat }: AttemptFailure): GateError {
   const isUsedUp = error instanceof ServiceError && error.status === 429;
@@ -41,7 +41,7 @@ export function explainRefusal({ error, repeat }: AttemptFailure): GateError {
   });
 }
 
-/** Whether a service refused a run because as many are in progress as may be: a queue, which moves in minutes. */
+/** Checks if a service refused a run because too many runs are in progress. Such a queue moves within minutes. */
 export function isQueueRefusal(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 429 && isQueueDetails(error.details);
 }

@@ -16,26 +16,24 @@ import {
   type WireIngestedRun,
 } from './wire.ts';
 
-/** What the API takes in one request. */
+/** Limits of the API for one request. */
 const maxResults = 200;
 const maxBodyBytes = 2 ** 20;
 
-/** For ending a run that could not be filled: its caller has been waiting for long. */
+/** The time to end a run that could not be filled. It is short because the caller has waited for long. */
 const closingMs = 5000;
 
 export interface IngestRunParams extends CallOptions {
   projectId: string;
   run: IngestRun;
-  /** At least one. */
+  /** At least one result. */
   results: readonly IngestResult[];
 }
 
 /**
- * Brings a run with all its results to the service: in one request where they fit into one, else in several. Where the same
- * run is there already and has ended, it is given as it is and nothing is sent. A run that was opened is ended whatever
- * happens, if the service can be reached.
- *
- * @throws {GateError} as the request failed that could not be carried out
+ * Uploads a run with all its results, in one request if they fit, else in several. If the service already has the same run and it has
+ * ended, returns that run and sends nothing else. A run that was opened is ended in any case, if the service can be reached.
+ * @throws {GateError} of the request that failed
  */
 export async function ingestRun(client: ServiceClient, params: IngestRunParams): Promise<WireIngestedRun> {
   const { results, run, ...options } = params;
@@ -56,12 +54,15 @@ export async function ingestRun(client: ServiceClient, params: IngestRunParams):
   }
 }
 
-/** Some tell the result of a run and no status. */
+/** Checks if a run has ended; some answers have a result and no status. */
 function hasVerdict({ status, result }: WireIngestedRun): boolean {
   return status == null ? result != null : isTerminalStatus(status);
 }
 
-/** The service never ends it by itself. The error to report is why it could not be filled, whatever the result of this. */
+/**
+ * Ends a run that could not be filled, because the service never ends it by itself. Failures are only logged: the caller reports why the
+ * run could not be filled.
+ */
 async function closeRun(
   client: ServiceClient,
   params: { projectId: string; runId: string; externalRunId: string },
@@ -76,12 +77,12 @@ function fitsIntoOneRequest(run: IngestRun, results: readonly IngestResult[]): b
   return results.length <= maxResults && countBytes({ ...run, results }) <= maxBodyBytes;
 }
 
-/** Keeps the order. A result that is too large for any request is sent alone: the service may take it all the same. */
+/** Cuts results into requests, in order. A result that exceeds the limit is sent alone, because the service may still accept it. */
 export function cutIntoChunks(results: readonly IngestResult[]): IngestResult[][] {
   const chunks: IngestResult[][] = [];
   let room = 0;
   for (const result of results) {
-    // With the comma behind it.
+    // The 1 is the comma after it.
     const bytes = countBytes(result) + 1;
     const last = chunks.at(-1);
     if (last === undefined || last.length === maxResults || bytes > room) {
@@ -95,22 +96,22 @@ export function cutIntoChunks(results: readonly IngestResult[]): IngestResult[][
   return chunks;
 }
 
-/** What stands around the results of a request, the id of a run included. */
+/** Bytes around the results of a request, including the id of the run. */
 const envelopeBytes = 512;
 
 function countBytes(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** A run that was executed here and is to be kept there. The service makes the suite where there is none of the name. */
+/** A run that was executed here and is stored in the service. The service creates the suite if it has none of this name. */
 export interface IngestRun {
   suiteName: string;
   suiteDescription?: string;
   serverNames?: readonly string[];
   notes?: string;
-  /** Percent, 0..100: the wire's own scale. */
+  /** Percent, 0..100, the scale of the API. */
   passCriteria?: { minimumPassRate: number };
-  /** Of this execution alone: sending it again returns the first verdict. */
+  /** Unique to this execution. Sending it again returns the first verdict. */
   externalRunId: string;
   framework?: string;
   ci?: IngestCi;
@@ -118,7 +119,7 @@ export interface IngestRun {
   tags?: readonly string[];
 }
 
-/** Where it was executed. */
+/** The CI job that executed the run. */
 export interface IngestCi {
   provider?: string;
   pipelineId?: string;
@@ -128,11 +129,11 @@ export interface IngestCi {
   commitSha?: string;
 }
 
-/** What one iteration came to. */
+/** The result of one iteration. */
 export interface IngestResult {
   caseTitle: string;
   passed: boolean;
-  /** Of this iteration alone: a second one with it is skipped. */
+  /** Unique to this iteration. The service skips a second result with the same id. */
   externalIterationId: string;
   externalCaseId?: string;
   durationMs?: number;
@@ -142,17 +143,17 @@ export interface IngestResult {
   expectedToolCalls?: readonly ToolCall[];
   actualToolCalls?: readonly ToolCall[];
   error?: string;
-  /** An open document, as `getTrace` gives one. */
+  /** An open document in the form that `getTrace` returns. */
   trace?: object;
   metadata?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** `projectId` may be the literal `default`, which stands for the organization's own default project. */
+/** `projectId` may be the literal `default`, which means the default project of the organization. */
 interface IngestParams extends CallOptions {
   projectId: string;
 }
 
-/** Sends a run with all its results, and gives the verdict that the service makes of them. */
+/** Uploads a run with all its results, and returns the verdict of the service. */
 export async function reportRun(
   client: ServiceClient,
   { run, results, ...params }: { run: IngestRun; results: readonly IngestResult[] } & IngestParams,
@@ -164,7 +165,7 @@ export async function reportRun(
   });
 }
 
-/** Opens a run whose results follow. One that is `reused` and has ended is to be left as it is. */
+/** Opens a run whose results follow. Leave a run unchanged that is `reused` and has ended. */
 export async function startIngestedRun(
   client: ServiceClient,
   { run, ...params }: { run: IngestRun } & IngestParams,
@@ -172,7 +173,7 @@ export async function startIngestedRun(
   return post(client, ingestOperations.startEvalIngestRun, { ...params, body: run, answer: ingestedRunSchema });
 }
 
-/** Adds results to a run that is open. */
+/** Adds results to an open run. */
 export async function addIngestedIterations(
   client: ServiceClient,
   { runId, results, ...params }: { runId: string; results: readonly IngestResult[] } & IngestParams,
@@ -184,7 +185,7 @@ export async function addIngestedIterations(
   });
 }
 
-/** Ends an open run, and gives the verdict that the service makes of what it got. */
+/** Ends an open run, and returns the verdict of the service. */
 export async function finalizeIngestedRun(
   client: ServiceClient,
   { runId, externalRunId, ...params }: { runId: string; externalRunId: string } & IngestParams,
@@ -196,7 +197,7 @@ export async function finalizeIngestedRun(
   });
 }
 
-/** Calls an operation of ingestion, whose refusal may be an answer with status 200. */
+/** Calls an operation of ingestion. A refusal may be an answer with status 200. */
 async function post<Answer extends z.ZodType>(
   client: ServiceClient,
   operation: Operation,

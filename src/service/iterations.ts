@@ -9,10 +9,10 @@ import { lagWaits, retryWhileStale } from './wait.ts';
 import { walkPages } from './walk-pages.ts';
 import { iterationPageSchema, stepPageSchema, type WireTrace } from './wire.ts';
 
-/** Reads what the gate needs alone: a service may say the rest in another way. */
+/** Checks only the fields that the gate needs, because services may differ in the others. */
 const listEvalRunIterations = { ...runOperations.listEvalRunIterations, answer: iterationPageSchema };
 
-/** The API's largest; its default of 50 would take four times the requests. */
+/** The API's maximum. The default of 50 would take four times as many requests. */
 const pageSize = 200;
 
 const priority = 'high';
@@ -26,9 +26,8 @@ interface IterationParams extends CallOptions {
 }
 
 /**
- * Lists the iterations of a run page by page, each iteration once; one that a later page contradicts in its case or its result
- * comes again as that page has it. Ends only when every page was read.
- *
+ * Lists the iterations of a run page by page, each once. If a later page has another case or result for an iteration, the iteration is
+ * yielded again. Ends only after every page was read.
  * @throws {ProtocolError} when the service's cursors lead nowhere
  */
 export function listIterations(
@@ -48,7 +47,7 @@ export function listIterations(
   });
 }
 
-/** Lists the outcome of each step of an iteration, in their order. Empty for runs that did not record it. */
+/** Lists the results of the steps of an iteration, in order. Empty for runs that did not record them. */
 export async function listSteps(client: ServiceClient, params: IterationParams): Promise<StepResult[]> {
   const path = fillPath(stepsPath, params);
   const loadPage = async (cursor: string | undefined) => {

@@ -9,28 +9,26 @@ import type { WireRunCreated } from './wire.ts';
 export interface LaunchParams extends CallOptions, QueueOptions {
   projectId: string;
   run: NewRun & { suiteId: string };
-  /** Of this launch alone, at most 256 characters: whatever is sent again is sent with it. */
+  /** Unique to this launch, at most 256 characters. Every repeated request has the same key. */
   idempotencyKey: string;
-  /** Text that is in the notes of no other run, such as a UUID; the notes of this one end with it. */
+  /** Text that no other run has in its notes, such as a UUID. The gate adds it at the end of the notes. */
   marker: string;
 }
 
 export interface Launch {
   created: WireRunCreated;
-  /** Whether the receipt was lost and the run found by its marker. The outcome of its tests is not known then. */
+  /** True if the answer was lost and the run was found by its marker. The results of writing its tests are then unknown. */
   wasReadBack: boolean;
 }
 
-/** A service that shows no trace of the first request gets it again; one that loses both will lose more. */
+/** Sends the request twice at most. A service that loses both would lose more. */
 const maxSends = 2;
 
 /**
- * Starts exactly one run of a suite. Where the service has no room for another it queues up; if it is unknown
- * whether the run was started, the suite's runs are searched for it before the same request is sent again.
- *
+ * Starts exactly one run of a suite. If the service has no room for another run, it waits in the queue. If it is unknown whether the run
+ * was started, it searches the suite's runs before it sends the request again.
  * @throws {DeadlineError} when there was no room within `queueTimeoutMs`
- * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
- *   `findRunByMarker` finds such a run
+ * @throws {GateError} of the last request. After that, and after an abort, the run may still exist: find it with `findRunByMarker`
  */
 export async function createRunExactlyOnce(client: ServiceClient, params: LaunchParams): Promise<Launch> {
   const { projectId, run, idempotencyKey, marker, signal, deadline } = params;
@@ -43,7 +41,7 @@ export async function createRunExactlyOnce(client: ServiceClient, params: Launch
     } catch (error) {
       const isQueued = isQueueRefusal(error);
       if (!isQueued && !isOutcomeUnknown(error)) throw error;
-      // The run that takes up the room may be this job's own: an attempt before this one may have started it.
+      // Searches on the first refusal too: an earlier attempt of this job may have started the run that takes up the room.
       const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);
       if (typeof trace === 'object') return { created: toReceipt(trace), wasReadBack: true };
       if (isQueued) {
@@ -56,13 +54,13 @@ export async function createRunExactlyOnce(client: ServiceClient, params: Launch
   }
 }
 
-/** Finds the run whose notes hold the marker among the latest hundred of a suite. */
+/** Finds the run with the marker in its notes, among the latest hundred runs of a suite. */
 export async function findRunByMarker(
   client: ServiceClient,
   { marker, ...params }: { projectId: string; suiteId: string; marker: string } & CallOptions,
 ): Promise<Run | undefined> {
   const runs = await listSuiteRuns(client, { ...params, limit: 100 });
-  // The caller is about to wait for the run or to cancel it, and every text holds the empty one.
+  // Refuses an empty marker, because every text contains it and the caller is about to wait for the run or cancel it.
   return runs.find(({ notes }) => marker !== '' && notes?.includes(marker));
 }
 
@@ -78,7 +76,7 @@ async function findTrace(
   }
 }
 
-/** Whether the service may have started the run although it did not say so. */
+/** Checks if the service may have started the run without confirming it. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof GateError && error.mayHaveHappened;
 }
@@ -92,20 +90,20 @@ function toReceipt({ id, suiteId, status }: Run): WireRunCreated {
 }
 
 export interface QueueOptions {
-  /** How long to wait while as many runs are in progress as may be, from the first refusal on. */
+  /** How long to wait in the queue, from the first refusal on, in milliseconds. */
   queueTimeoutMs: number;
-  /** Called before every wait with how long it has been, and what the service said about it. */
+  /** Called before every wait with the time waited so far and the details from the service. */
   onQueued?: ((waitedMs: number, details: ServiceError['details']) => void) | undefined;
 }
 
-/** A slot in the queue for a run. The service sends no notice, so it asks again every so often. */
+/** The place of a run in the queue. The service sends no notice, so the gate sends the request again at intervals. */
 export interface Queue {
   hasBegun(): boolean;
-  /** Waits before the request that was refused is made again. @throws {DeadlineError} when there was no room in time */
+  /** Waits before the refused request is sent again. @throws {DeadlineError} when there was no room in time */
   waitForRoom(refusal: ServiceError): Promise<void>;
 }
 
-/** Runs end in minutes. Drawn from a range, so that those who were refused together do not return together. */
+/** Runs end within minutes. The wait is random, so that jobs that were refused together do not return together. */
 const shortestWaitMs = 15_000;
 const longestWaitMs = 30_000;
 
@@ -122,7 +120,7 @@ export function createQueue(client: ServiceClient, options: QueueOptions & CallO
       onQueued?.(waitedMs, refusal.details);
       const drawnMs = shortestWaitMs + random() * (longestWaitMs - shortestWaitMs);
       const waitMs = Math.min(Math.max(drawnMs, refusal.retryAfterMs ?? 0), queueTimeoutMs - waitedMs);
-      // A deadline that passes meanwhile is noticed by the next call.
+      // The next call notices a deadline that passes during the wait.
       await clock.sleep(Math.min(waitMs, deadline?.remainingMs() ?? waitMs), { signal });
     },
   };

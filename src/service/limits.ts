@@ -1,20 +1,20 @@
-/** How much one request, one case and one service may ask for. */
+/** Limits of one request, one case and one service. */
 export interface ServiceLimits {
   iterationsPerCase: number;
   testsPerRequest: number;
   stepsPerCase: number;
-  /** Characters of one tool call's arguments, serialised. */
+  /** Characters of the arguments of one tool call, as JSON. */
   argumentCharacters: number;
   /** Iterations × prompt steps of one run. */
   llmCallsPerRun: number;
-  /** Runs executing at once; one more is refused with `CONCURRENT_RUN_LIMIT`. */
+  /** Runs in progress at the same time. Another run is refused with `CONCURRENT_RUN_LIMIT`. */
   concurrentRuns: number;
   maxBodyBytes: number;
-  /** Of one organization; one more is refused. */
+  /** Projects of one organization. Another project is refused. */
   maxProjects: number;
 }
 
-/** What the hosted service allows, so that whatever works here works there. */
+/** The limits of the hosted service, so that whatever works here works there too. */
 export const contractLimits: ServiceLimits = {
   iterationsPerCase: 10,
   testsPerRequest: 100,
@@ -23,6 +23,6 @@ export const contractLimits: ServiceLimits = {
   llmCallsPerRun: 300,
   concurrentRuns: 2,
   maxBodyBytes: 6 * 1024 * 1024,
-  // A matter of the plan there.
+  // Unlimited here; on the hosted service it depends on the plan.
   maxProjects: Number.POSITIVE_INFINITY,
 };

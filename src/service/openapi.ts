@@ -41,7 +41,7 @@ const errorSchema: JsonSchema = {
   required: ['code', 'message'],
 };
 
-/** What the operations of an area are about. */
+/** The descriptions of the areas of operations. */
 const areas: Record<keyof typeof operations, string> = {
   account: 'The user of the key, and projects.',
   servers: 'Records of MCP servers.',
@@ -62,7 +62,7 @@ const areas: Record<keyof typeof operations, string> = {
   images: 'Sandbox images, and computers booted from them.',
 };
 
-/** Describes every operation of the table in OpenAPI 3.1, from the schemas that the client and the service check with. */
+/** Describes every operation of the table in OpenAPI 3.1, from the schemas with which the client and the service check data. */
 export function buildOpenApi(): OpenApiDocument {
   const pool = createSchemaPool();
   const described = Object.entries(operations).flatMap(([area, each]) =>
@@ -73,7 +73,7 @@ export function buildOpenApi(): OpenApiDocument {
         Object.keys(operation.body.shape).length === 0
           ? null
           : pool.add(describeSchema(operation.body, 'input'), `${operation.name}Body`),
-      // As it is read: unknown fields pass.
+      // Describes the answer as the client reads it: unknown fields are accepted.
       answer: pool.add(describeSchema(operation.answer, 'input'), `${operation.name}Answer`),
     })),
   );
@@ -116,7 +116,7 @@ export function buildOpenApi(): OpenApiDocument {
   };
 }
 
-/** The path of an operation and its aliases. */
+/** Lists the path of an operation and its aliases. */
 function listPaths(path: string, name: string): Array<{ alias: string; of: string | null }> {
   const aliases = pathAliases.filter(({ operations: names }) => names.includes(name));
   return [
@@ -175,7 +175,7 @@ function describeRefusals(): Record<string, Record<string, unknown>> {
   );
 }
 
-/** Other paths of the same operations: what is short for a path, and what one vendor calls differently. */
+/** Aliases of the paths of operations: short paths, and paths that one vendor names differently. */
 export const pathAliases: ReadonlyArray<{ alias: string; path: string; operations: readonly string[] }> = [
   {
     alias: '/eval-runs',

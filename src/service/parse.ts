@@ -4,18 +4,18 @@ import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
 import type { ModelUsage } from '../model/usage.ts';
 import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
 
-/** One page of a collection; a missing, null or empty cursor marks the last. */
+/** One page of a collection. On the last page, the cursor is missing, null or empty. */
 export interface Page<Item> {
   items: readonly Item[];
   nextCursor?: string | null | undefined;
 }
 
-/** Turns a decoded answer into what an operation promises, or throws a `ProtocolError`. */
+/** Parses a decoded answer into the result of an operation, or throws a `ProtocolError`. */
 export type Parse<T> = (answer: unknown) => T;
 
 /**
- * Makes the parser of a schema; `what` completes "The service's answer is not …".
- * The parser throws a `ProtocolError` whose `path` leads to the first mismatch, `items.3.status`.
+ * Creates the parser of a schema. `what` completes "The service's answer is not …". The parser throws a `ProtocolError` with the `path` of
+ * the first mismatch, such as `items.3.status`.
  */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string): Parse<z.output<Schema>> {
   return (answer) => {
@@ -30,7 +30,7 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string):
   };
 }
 
-/** Reads a run; what the service left out is null. */
+/** Reads a run. Fields that the service left out are null. */
 export function toRun(run: WireRun): Run {
   const { summary } = run;
   return {
@@ -45,7 +45,7 @@ export function toRun(run: WireRun): Run {
   };
 }
 
-/** Counts that are not all there are no counts: a gap must not read as none passed or none failed. */
+/** Returns null unless all counts are present, because a missing count must not read as 0 passed or failed. */
 function toRunSummary(summary: WireRun['summary']): Run['summary'] {
   const { total, passed, failed } = summary ?? {};
   return total == null || passed == null || failed == null ? null : { total, passed, failed };
@@ -62,7 +62,7 @@ function toUsage(usage: NonNullable<WireIteration['usage']>): ModelUsage {
   };
 }
 
-/** Reads an iteration; what the service left out is null. */
+/** Reads an iteration. Fields that the service left out are null. */
 export function toIteration(iteration: WireIteration): Iteration {
   return {
     id: iteration.id,
@@ -102,7 +102,7 @@ export function toStepResult(step: WireStep): StepResult {
   };
 }
 
-/** A status that we do not know establishes nothing, so it reads as pending and never as ok. */
+/** Reads an unknown status as pending, because it does not show that the step passed. */
 function toStepStatus(status: string): StepResult['status'] {
   return status === 'ok' || status === 'fail' || status === 'skipped' ? status : 'pending';
 }

@@ -1,10 +1,10 @@
-/** The names in braces of a path. */
+/** The names in braces of a path, as a type. */
 export type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathFields<Rest>
   : never;
 
-// The paths that the gate asks, below the base URL; ids are in braces. The table of operations builds on them, and names those of the other
-// operations. Each is a constant of its own, so that the bundle has no names of them.
+// The paths that the gate uses, below the base URL, with ids in braces. The table of operations builds on them and defines the paths of the
+// other operations. Each path is its own constant, so that the bundle contains no unused ones.
 
 export const mePath = '/me';
 export const projectsPath = '/projects';
@@ -31,7 +31,7 @@ export const ingestStartPath = `${ingestPath}/runs/start` as const;
 export const ingestIterationsPath = `${ingestPath}/runs/iterations` as const;
 export const ingestFinalizePath = `${ingestPath}/runs/finalize` as const;
 
-/** The segments of a path with its ids in place, not yet encoded. `ids` may have other fields. */
+/** Fills ids into the segments of a path, without encoding them. `ids` may have other fields. */
 export function fillPath<Path extends string>(path: Path, ids: Readonly<Record<PathFields<Path>, string>>): string[] {
   const given = new Map(Object.entries<string>(ids));
   return path

@@ -1,36 +1,36 @@
 import { contract, type Dialect, newerContract } from '../suite/dialect.ts';
 
-/** What differs between the services that speak this API. */
+/** The differences between the services that have this API. */
 export interface ServiceProfile {
   name: 'embedded' | 'svc' | 'mcpjam';
-  /** Of the vendor's own headers, such as `x-svc-idempotency-key`. */
+  /** The prefix of the vendor's own headers, such as `x-svc-idempotency-key`. */
   headerPrefix: string;
-  /** Of the relay's WebSocket: the one word for which its edge gives the connection. */
+  /** The WebSocket subprotocol that the relay's edge requires. */
   subprotocol: string;
-  /** Where the vendor hosts it; null where there is no such place and the user has to say. */
+  /** The URL of the vendor's own deployment; null if there is none and the user has to give a URL. */
   defaultBaseUrl: string | null;
   limits: {
     iterationsPerCase: number;
-    /** Of a suite, a run or a batch of cases. */
+    /** The most tests of a suite, a run or a batch of cases. */
     testsPerRequest: number;
   };
-  /** What it calls segments of paths differently from the descriptions of operations. */
+  /** Segments of paths that the service names differently from the descriptions of operations. */
   segments: Readonly<Record<string, string>>;
-  /** What a key may spend on requests; null where nothing is metered. */
+  /** The pace at which requests may be sent with a key; null if requests are not metered. */
   pacing: { perSecond: number; burst: number } | null;
-  /** How often a run is asked after: from the first wait on, each longer than the last, up to the longest. */
+  /** The waits between polls of a run: the first one, then longer ones up to the longest. */
   polling: { firstMs: number; longestMs: number };
-  /** Whether traces hold what tools answered that a step called and no model. */
+  /** True if traces contain the results of tools that a step called without a model. */
   keepsToolResults: boolean;
-  /** Which assertions it knows. */
+  /** The dialect, which determines the assertions that the service knows. */
   dialect: Dialect;
-  /** What to do where the service could not reach the MCP server. */
+  /** The advice if the service could not reach the MCP server. */
   serverUnreachableHint: string;
-  /** The page on which people look at a run; null where the service has no pages. */
+  /** Returns the URL of the page of a run; null if the service has no pages. */
   composeRunUrl(place: RunPlace): string | null;
 }
 
-/** What leads to a run. `baseUrl` is that of the API, whose origin the pages share. */
+/** The ids in the URL of a run. `baseUrl` is that of the API, which has the same origin as the pages. */
 export interface RunPlace {
   baseUrl: string;
   projectId: string;
@@ -38,7 +38,7 @@ export interface RunPlace {
   runId: string;
 }
 
-/** The contract's limits, and a pace below its 60 requests a minute with bursts of 10: several jobs share a key. */
+/** The limits of the contract. The pace is below its 60 requests a minute with bursts of 10, because several jobs share a key. */
 const hosted = {
   limits: { iterationsPerCase: 10, testsPerRequest: 100 },
   pacing: { perSecond: 1, burst: 5 },
@@ -51,7 +51,7 @@ const hosted = {
   },
 };
 
-/** Also takes text that cannot be encoded, which an id of a service may be. */
+/** Encodes an id, even if it has lone surrogates, which an id of a service may have. */
 function encode(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }

@@ -6,9 +6,8 @@ import { accountOperations } from './operations/account.ts';
 import type { WireProject } from './wire.ts';
 
 /**
- * Finds the project to work in: the one with this id, else the one of exactly this name; where none is named, the only
- * one there is. Made to be the first call of all: it distinguishes a wrong key and a wrong base URL from a service in trouble.
- *
+ * Finds the project with this id, or else with exactly this name; if none is given, the only project. Make it the first call, because it
+ * distinguishes a wrong key or base URL from a service failure.
  * @throws {ConfigurationError} for the input `project`, `api-key` or `base-url`
  */
 export async function requireProject(
@@ -38,7 +37,7 @@ function refuseProject(code: string, message: string): ConfigurationError {
   return new ConfigurationError([{ code, input: 'project', message }]);
 }
 
-/** Nothing was asked yet that only some keys may see, so a refusal is about the key or the address as such. */
+/** Explains a refusal of the first call. Every valid key may make this call, so the key or the address is wrong. */
 function explainFirstRefusal(error: unknown): unknown {
   if (error instanceof ServiceError && (error.status === 401 || error.status === 403)) {
     const message = `The service does not take the key. ${error.message}`;

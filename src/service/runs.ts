@@ -8,14 +8,14 @@ import { runOperations } from './operations/runs.ts';
 import { parseAs, toRun } from './parse.ts';
 import { runPageSchema, runSchema, type WireRunCreated } from './wire.ts';
 
-// They read what the gate needs alone: a service may say the rest in another way.
+// Reads only the fields that the gate needs, because services may differ in the others.
 const getEvalRun = { ...runOperations.getEvalRun, answer: runSchema };
 const cancelEvalRun = { ...runOperations.cancelEvalRun, answer: runSchema };
 const listEvalSuiteRuns = { ...runOperations.listEvalSuiteRuns, answer: runPageSchema };
 
 /**
- * A run to be started. `suiteId` alone runs the suite as it stands; with `tests`, they are first written into it;
- * `suiteName`, `tests` and `serverIds` make a new suite. The API refuses other shapes and fields it does not know.
+ * A run to start. `suiteId` alone runs the suite unchanged. With `tests`, the service first writes them into the suite. `suiteName`,
+ * `tests` and `serverIds` create a new suite. The API refuses other combinations and unknown fields.
  */
 export interface NewRun {
   suiteId?: string;
@@ -28,12 +28,12 @@ export interface NewRun {
   iterationOverride?: number;
   matchOptionsOverride?: MatchOptions;
   environmentId?: string;
-  /** Percent, 0..100: the wire's own scale. */
+  /** In percent, 0..100, the scale of the API. */
   passCriteria?: { minimumPassRate: number };
   notes?: string;
   /** A label that the runs of a comparison share. */
   runGroupId?: string;
-  /** Of the providers whose models the run uses, by the provider's name. */
+  /** The keys of the model providers, by provider name. */
   modelApiKeys?: ReadonlyMap<string, Secret>;
 }
 
@@ -43,10 +43,9 @@ interface RunParams extends CallOptions {
 }
 
 /**
- * Starts a run. With a key of at most 256 characters, a repeated launch gets the run of the first one (`deduped`)
- * instead of another.
- *
- * @throws {ConfigurationError} when the service refuses it for good
+ * Starts a run. With an idempotency key of at most 256 characters, a repeated launch returns the first run (`deduped`) instead of starting
+ * another.
+ * @throws {ConfigurationError} when the service refuses it permanently
  */
 export async function createRun(
   client: ServiceClient,
@@ -59,7 +58,7 @@ export async function createRun(
     ...(keys.length > 0 && {
       modelApiKeys: Object.fromEntries(keys.map(([provider, key]) => [provider, key.reveal()])),
     }),
-    // In the body as well: the only place that every deployment reads.
+    // Sends the key in the body too, which is the only location that every deployment reads.
     ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
   };
   const secrets = keys.map(([, key]) => key);
@@ -69,8 +68,7 @@ export async function createRun(
 }
 
 /**
- * Gets a run as it stands now.
- *
+ * Gets the current state of a run.
  * @throws {ProtocolError} when the service answers with another run
  */
 export async function getRun(client: ServiceClient, { projectId, runId, ...options }: RunParams): Promise<Run> {
@@ -78,7 +76,7 @@ export async function getRun(client: ServiceClient, { projectId, runId, ...optio
   return toRun(await callOperation(client, getEvalRun, { projectId, runId }, manner));
 }
 
-/** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
+/** Cancels a run and returns its state after that. A run that had already ended is returned as it ended. */
 export async function cancelRun(client: ServiceClient, params: RunParams): Promise<Run> {
   try {
     return await requestCancel(client, params);
@@ -90,7 +88,7 @@ export async function cancelRun(client: ServiceClient, params: RunParams): Promi
   }
 }
 
-/** Sees to it that a run does not go on. That it had ended before is as good, and 409 says no less. */
+/** Makes sure that a run does not continue. A run that had already ended counts as stopped, and so does an answer of 409. */
 export async function stopRun(client: ServiceClient, params: RunParams): Promise<void> {
   try {
     await requestCancel(client, params);
@@ -105,7 +103,7 @@ async function requestCancel(client: ServiceClient, { projectId, runId, ...optio
   return toRun(await callOperation(client, cancelEvalRun, { projectId, runId }, manner));
 }
 
-/** The results of another run would be judged as those of this one. */
+/** Refuses an answer with another run, because its results would be judged as those of this run. */
 function requireRun(runId: string): (run: { id: string }) => void {
   return ({ id }) => {
     if (id === runId) return;
@@ -116,12 +114,12 @@ function requireRun(runId: string): (run: { id: string }) => void {
   };
 }
 
-/** Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else. */
+/** Checks if a refusal to cancel may mean that the run has ended. Deployments answer 409 or 400; the 400 may also mean something else. */
 function mayHaveEnded(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.status === 409 || error.status === 400);
 }
 
-/** Lists the latest runs of a suite, newest first, at most 100. The API gives no cursor to go further back. */
+/** Lists the latest runs of a suite, newest first, at most 100. The API has no cursor to older ones. */
 export async function listSuiteRuns(
   client: ServiceClient,
   { limit = 25, projectId, suiteId, ...options }: { projectId: string; suiteId: string; limit?: number } & CallOptions,

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import type { JsonSchema } from './operations/fields.ts';
 
-/** Shorter schemas are easier to read where they are used. */
+/** Shorter schemas are easier to read inline. */
 const minCharacters = 400;
 
-/** Collects the schemas of a document, in which what occurs several times is to be written once. */
+/** Collects the schemas of a document and defines repeated ones once. */
 export interface SchemaPool {
-  /** Gives the schema as it is to be written, once the pool is finished; `name` is its own if others refer to it. */
+  /**
+   * Adds a schema. Call the returned function after `finish` to get the final schema. If other schemas refer to it, it is named after
+   * `name`.
+   */
   add(schema: JsonSchema, name: string): () => JsonSchema;
-  /** The schemas that others refer to, by name. Nothing may be added after. */
+  /** Returns the schemas that others refer to, by name. Add no schema after that. */
   finish(): Record<string, JsonSchema>;
 }
 
-/** Makes a pool whose schemas refer to each other as `#/components/schemas/<name>`. */
+/** Creates a pool in which schemas refer to each other as `#/components/schemas/<name>`. */
 export function createSchemaPool(): SchemaPool {
   const counts = new Map<string, number>();
   const names = new Map<string, string>();
@@ -22,7 +25,7 @@ export function createSchemaPool(): SchemaPool {
     const text = JSON.stringify(schema);
     const before = counts.get(text) ?? 0;
     counts.set(text, before + 1);
-    // Its parts occur as often as it does, but are written once with it.
+    // Counts the parts only once, because a repeated schema is defined once with its parts.
     if (before === 0) mapParts(schema, (part) => (count(part), part));
   };
 
@@ -34,7 +37,7 @@ export function createSchemaPool(): SchemaPool {
     if (name === undefined) {
       name = chooseName(hint, shared);
       names.set(text, name);
-      // Taken before its parts are named.
+      // Reserves the name before the parts of the schema are named.
       shared[name] = {};
       shared[name] = mapParts(schema, write);
     }
@@ -62,7 +65,7 @@ const definitionsSchema = z.looseObject({
   $defs: z.record(z.string(), z.record(z.string(), z.unknown())).exactOptional(),
 });
 
-/** References to definitions of the schema itself become references to those of the document. */
+/** Redirects references to definitions of the schema to those of the document. */
 function pointToComponents(schema: JsonSchema): unknown {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
@@ -76,7 +79,7 @@ function chooseName(hint: string, taken: Readonly<Record<string, unknown>>): str
 
 const schemaLike = z.record(z.string(), z.unknown());
 
-/** Replaces the schemas directly inside a schema; `hint` says what each is of. */
+/** Replaces the schemas directly inside a schema. `hint` is the property name or the kind of the part. */
 function mapParts(schema: JsonSchema, replace: (part: JsonSchema, hint: string) => JsonSchema): JsonSchema {
   const replaceAny = (part: unknown, hint: string): unknown => {
     const parsed = schemaLike.safeParse(part);

@@ -13,9 +13,8 @@ async function listSuites(
 }
 
 /**
- * Finds a suite of a project by its id, or else by its exact name; undefined where there is none.
- *
- * @throws {ConfigurationError} for the input `suite` where several have that name
+ * Finds a suite of a project by its id, or else by its exact name; undefined if there is none.
+ * @throws {ConfigurationError} for the input `suite` if several have that name
  */
 export async function findSuite(
   client: ServiceClient,
@@ -28,8 +27,8 @@ export async function findSuite(
 }
 
 /**
- * Finds the suite that a file's cases are kept in, by its exact name; undefined where there is none. Jobs that start at once
- * may each have made one: all that come later agree on the oldest.
+ * Finds the suite that stores the cases of a file, by its exact name; undefined if there is none. Jobs that start at once may each create
+ * one, so all of them use the oldest.
  */
 export async function findOldestSuite(
   client: ServiceClient,

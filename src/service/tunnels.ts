@@ -8,28 +8,27 @@ import type { WireTunnelGrant } from './wire.ts';
 export interface TunnelGrant {
   serverId: string;
   name: string;
-  /** Whether the project had a server of that name, whose URL and transport are these no more. */
+  /** True if the project already had a server of that name. Its URL and transport are now those of the tunnel. */
   existed: boolean;
-  /** Where the record led before, if that was another place. It may hold a secret of its own. */
+  /** The earlier URL of the record, if it was another one. It may contain a secret. */
   previousUrl: Secret | null;
   previousTransportType: string | null;
   slug: string | null;
-  /** The public URL, whose query holds a secret. */
+  /** The public URL. Its query contains a secret. */
   url: Secret;
   connectToken: Secret;
   connectTokenExpiresAtMs: number | null;
   relayWsUrl: string;
-  /** Counts the grants of the server. */
+  /** The number of grants of the server. */
   secretVersion: number | null;
-  /** Everything in it that must not be shown, for a redactor. */
+  /** All secrets of the grant, for a redactor. */
   secrets: readonly Secret[];
 }
 
 /**
- * Creates a tunnel under a server name, or another grant for the one that exists: this cuts off
- * the holder of the earlier grant. Call it while this job has no connection, so that a repeated request cuts off no other job.
- *
- * @throws {ConfigurationError} when the service refuses it for good
+ * Creates a tunnel under a server name, or another grant for an existing one, which disconnects the holder of the earlier grant. Call it
+ * while this job has no connection, so that a repeated request disconnects no other job.
+ * @throws {ConfigurationError} when the service refuses it permanently
  */
 export async function createTunnel(
   client: ServiceClient,

@@ -5,14 +5,14 @@ import type { CallOptions, ServiceClient } from './client.ts';
 import { getRun } from './runs.ts';
 
 /**
- * How long to wait after each refusal in a row that may not be the last word, by its status. A copy of the service's data
- * may not know yet of what another has just accepted, and a deployment may lose sight of keys for a moment.
+ * The waits after successive refusals that may be stale, by status. A replica of the service may not know recent data yet, and a deployment
+ * may briefly not recognize keys.
  */
 export type StaleWaits = Readonly<Record<number, readonly number[]>>;
 
 export const lagWaits: StaleWaits = { 404: [2000, 3000, 5000] };
 
-/** Asks, and asks again after refusals that may be stale, as often as there are waits for their status. */
+/** Repeats a request after refusals that may be stale, as often as there are waits for their status. */
 export async function retryWhileStale<T>(
   client: ServiceClient,
   ask: () => Promise<T>,
@@ -29,10 +29,10 @@ export async function retryWhileStale<T>(
   }
 }
 
-/** Each wait is this much longer than the last, so that short runs are noticed at once and long ones cost little. */
+/** The factor by which each wait grows. Short runs are noticed at once, and long ones cost few requests. */
 const waitGrowth = 1.25;
 
-/** By how much of itself a wait is longer or shorter: jobs in step would be refused in step, the same ones every time. */
+/** The random part of each wait. Without it, jobs in step would be refused in step, the same ones every time. */
 const waitSpread = 0.1;
 
 const waits = { ...lagWaits, 401: [2000] };
@@ -41,15 +41,14 @@ interface WaitParams extends CallOptions {
   projectId: string;
   runId: string;
   onProgress?: ((run: Run) => void) | undefined;
-  /** Resolves when the run has ended, where something in this process knows; it is asked after at once then. */
+  /** Resolves when the run has ended, if this process knows. The run is then polled at once. */
   ended?: Promise<void> | undefined;
 }
 
 /**
- * Asks after a run until it has ended and gives it as it ended, whatever the outcome. A status that we do not know counts as
- * not ended unless the service says when the run was completed. `onProgress` sees every answer, the last one included.
- *
- * @throws {DeadlineError} when `deadline` passes first; the run goes on
+ * Polls a run until it has ended and returns it, whatever its result. An unknown status counts as not ended unless the service gives the
+ * completion time. `onProgress` receives every answer, including the last one.
+ * @throws {DeadlineError} when `deadline` passes first; the run continues
  */
 export async function waitForRun(client: ServiceClient, params: WaitParams): Promise<Run> {
   const { onProgress, ended, ...runParams } = params;
@@ -60,12 +59,12 @@ export async function waitForRun(client: ServiceClient, params: WaitParams): Pro
     onProgress?.(run);
     if (hasEnded(run)) return run;
     const spreadMs = waitMs * (1 + waitSpread * (2 * client.random() - 1));
-    // Once it has resolved, there is nothing more to be learned from it.
+    // A resolved promise must not shorten later waits.
     if (await sleepTowards(client, spreadMs, { ...runParams, until: hint })) hint = undefined;
   }
 }
 
-/** Resolves with whether `until` ended the wait. A deadline that passes meanwhile is noticed by the next call. */
+/** Waits, and resolves with true if `until` ended the wait. The next call notices a deadline that passes during the wait. */
 async function sleepTowards(
   { clock }: ServiceClient,
   waitMs: number,

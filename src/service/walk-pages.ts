@@ -1,15 +1,14 @@
 import { ProtocolError } from '../base/errors.ts';
 import type { Page } from './parse.ts';
 
-/** Far beyond any collection of this API, so that a service that invents pages without end does not hold us. */
+/** More pages than any collection of this API has. It ends the walk if a service invents pages without end. */
 const maxPages = 10_000;
 
 /**
- * Walks a paged collection to its end and gives each page's new items. An item that repeats an earlier one, by `idOf` and
- * `contentOf`, is left out; one that contradicts it is given again, so that the reader sees both. `what` names the collection
- * in errors.
- *
- * @throws {ProtocolError} when the walk cannot end: a cursor comes a second time, or two pages running bring nothing new
+ * Walks a paged collection to its end and yields the new items of each page. An item that repeats an earlier one, by `idOf` and
+ * `contentOf`, is skipped. An item that contradicts an earlier one is yielded again, so that the reader sees both. `what` names the
+ * collection in errors.
+ * @throws {ProtocolError} when the walk cannot end: a cursor repeats, or two pages in a row bring nothing new
  */
 export async function* walkPages<Item>(
   loadPage: (cursor: string | undefined) => Promise<Page<Item>>,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /**
- * The answers of the eval service as they travel. Unknown fields are ignored, statuses are plain strings, and whatever
- * real deployments leave out or send as null is optional here: a client must survive a service newer or older than
- * itself. What the product then works with are the types of `model/`, made from these in `parse.ts`.
+ * The answers of the eval service. Unknown fields are ignored and statuses are plain strings. Fields that real deployments leave out or
+ * send as null are optional, because a client must work with older and newer services. `parse.ts` turns these answers into the types of
+ * `model/`, which the rest of the program uses.
  */
 const timestampMs = z.number().nullish();
 const text = z.string().nullish();
 const count = z.number().nonnegative().nullish();
-/** Shown to people and never judged, so an odd shape is no reason to fail: it reads as absent. */
+/** Shown to people and never judged, so a wrong shape reads as absent instead of failing. */
 const openObject = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
 /** A page of a collection. The last page has no cursor, a null one or an empty one. */
@@ -43,7 +43,7 @@ export const projectSchema = z.object({
 export const projectPageSchema = pageOf(projectSchema);
 export type WireProject = z.infer<typeof projectSchema>;
 
-/** An MCP server as a project keeps it. `url` is null for servers over stdio. */
+/** An MCP server in a project. `url` is null for servers over stdio. */
 export const serverSchema = z.object({
   id: z.string(),
   projectId: text,
@@ -75,7 +75,7 @@ export const suiteSummarySchema = z.object({
     })
     .nullish(),
   totals: z.object({ passed: count, failed: count, runs: count }).nullish(),
-  /** Oldest first. Deployments disagree on its scale, so nothing is computed from it. */
+  /** Oldest first. Deployments use different scales, so nothing is computed from it. */
   passRateTrend: z.array(z.number()).nullish(),
   createdAt: timestampMs,
   updatedAt: timestampMs,
@@ -92,7 +92,7 @@ export const suiteDetailSchema = z.object({
   executionConfig: z.looseObject({ model: text }).nullish(),
   settings: z
     .looseObject({
-      /** Percent, 0..100. */
+      /** In percent, 0..100. */
       minimumAccuracy: z.number().nullish(),
       minimumIterations: z.number().nullish(),
     })
@@ -102,7 +102,7 @@ export const suiteDetailSchema = z.object({
 });
 export type WireSuiteDetail = z.infer<typeof suiteDetailSchema>;
 
-/** Which cases were written. `committed` keeps the order of the tests that were sent. */
+/** The cases that were written. `committed` keeps the order of the sent tests. */
 const caseUpsertSchema = z.object({
   committed: z.array(z.object({ id: text, name: text })).nullish(),
   failed: z.array(z.object({ id: text, name: text, error: text })).nullish(),
@@ -117,7 +117,7 @@ export const suiteCreatedSchema = z.object({
   caseUpsert: caseUpsertSchema,
 });
 
-/** A case as read. Steps, checks and match options stay open: they are listed and compared, never executed here. */
+/** A case in an answer. Steps, checks and match options stay open, because they are listed and compared, and never executed here. */
 export const caseSchema = z.object({
   id: z.string(),
   declaredId: text,
@@ -136,7 +136,7 @@ export const caseSchema = z.object({
 export const casePageSchema = pageOf(caseSchema);
 export type WireCase = z.infer<typeof caseSchema>;
 
-/** Answered with 201 even where some cases failed; `index` is the case's in the request. */
+/** The answer to a batch. Its status is 201 even if some cases failed. `index` is the index of the case in the request. */
 export const caseBatchResultSchema = z.object({
   created: z.array(
     z.object({ index: z.number(), id: z.string(), declaredId: text, title: text, replayed: z.boolean().nullish() }),
@@ -146,7 +146,7 @@ export const caseBatchResultSchema = z.object({
   ),
 });
 
-/** `deduped`: the same launch had been received before, and this is the run that it started. */
+/** The answer to a launch. `deduped` means that the service had received the same launch before and returns the run that it started. */
 export const runCreatedSchema = z.object({
   runId: z.string(),
   suiteId: z.string(),
@@ -164,7 +164,7 @@ export const runSchema = z.object({
   suiteId: z.string(),
   runNumber: z.number().nullish(),
   status: z.string(),
-  /** Often missing on completed runs; the counts decide. */
+  /** Often missing on completed runs. The counts decide. */
   result: text,
   summary: z.object({ total: count, passed: count, failed: count, passRate: z.number().nullish() }).nullish(),
   source: text,
@@ -175,13 +175,13 @@ export const runSchema = z.object({
 export const runPageSchema = pageOf(runSchema);
 export type WireRun = z.infer<typeof runSchema>;
 
-/** Older data says `name` and `args`, newer `toolName` and `arguments`. */
+/** Older data has `name` and `args`, newer `toolName` and `arguments`. */
 export const toolCallSchema = z.object({ toolName: text, name: text, arguments: openObject, args: openObject });
 export type WireToolCall = z.infer<typeof toolCallSchema>;
 
 const tokens = z.int().nonnegative().max(1e9).nullish();
 
-/** An open document of the service; these are its names. The number of calls and of answers from recordings is the gate's own. */
+/** An open document of the service, with these names. Only the gate's own service counts `modelCalls` and `replayedCalls`. */
 const usageSchema = z.object({
   inputTokens: tokens,
   cachedInputTokens: tokens,
@@ -201,11 +201,11 @@ export const iterationSchema = z.object({
   model: text,
   provider: text,
   startedAt: timestampMs,
-  /** Negative ones would make room in a budget. */
+  /** Not negative, because a negative value would make room in a budget. */
   durationMs: z.number().nonnegative().nullish(),
   tokensUsed: z.number().nonnegative().nullish(),
   usage: usageSchema.nullish().catch(null),
-  /** Of `serve`. */
+  /** Only `serve` sends it. */
   judges: z
     .array(z.object({ model: z.string(), isGating: z.boolean(), usage: usageSchema }))
     .nullish()
@@ -221,7 +221,7 @@ export const stepSchema = z.object({
   stepId: z.string(),
   stepIndex: z.number(),
   kind: z.string(),
-  /** Of our own service alone. */
+  /** Only the embedded service sends it. */
   phase: z.enum(['setup', 'teardown']).nullish().catch(null),
   status: z.string(),
   reason: text,
@@ -244,7 +244,7 @@ export const traceSchema = z.looseObject({
 });
 export type WireTrace = z.infer<typeof traceSchema>;
 
-/** What opens a tunnel to a server of this job. The `previous` fields tell what the record said before, if it existed. */
+/** The answer that opens a tunnel to a server of this job. The `previous` fields hold the earlier values of an existing record. */
 export const tunnelGrantSchema = z.object({
   serverId: z.string().min(1),
   name: text,
@@ -262,10 +262,10 @@ export type WireTunnelGrant = z.infer<typeof tunnelGrantSchema>;
 
 export const tunnelClosedSchema = z.object({ serverId: text, status: z.literal('closed') });
 
-/** What ingestion answers with in addition to its contents; a refusal may come with status 200. */
+/** A refusal of ingestion, which may come with status 200. */
 export const ingestRefusalSchema = z.object({ ok: z.literal(false), error: z.unknown() });
 
-/** A run that was executed elsewhere, as far as the service describes it: a reused one may say nothing of what it holds. */
+/** A run that was executed elsewhere. For a reused run, the service may leave out its status, result and summary. */
 export const ingestedRunSchema = z.object({
   suiteId: z.string(),
   runId: z.string(),

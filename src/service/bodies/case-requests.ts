@@ -3,7 +3,7 @@ import type { ServiceLimits } from '../limits.ts';
 
 const count = z.int().min(0).max(10).exactOptional();
 
-/** How many cases of each kind a request asks for. */
+/** The number of cases of each kind to generate. */
 const caseMixSchema = z.strictObject({
   simple: count,
   multiTool: count,
@@ -13,10 +13,10 @@ const caseMixSchema = z.strictObject({
 });
 export type CaseMix = z.infer<typeof caseMixSchema>;
 
-/** What cases to generate, and from the tools of which servers. */
+/** The body of a request to generate cases from the tools of servers. */
 export const generateSchema = z.strictObject({
   mode: z.enum(['normal', 'negative']).exactOptional(),
-  /** Ids or names. */
+  /** The ids or names of the servers. */
   servers: z.array(z.string().min(1)).exactOptional(),
   environmentId: z.string().min(1).exactOptional(),
   caseModels: z
@@ -28,11 +28,11 @@ export const generateSchema = z.strictObject({
 });
 export type GenerateBody = z.infer<typeof generateSchema>;
 
-/** Many cases at once. Each is checked on its own, so that one that is not as it should be fails alone. */
+/** The body that adds many cases at once. Each case is checked separately, so that an invalid case fails alone. */
 export function createCaseBatchSchema(limits: Pick<ServiceLimits, 'testsPerRequest'>) {
   return z.strictObject({
     cases: z.array(z.unknown()).min(1).max(limits.testsPerRequest),
-    /** An unknown one is not refused but read as `block`, and the answer says so. */
+    /** The service reads an unknown policy as `block` instead of refusing it, and reports that in its answer. */
     duplicatePolicy: z.string().exactOptional(),
     overrideReason: z.string().min(1).exactOptional(),
   });

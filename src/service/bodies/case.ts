@@ -26,8 +26,8 @@ import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';
 
 /**
- * A predicate: only its `type` is checked here, as the API does. The engine fails closed on an unknown type or a
- * malformed field, so the type claimed here is what it will find or refuse.
+ * A predicate. Like the API, this schema checks only `type`. The engine fails an unknown type or a malformed field, so a wrong type claimed
+ * here does no harm.
  */
 const predicateSchema = z
   .custom<Record<string, unknown>>(
@@ -36,7 +36,7 @@ const predicateSchema = z
   )
   .pipe(z.custom<Check>());
 
-/** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */
+/** A predicate that can be judged: its pattern is not empty, and its schema has only known keywords. */
 export const checkSchema = predicateSchema.superRefine(refuseUnusable);
 
 function refuseUnusable(
@@ -82,12 +82,12 @@ const assertionSchema = z
   )
   .superRefine(refuseUnusable);
 
-/** The closed step objects of a case, 1 to `stepsPerCase` of them. */
+/** Creates the schema of the steps of a case: closed objects, 1 to `stepsPerCase`. */
 export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | 'argumentCharacters'>) {
   const anyText = z.string();
   const values = {
     prompt: anyText,
-    // Some clients name the server by id alone.
+    // Optional, because some clients give only the id of the server.
     serverName: anyText.default(''),
     serverId: anyText,
     toolName: anyText.min(1),
@@ -108,7 +108,7 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
 const internalKeys = ['maxExtraToolCalls', 'allowExtraToolCalls', 'argumentMatching'];
 const internalOrders: ReadonlySet<unknown> = new Set(['ignore', 'superset', 'strict']);
 
-/** The vocabulary of inline tests, read into the public one. */
+/** Turns the vocabulary of inline tests into the public one. */
 const testMatchOptionsSchema: z.ZodType<
   MatchOptionsLayer,
   z.input<typeof internalMatchOptionsSchema>
@@ -127,7 +127,7 @@ const testMatchOptionsSchema: z.ZodType<
   };
 });
 
-/** Either vocabulary, as a run's override accepts; the two are disjoint, and mixing them is refused. */
+/** Accepts either vocabulary, as the override of a run may use both. They have no words in common, and mixing them is refused. */
 export const matchOptionsOverrideSchema: z.ZodType<MatchOptionsLayer, Record<string, unknown>> = z
   .looseObject({})
   .transform((sent, context) => {
@@ -138,7 +138,7 @@ export const matchOptionsOverrideSchema: z.ZodType<MatchOptionsLayer, Record<str
     return z.NEVER;
   });
 
-/** What a case says, whichever vocabulary it came in. */
+/** The content of a case, independent of the vocabulary that it came in. */
 export interface CaseContent {
   title: string;
   steps: Step[];
@@ -149,7 +149,7 @@ export interface CaseContent {
   models: CaseModel[];
   matchOptions?: MatchOptionsLayer;
   checks?: ChecksEnvelope;
-  /** Inline tests alone can set it; no answer shows it. */
+  /** Only inline tests can set it, and no answer contains it. */
   advancedConfig?: TestCase['advancedConfig'];
 }
 
@@ -158,11 +158,11 @@ export interface CaseModel {
   provider?: string;
 }
 
-/** What a client may call a case; checked apart from the rest, because a batch reports it under a code of its own. */
+/** The declared id of a case. It is checked separately, because a batch reports it under its own code. */
 export const declaredIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const declaredIdRule = 'Expected 1 to 128 of A-Z, a-z, 0-9, _ and -';
 
-/** An envelope without a mode means its own list where it has one: dropping checks in silence would pass too much. */
+/** An envelope without a mode replaces the suite's checks if it has a list. Dropping the list silently would let too much pass. */
 const checksSchema = z
   .strictObject({
     mode: checksMode.exactOptional(),
@@ -183,7 +183,7 @@ function createValues(limits: CaseLimits) {
   };
 }
 
-/** The bodies of the case routes, in the vocabulary that cases are read and written in. */
+/** Creates the schemas of the bodies of the case routes, in the public vocabulary. */
 export function createCaseSchemas(limits: CaseLimits) {
   const fields = createCaseShape({
     ...createValues(limits),
@@ -201,12 +201,12 @@ type CaseSchemas = ReturnType<typeof createCaseSchemas>;
 export type CaseCreateBody = z.infer<CaseSchemas['create']>;
 export type CasePatchBody = z.infer<CaseSchemas['patch']>;
 
-/** Reads a new case's fields, with the API's defaults for the absent ones. The declared id is not content. */
+/** Reads the fields of a new case, with the API's defaults for absent ones. The declared id is not part of the content. */
 export function toCaseContent({ id: _id, title, steps, ...optional }: CaseCreateBody): CaseContent {
   return patchCaseContent({ title, steps, iterations: 1, isNegative: false, models: [] }, optional);
 }
 
-/** Applies a write to what a case says already; `null` takes its match options or checks away. */
+/** Applies changes to the content of a case. `null` removes its match options or checks. */
 export function patchCaseContent(before: CaseContent, patch: CasePatchBody): CaseContent {
   const { matchOptions, checks, ...fields } = patch;
   const after: CaseContent = { ...before, ...fields };
@@ -217,7 +217,7 @@ export function patchCaseContent(before: CaseContent, patch: CasePatchBody): Cas
   return after;
 }
 
-/** Inline tests, which name the same things differently and match options in the other vocabulary. */
+/** Creates the schemas of inline tests, which have other names for the fields and another vocabulary for match options. */
 export function createTestSchemas(limits: CaseLimits) {
   const fields = createTestShape({
     ...createValues(limits),

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { declaredIdPattern } from './case.ts';
 
 /**
- * The bodies of ingestion. Unlike those of other routes they are open: what is not known here is ignored, and null means
- * absent, since many a reporter sends it so.
+ * The bodies of ingestion. Unlike the bodies of other routes they are open: unknown fields are ignored, and null means absent, because many
+ * reporters send it.
  */
 const text = z.string().nullish();
 const openObject = z.record(z.string(), z.unknown());
 const toolCalls = z.array(openObject).nullish();
 const count = z.number().min(0).nullish();
 
-/** Ids of cases are the declared ones; the two fields are spellings of one. */
+/** `caseId` and `externalCaseId` are two names of the same field, the declared id of the case. */
 const resultSchema = z
   .looseObject({
     caseTitle: z.string().min(1),
@@ -41,7 +41,7 @@ const runSchema = z.looseObject({
   suiteDescription: text,
   serverNames: z.array(z.string()).nullish(),
   notes: text,
-  /** Percent, unchecked as everywhere. */
+  /** Percent. No range is checked, as in other bodies. */
   passCriteria: z.looseObject({ minimumPassRate: z.number().nullish() }).nullish(),
   externalRunId: z.string().min(1),
   framework: text,

@@ -7,7 +7,7 @@ const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOpt
 
 const text = z.string().exactOptional();
 
-/** The body that creates a suite with its cases. */
+/** Creates the schema of the body that creates a suite with its cases. */
 export function createSuiteSchema(limits: Pick<ServiceLimits, 'testsPerRequest'>, tests: TestSchemas) {
   return z.strictObject({
     name: z.string().trim().min(1),
@@ -22,13 +22,13 @@ export function createSuiteSchema(limits: Pick<ServiceLimits, 'testsPerRequest'>
   });
 }
 
-/** The body that creates a run, before its shape (rerun, upsert, new suite) is known. */
+/** Creates the schema of the body that creates a run of any shape (rerun, upsert or new suite). */
 export function createRunSchema(
   limits: Pick<ServiceLimits, 'testsPerRequest' | 'iterationsPerCase'>,
   tests: TestSchemas,
 ) {
   return z.strictObject({
-    /** Read on the short path only; the path's project wins. */
+    /** Used only on the short path. A project in the path takes precedence. */
     projectId: text,
     suiteId: z.string().min(1).exactOptional(),
     suiteName: z.string().trim().min(1).exactOptional(),
@@ -37,7 +37,7 @@ export function createRunSchema(
     serverIds: z.array(z.string().min(1)).min(1).exactOptional(),
     serverNames: z.array(z.string()).exactOptional(),
     suiteRerun: z.boolean().exactOptional(),
-    /** Used for this run, and never stored. */
+    /** Used for this run and never stored. */
     modelApiKeys: z.record(z.string(), z.string()).exactOptional(),
     notes: text,
     passCriteria: passCriteriaSchema.exactOptional(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
-/** The API's own limits. */
+/** Limits of the API. */
 const maxMessages = 50;
 const maxMessageLength = 8000;
 const maxMessageBytes = 8192;
@@ -19,7 +19,7 @@ const messageSchema = z.strictObject({
 
 const conversationId = z.string().min(1).max(64).exactOptional();
 
-/** Open, as in the API: unknown fields are ignored. */
+/** An open object, as in the API: unknown fields are ignored. */
 const turnSchema = z.object({
   messages: z
     .array(messageSchema)
@@ -27,14 +27,14 @@ const turnSchema = z.object({
     .max(maxMessages)
     .refine((messages) => countBytes(messages) <= maxHistoryBytes, `Expected at most ${maxHistoryBytes} bytes in total`)
     .refine((messages) => messages.at(-1)?.role === 'user', 'Expected a message of the user at the end'),
-  /** It travels on as a header. */
+  /** ASCII only, because it is sent on as a header. */
   idempotencyKey: z
     .string()
     .min(1)
     .max(200)
     .regex(/^[\x20-\x7e]+$/, 'Expected printable ASCII')
     .exactOptional(),
-  /** Where an approval can be collected. Without it, nothing that needs one is offered to the model. */
+  /** The conversation in which a person can approve actions. Without it, the model is offered nothing that needs approval. */
   conversationId,
   slackChannelId: conversationId,
 });
@@ -45,7 +45,7 @@ function countBytes(messages: ReadonlyArray<z.infer<typeof messageSchema>>): num
 
 const openObjects = z.array(z.looseObject({}));
 
-/** A model with the operations of a project and the tools of its servers. */
+/** Turns of a model that can use the operations of a project and the tools of its servers. */
 export const agentOperations = {
   runAgentTurn: describeOperation({
     name: 'runAgentTurn',

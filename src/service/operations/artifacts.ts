@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeOperation } from './operation.ts';
 import { ingestPath } from '../paths.ts';
 
-/** What reporters upload next to the results of a run. */
+/** Artifacts that reporters upload with the results of a run. */
 export const artifactOperations = {
   createEvalIngestUploadUrl: describeOperation({
     name: 'createEvalIngestUploadUrl',
@@ -10,7 +10,7 @@ export const artifactOperations = {
     method: 'POST',
     path: `${ingestPath}/artifacts/upload-url`,
     query: z.strictObject({}),
-    /** Open, as all of ingestion. */
+    /** An open object, like all bodies of ingestion. */
     body: z.looseObject({}),
     answer: z.object({ ok: z.literal(true).nullish(), uploadUrl: z.string() }),
     status: 200,

@@ -5,10 +5,10 @@ import { projectPath } from '../paths.ts';
 const hostCatalogSchema = z.object({
   schemaVersion: z.number(),
   version: z.number(),
-  /** Changes with the catalog. */
+  /** Changes whenever the catalog changes. */
   contentHash: z.string(),
   publishedAt: z.number(),
-  /** `live`, or `bundled` with the program that answers. */
+  /** `live`, or `bundled` with the service. */
   source: z.string(),
   catalog: z.object({ hostsById: z.record(z.string(), z.unknown()) }),
 });
@@ -33,13 +33,13 @@ const capabilitiesSchema = z.object({
   projectId: z.string().nullish(),
   organizationId: z.string().nullish(),
   projectRole: z.string().nullish(),
-  /** Older deployments name the role in the project so. */
+  /** The name of `projectRole` in older deployments. */
   role: z.string().nullish(),
   surface: z.string().nullish(),
-  /** Null without a plan; older deployments answer with its name. */
+  /** Null without a plan. Older deployments answer with the name of the plan. */
   plan: z.union([z.record(z.string(), z.unknown()), z.string()]).nullish(),
   features: z.record(z.string(), z.unknown()).nullish(),
-  /** Whether the key may do something, by its name. Advisory: each operation checks for itself. */
+  /** The rights of the key, by name. They are advisory, because each operation checks them itself. */
   can: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -64,7 +64,7 @@ const pluginVersionSchema = z.object({
   id: z.string(),
   pluginId: z.string(),
   declaredVersion: z.string().nullish(),
-  /** Of every file of the version. */
+  /** The hash of all files of the version. */
   bundleHash: z.string(),
   manifestHash: z.string().nullish(),
   /** `staging`, `ready` or `invalid`. */
@@ -82,7 +82,7 @@ const pluginVersionSchema = z.object({
   readyAt: z.number().nullish(),
 });
 
-/** What can be chosen from: hosts, models, tools of harnesses and plugins. */
+/** Catalogs: hosts, models, tools of harnesses, plugins and organizations. */
 export const catalogOperations = {
   getHostCompatCatalog: describeOperation({
     name: 'getHostCompatCatalog',

@@ -34,7 +34,7 @@ const chatboxSchema = z.object({
   hostName: text,
   serverCount: z.number(),
   serverNames: z.array(z.string()),
-  /** Where it is shared. The URL lets every reader of it in. */
+  /** The URL of the chatbox. Anyone who has it can enter. */
   link,
   createdAt: timestampMs,
   updatedAt: timestampMs,
@@ -50,7 +50,7 @@ const chatboxDetailSchema = chatboxSchema.extend({
 });
 export type ChatboxDetail = z.infer<typeof chatboxDetailSchema>;
 
-/** Conversations with the agent, and chats that are published from a project. */
+/** Conversations with the agent, and chats published from a project. */
 export const chatOperations = {
   listChatSessions: describeOperation({
     name: 'listChatSessions',
@@ -59,10 +59,10 @@ export const chatOperations = {
     path: '/chat-sessions',
     query: z.object({
       projectId: z.string().exactOptional(),
-      /** `active` unless given. */
+      /** Default: `active`. */
       status: z.enum(['active', 'archived']).exactOptional(),
       limit: z.int().min(1).max(200).exactOptional(),
-      /** The `nextCursor` of the page before. */
+      /** The `nextCursor` of the previous page. */
       before: z.string().exactOptional(),
     }),
     body: none,

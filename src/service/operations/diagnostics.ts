@@ -6,13 +6,13 @@ const anyBody = z.looseObject({});
 const record = z.record(z.string(), z.unknown());
 const items = z.array(z.unknown());
 const slowErrors = [400, 401, 403, 404, 429, 500, 502, 504];
-/** With that of a server which the service may not start. */
+/** Adds 422, for a server that the service may not start. */
 const connectErrors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
 
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const check = checkSchema.nullish();
 
-/** What the doctor found out about a server. */
+/** The results of the doctor for a server. */
 const diagnosisSchema = z.object({
   /** ISO 8601. */
   generatedAt: z.string(),
@@ -39,7 +39,7 @@ const diagnosisSchema = z.object({
   error: record.nullish(),
 });
 
-/** Whether servers can be used, and what lets their callers in. */
+/** Checks of servers, and OAuth tokens for them. */
 export const diagnosticsOperations = {
   validateServer: describeOperation({
     name: 'validateServer',
@@ -87,7 +87,7 @@ export const diagnosticsOperations = {
     path: `${serverPath}/oauth/import-tokens`,
     query: none,
     body: z.object({
-      /** The URL of the server's record. */
+      /** The URL in the server's record. */
       serverUrl: z.string(),
       oauthResourceUrl: z.url().exactOptional(),
       clientInformation: z
@@ -96,14 +96,14 @@ export const diagnosticsOperations = {
       tokens: z.object({
         access_token: z.string().regex(/^[\x21-\x7e]+$/, 'Expected a bearer token'),
         refresh_token: z.string().min(1).exactOptional(),
-        /** Seconds. */
+        /** In seconds. */
         expires_in: z.number().nonnegative().exactOptional(),
         token_type: z.string().exactOptional(),
         scope: z.string().exactOptional(),
         id_token: z.string().exactOptional(),
       }),
     }),
-    /** `expiresAt`: epoch milliseconds. */
+    /** `expiresAt` is in milliseconds since 1970. */
     answer: z.object({ imported: z.literal(true), expiresAt: z.number().nullish() }),
     status: 200,
     errors: slowErrors,

@@ -6,7 +6,7 @@ const id = z.string().min(1);
 const name = z.string().trim().min(1);
 const skillSelection = z.strictObject({ mode: z.literal('explicit'), skillIds: z.array(id) });
 const pluginVersionIds = z.array(id);
-/** Counted up by every write; a write of an older one is refused. */
+/** Every write increases the revision. The service refuses a write of an older one. */
 const expectedRevision = z.int().min(0);
 
 const environmentSchema = z.object({
@@ -33,18 +33,18 @@ const resolvedSchema = z.object({
   environment: z.object({ id: z.string(), name: z.string(), revision: z.number() }),
   hostId: z.string(),
   hostName: z.string(),
-  /** Hosts that share a config have the same one. */
+  /** The same for hosts that share a config. */
   hostConfigId: z.string(),
-  /** The environment's own. */
+  /** The model that the environment sets. */
   modelId: z.string().nullish(),
   effectiveModelId: z.string().nullish(),
   /** `environment` or `host`. */
   modelSource: z.string().nullish(),
   serverAttachmentId: z.string().nullish(),
   sandboxImageId: z.string().nullish(),
-  /** Attached to the host, or pinned. */
+  /** The servers that are attached to the host, or pinned. */
   selectedServerIds: z.array(z.string()),
-  /** What a run reaches, with the servers of plugins; nothing else. */
+  /** The servers that a run can reach, including those of plugins. */
   effectiveServerIds: z.array(z.string()),
   pluginVersions: z.array(z.record(z.string(), z.unknown())),
   servers: z.array(z.record(z.string(), z.unknown())),
@@ -53,7 +53,7 @@ const resolvedSchema = z.object({
 const list = `${projectPath}/environments` as const;
 const one = `${list}/{environmentId}` as const;
 
-/** What suites run in: a host, its servers, a model and versions of plugins, under a name. */
+/** Environments for suites: a host, its servers, a model and plugin versions, under a name. */
 export const environmentOperations = {
   listEnvironments: describeOperation({
     name: 'listEnvironments',

@@ -4,7 +4,7 @@ import { listPathFields, type Operation } from './operation.ts';
 /** A JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a caller gives to an operation by one name. */
+/** A field of an operation that a caller may set. */
 export interface OperationField {
   name: string;
   place: 'path' | 'query' | 'body';
@@ -12,7 +12,7 @@ export interface OperationField {
   schema: JsonSchema;
 }
 
-/** Lists what a caller may give to an operation: ids of the path, then query, then body. */
+/** Lists the fields of an operation: ids of the path, then query, then body. */
 export function listFields({ path, query, body }: Pick<Operation, 'path' | 'query' | 'body'>): OperationField[] {
   const ids = listPathFields(path).map((name) => ({
     name,
@@ -38,13 +38,13 @@ const objectSchema = z.looseObject({
   required: z.array(z.string()).exactOptional(),
 });
 
-/** A zod schema as JSON Schema; what JSON Schema cannot say is left open. */
+/** Converts a zod schema to JSON Schema. Rules that JSON Schema cannot express are left out. */
 export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _draft, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return described;
 }
 
-/** The types that the values of a schema may have: of itself and of its alternatives. Empty where any value is taken. */
+/** Lists the types that a schema allows, with those of its alternatives. Empty if it allows any value. */
 export function listTypes(schema: JsonSchema): string[] {
   const { type, anyOf = [], oneOf = [], const: constant } = typesSchema.parse(schema);
   const own = type ?? (constant === undefined ? [] : [typeof constant]);
@@ -60,7 +60,7 @@ const typesSchema = z.looseObject({
   const: z.unknown().exactOptional(),
 });
 
-/** A schema in a few words for people: `text`, `1..200`, `true|false`, `stdio|http`, `list of text`, `JSON`. */
+/** Describes a schema briefly for people: `text`, `1..200`, `true|false`, `stdio|http`, `list of text`, `JSON`. */
 export function nameType(schema: JsonSchema): string {
   const { enum: choices, minimum, maximum, items } = wordsSchema.parse(schema);
   if (choices !== undefined) return choices.join('|');

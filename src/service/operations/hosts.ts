@@ -3,7 +3,7 @@ import { deletedSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
-/** The clients that a host can be created after. */
+/** The clients that can be the template of a host. */
 export const hostTemplates = [
   'mcpjam',
   'claude',
@@ -23,12 +23,12 @@ export type HostTemplate = (typeof hostTemplates)[number];
 const serverIds = z.array(z.string().min(1));
 
 const modelId = z.string().min(1);
-/** Of the model, from 0 to 2. */
+/** The temperature of the model, from 0 to 2. */
 const temperature = z.number().min(0).max(2);
-/** What the client can do, by the name of the ability. */
+/** The abilities of the client, by name. */
 const capabilities = z.record(z.string(), z.boolean());
 
-/** What a host says: the model it asks, how, and the servers that are attached to it. Other fields are kept as they are. */
+/** The config of a host: its model and the model's settings, and the attached servers. Other fields are kept unchanged. */
 const newConfig = z.looseObject({
   modelId,
   systemPrompt: z.string().exactOptional(),
@@ -49,14 +49,14 @@ const configChanges = z.looseObject({
 
 const hostSchema = z.object({ id: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) });
 
-/** A host without its config, as a list shows it. */
+/** A host without its config, as in lists. */
 const hostSummarySchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** Hosts that share a config have the same one. */
+  /** The same for hosts that share a config. */
   hostConfigId: z.string().nullish(),
   modelId: z.string().nullish(),
-  /** Needed and optional ones. */
+  /** The number of required and optional servers. */
   serverCount: z.number().nullish(),
   createdAt: z.number().nullish(),
   updatedAt: z.number().nullish(),
@@ -67,7 +67,7 @@ const list = `${projectPath}/hosts` as const;
 const one = `${list}/{hostId}` as const;
 const name = z.string().trim().min(1);
 
-/** The clients that evals stand for: a model, a system prompt, abilities and servers. */
+/** Hosts: clients that evals simulate, with a model, a system prompt, abilities and servers. */
 export const hostOperations = {
   listHosts: describeOperation({
     name: 'listHosts',

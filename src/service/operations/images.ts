@@ -9,13 +9,13 @@ const buildSchema = z.object({
   id: z.string(),
   /** `queued`, `building`, `ready` or `failed`. */
   status: z.string(),
-  /** What built it, and alone can boot it. */
+  /** The builder of the image. Only this provider can boot it. */
   provider: z.string(),
-  /** Of the base images that the blueprint pins: `sha256:…`. */
+  /** The digests of the base images that the blueprint pins: `sha256:…`. */
   baseImageDigests: z.array(z.string()).nullish(),
-  /** The last lines of the build's output. */
+  /** The last lines of the output of the build. */
   logPreview: z.string().nullish(),
-  /** Why it failed. */
+  /** The reason why the build failed. */
   error: z.string().nullish(),
   createdAt: z.number(),
   startedAt: timestampMs,
@@ -26,9 +26,9 @@ const imageSchema = z.object({
   id: z.string(),
   projectId: z.string(),
   name: z.string(),
-  /** Of the blueprint: equal blueprints have equal ones. */
+  /** The hash of the blueprint. Equal blueprints have equal hashes. */
   contentHash: z.string(),
-  /** `user` for a personal draft, `project` for an image of all members. */
+  /** `user` for a personal draft, `project` for an image that all members share. */
   sharing: z.string(),
   isOwner: z.boolean(),
   /** The newest build. */
@@ -42,21 +42,21 @@ const blueprintErrorSchema = z.object({
   /** Stable, in kebab case. */
   code: z.string().nullish(),
   message: z.string(),
-  /** Counted from 1. */
+  /** The line, counted from 1. */
   line: z.number().nullish(),
-  /** Where it is, for people. */
+  /** The location in the blueprint, for people. */
   path: z.string().nullish(),
 });
 
 const name = z.string().trim().min(1);
 const blueprint = z.string().min(1);
-/** The API ignores what is in it. */
+/** A body whose fields the API ignores. */
 const anything = z.looseObject({});
 
 const list = `${projectPath}/images` as const;
 const one = `${list}/{imageId}` as const;
 
-/** Sandbox images: blueprints of computers, their builds, and the caller's computer that boots from one. */
+/** Sandbox images: blueprints of computers, their builds, and the caller's computer that boots from a build. */
 export const imageOperations = {
   listSandboxImages: describeOperation({
     name: 'listSandboxImages',

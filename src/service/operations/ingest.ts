@@ -12,7 +12,7 @@ import { ingestFinalizePath, ingestIterationsPath, ingestReportPath, ingestStart
 const ok = { ok: z.literal(true).nullish() };
 const runAnswer = ingestedRunSchema.extend(ok);
 
-/** Runs that were executed elsewhere. The ids that every body carries make it safe to send any of it again. */
+/** Uploads of runs that were executed elsewhere. The ids in every body make each request safe to repeat. */
 export const ingestOperations = {
   reportEvalRun: describeOperation({
     name: 'reportEvalRun',

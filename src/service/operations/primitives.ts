@@ -6,10 +6,10 @@ const errors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
 const record = z.record(z.string(), z.unknown());
 const items = z.array(record);
 const cursorBody = z.object({ cursor: z.string().exactOptional() });
-/** The cursors are the server's own. */
+/** The MCP server defines the cursors. */
 const page = z.object({ items, nextCursor: z.string().nullish() });
 
-/** What an MCP server offers: its tools, prompts and resources, as the server answers. */
+/** Primitives of an MCP server: tools, prompts and resources, as the server answers. */
 export const primitiveOperations = {
   listTools: describeOperation({
     name: 'listTools',
@@ -102,7 +102,7 @@ export const primitiveOperations = {
     path: `${serverPath}/export`,
     query: none,
     body: z.looseObject({}),
-    /** `exportedAt`: ISO 8601. */
+    /** `exportedAt` is in ISO 8601. */
     answer: z.object({
       serverId: z.string(),
       exportedAt: z.string(),

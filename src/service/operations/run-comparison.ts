@@ -3,7 +3,7 @@ import { stepPageSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
 import { runPath, stepsPath } from '../paths.ts';
 
-/** A number of both runs. `percentDelta` is null where the base is 0; what one side lacks is null. */
+/** A number of both runs. A side without the number is null; `percentDelta` is null if the base is 0. */
 const numericDiff = z.object({
   base: z.number().nullable(),
   compare: z.number().nullable(),
@@ -17,13 +17,13 @@ const runSide = z.object({
   result: z.string(),
   createdAt: z.number(),
   completedAt: z.number().nullable(),
-  /** `passRate` from 0 to 1. */
+  /** `passRate` is a fraction, 0..1. */
   summary: z.object({ total: z.number(), passed: z.number(), failed: z.number(), passRate: z.number() }).nullable(),
 });
 
 const scoreContractSide = z.object({
   evaluationConfigHash: z.string().nullable(),
-  /** `valid`, `invalid`, or null where there is no evidence. */
+  /** `valid` or `invalid`; null if there is no evidence. */
   scoreIntegrity: z.string().nullable(),
   scoredIterations: z.number(),
   quarantinedIterations: z.number(),
@@ -33,7 +33,7 @@ const scorer = {
   scorerId: z.string(),
   gating: z.boolean(),
   deterministic: z.boolean(),
-  /** Both sides were scored by different definitions: their difference is no regression. */
+  /** True if the two sides have different definitions of the scorer, so that a difference is not a regression. */
   definitionChanged: z.boolean(),
 };
 
@@ -47,14 +47,14 @@ const caseSide = z.object({
   error: z.string().nullable(),
 });
 
-/** What two runs of a suite have in common, and what changed from one to the other. */
+/** A comparison of two runs of a suite. */
 export const runComparisonSchema = z.object({
   suite: z.object({ id: z.string(), name: z.string() }),
-  /** `policy`: `previous_completed` or `run`. */
+  /** `policy` is `previous_completed` or `run`. */
   baseline: z.object({ policy: z.string(), baseRunId: z.string() }),
   baseRun: runSide,
   compareRun: runSide,
-  /** `passRatePercent` from 0 to 100. */
+  /** `passRatePercent` is from 0 to 100. */
   passSummary: z.object({ passRatePercent: numericDiff, total: numericDiff, passed: numericDiff, failed: numericDiff }),
   metrics: z.object({ wallDurationMs: numericDiff, totalTokens: numericDiff, estimatedCostUsd: numericDiff }),
   scoreContract: z.object({
@@ -64,7 +64,7 @@ export const runComparisonSchema = z.object({
     scorers: z.array(
       z.object({
         ...scorer,
-        /** From 0 to 1, both. */
+        /** `passRate` and `meanValue` are from 0 to 1. */
         passRate: numericDiff,
         meanValue: numericDiff,
         errorCount: z.object({ base: z.number(), compare: z.number() }),
@@ -89,7 +89,7 @@ export const runComparisonSchema = z.object({
 });
 export type RunComparison = z.infer<typeof runComparisonSchema>;
 
-/** What is read of a run and of its iterations, in addition to their results. */
+/** Reads of a run and its iterations, in addition to their results. */
 export const runComparisonOperations = {
   compareEvalRun: describeOperation({
     name: 'compareEvalRun',
@@ -97,9 +97,9 @@ export const runComparisonOperations = {
     method: 'GET',
     path: `${runPath}/compare`,
     query: z.object({
-      /** A completed run of the same suite; the latest completed one before the run unless given. */
+      /** A completed run of the same suite. Default: the latest one completed before this run. */
       baseRunId: z.string().exactOptional(),
-      /** Characters of each error; 2000 unless given. */
+      /** The most characters of each error. Default: 2000. */
       previewChars: z.number().exactOptional(),
     }),
     body: none,

@@ -5,12 +5,12 @@ import { contractLimits } from '../limits.ts';
 import { describeOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
-/** Of one group; the API's own. */
+/** The API's limit for one group. */
 const maxTargets = 10;
 
 const text = z.string().nullish();
 
-/** One of the two, the same for all targets of a group. */
+/** Either an environment or a host. All targets of a group use the same field. */
 const targetSchema = z.strictObject({
   environmentId: z.string().min(1).exactOptional(),
   namedHostId: z.string().min(1).exactOptional(),
@@ -30,7 +30,7 @@ const bodySchema = createRunSchema(contractLimits, createTestSchemas(contractLim
   })
   .extend({
     suiteId: z.string().min(1),
-    /** Environments of the suite, or hosts of the suite. A repeated one counts once. */
+    /** Environments or hosts of the suite. A repeated target counts once. */
     targets: z.array(targetSchema).min(1).max(maxTargets),
   });
 export type RunGroupBody = z.infer<typeof bodySchema>;
@@ -38,18 +38,18 @@ export type RunGroupBody = z.infer<typeof bodySchema>;
 const runGroupReceiptSchema = z.object({
   runGroupId: z.string(),
   suiteId: z.string(),
-  /** `started`, `partial`, or `failed` where no run has started. */
+  /** `started`, `partial`, or `failed` if no run has started. */
   outcome: z.string(),
   startedCount: z.number(),
   failedCount: z.number(),
-  /** In the order of the request. */
+  /** The targets, in the order of the request. */
   targets: z.array(
     z.object({
       target: z.object({ environmentId: text, namedHostId: text, name: text }),
       /** `started` or `failed`. */
       status: z.string(),
       runId: text,
-      /** The status of the run itself. */
+      /** The status of the run. */
       runStatus: text,
       deduped: z.boolean().nullish(),
       error: z
@@ -57,13 +57,13 @@ const runGroupReceiptSchema = z.object({
         .nullish(),
     }),
   ),
-  /** Of the first run that started, as in the receipt of a single run. */
+  /** The first run that started, as in the receipt of a single run. */
   runId: text,
   status: text,
 });
 export type RunGroupReceipt = z.infer<typeof runGroupReceiptSchema>;
 
-/** Runs of a suite in several places at once. */
+/** Runs of a suite in several environments or on several hosts at once. */
 export const runGroupOperations = {
   createEvalRunGroup: describeOperation({
     name: 'createEvalRunGroup',

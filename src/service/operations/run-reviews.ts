@@ -5,14 +5,14 @@ import { runPath } from '../paths.ts';
 const receipt = z.object({ runId: z.string(), projectId: z.string(), status: z.string() });
 
 const judgeState = z.object({
-  /** `pending`, `completed` or `failed`; null where no judge was asked for. */
+  /** `pending`, `completed` or `failed`; null if no judge was requested. */
   status: z.string().nullable(),
   errorCode: z.string().nullable(),
   summary: z.string().nullable(),
-  /** Milliseconds of the epoch. */
+  /** In milliseconds since 1970. */
   generatedAt: z.number().nullable(),
   modelUsed: z.string().nullable(),
-  /** From 0 to 1, as all scores; a case passes from there on. */
+  /** The lowest score of a case that passes, from 0 to 1 like all scores. */
   threshold: z.number().nullable(),
 });
 const judgedCase = z.object({
@@ -22,7 +22,7 @@ const judgedCase = z.object({
   reason: z.string().nullable(),
 });
 
-/** What judges said of a run. It changes no result. */
+/** The judgments of a run. They change no result. */
 export const judgesSchema = z.object({
   goalCompletion: judgeState.extend({
     cases: z.array(judgedCase.extend({ rubricHits: z.array(z.string()) })),
@@ -34,7 +34,7 @@ export const judgesSchema = z.object({
 export type RunJudges = z.infer<typeof judgesSchema>;
 
 const findingSchema = z.object({
-  /** The same for the same problem of the same cases. */
+  /** Stable for the same problem of the same cases. */
   id: z.string(),
   signalFingerprint: z.string(),
   title: z.string(),
@@ -44,7 +44,7 @@ const findingSchema = z.object({
   actionability: z.string(),
   severity: z.string(),
   confidence: z.string(),
-  /** Counted by the service, and no text of a model. */
+  /** Text that the service derives from its counts, without a model. */
   observed: z.string(),
   rootCause: z.string().exactOptional(),
   recommendation: z.string(),
@@ -53,7 +53,7 @@ const findingSchema = z.object({
   evidence: z.array(z.looseObject({})),
 });
 
-/** What a model found in a run. */
+/** The findings of a model about a run. */
 export const insightsSchema = z.object({
   schemaVersion: z.literal(1),
   scope: z.object({ kind: z.string(), id: z.string() }),
@@ -82,7 +82,7 @@ export const insightsSchema = z.object({
 });
 export type RunInsights = z.infer<typeof insightsSchema>;
 
-/** What models say of a run that has ended. */
+/** Reviews by models of a run that has ended. */
 export const runReviewOperations = {
   judgeEvalRun: describeOperation({
     name: 'judgeEvalRun',
@@ -91,11 +91,11 @@ export const runReviewOperations = {
     path: `${runPath}/judge`,
     query: none,
     body: z.strictObject({
-      /** Judges once more a run that was judged. */
+      /** True to judge a run that is already judged again. */
       force: z.boolean().exactOptional(),
-      /** Judges this run whatever its suite says. */
+      /** True to judge this run even if its suite has judges disabled. */
       enable: z.boolean().exactOptional(),
-      /** `provider/name`. */
+      /** The model, as `provider/name`. */
       model: z.string().min(1).exactOptional(),
       threshold: z.number().min(0).max(1).exactOptional(),
     }),

@@ -9,7 +9,7 @@ import { iterationsPath, runCancelPath, runPath, runsPath, suiteRunsPath, traceP
 const text = z.string().nullish();
 const open = z.record(z.string(), z.unknown()).nullish();
 
-/** A run as it is read. `insights` and `judges` come with a single run only. */
+/** A run in an answer. Only an answer with a single run has `insights` and `judges`. */
 export const runAnswer = runSchema.extend({
   environment: open,
   executionEngine: text,

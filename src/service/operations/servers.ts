@@ -18,7 +18,7 @@ const fields = {
   url: httpUrl.exactOptional(),
   headers: z.record(z.string(), z.string()).exactOptional(),
   hasBearerToken: flag,
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout: z.number().exactOptional(),
   clientCapabilities: z.record(z.string(), z.unknown()).exactOptional(),
   useOAuth: flag,
@@ -42,7 +42,7 @@ const fields = {
   clientSecret: text,
 };
 
-/** What a server record says. URL, headers, command and variables may hold secrets: nothing here is ever logged. */
+/** The content of a server record. URL, headers, command and variables may hold secrets, so the content is never logged. */
 const contentSchema = z.strictObject(fields);
 export type ServerContent = z.infer<typeof contentSchema>;
 
@@ -74,7 +74,7 @@ const changesSchema = z
   });
 export type ServerChanges = z.infer<typeof changesSchema>;
 
-/** The records of the MCP servers of a project. */
+/** Records of the MCP servers of a project. */
 export const serverOperations = {
   listProjectServers: describeOperation({
     name: 'listProjectServers',

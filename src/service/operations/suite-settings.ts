@@ -9,13 +9,13 @@ const id = z.string().min(1);
 const judgeSettingsSchema = z.strictObject({
   enabled: z.boolean().exactOptional(),
   model: z.string().min(1).nullable().exactOptional(),
-  /** Whether each run is judged as soon as it has ended. */
+  /** True if each run is judged as soon as it has ended. */
   autoRun: z.boolean().exactOptional(),
-  /** Fraction, 0..1. */
+  /** A fraction, 0..1. */
   threshold: z.number().min(0).max(1).exactOptional(),
 });
 
-/** Settings of suites: what they run in, how, when, and how they are judged. */
+/** Settings of suites: environments, execution, schedule and judges. */
 export const suiteSettingsOperations = {
   updateEvalSuite: describeOperation({
     name: 'updateEvalSuite',
@@ -28,7 +28,7 @@ export const suiteSettingsOperations = {
       description: z.string().exactOptional(),
       environment: z
         .strictObject({
-          /** Names or ids. */
+          /** The names or ids of the servers. */
           servers: z.array(id).exactOptional(),
           computerEnvironment: id.nullable().exactOptional(),
         })
@@ -48,9 +48,9 @@ export const suiteSettingsOperations = {
       hosts: z
         .array(
           z.strictObject({
-            /** An id, or the name of a host. */
+            /** The id or name of a host. */
             host: id,
-            /** Instead of those attached to the host; names or ids. */
+            /** The names or ids of the servers, instead of those attached to the host. */
             servers: z.array(id).exactOptional(),
           }),
         )

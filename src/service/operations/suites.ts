@@ -9,7 +9,7 @@ import { suitePath, suitesPath } from '../paths.ts';
 const text = z.string().nullish();
 const open = z.record(z.string(), z.unknown()).nullish();
 
-/** A suite with its settings, as every operation answers that reads or changes one. */
+/** A suite with its settings, as every operation on a single suite answers. */
 export const suiteAnswer = suiteDetailSchema.extend({
   environment: z
     .looseObject({ servers: z.array(z.string()).nullish(), computerEnvironment: z.unknown().optional() })
@@ -19,7 +19,7 @@ export const suiteAnswer = suiteDetailSchema.extend({
   environmentIds: z.array(z.string()).nullish(),
   settings: z
     .looseObject({
-      /** Percent, 0..100. */
+      /** In percent, 0..100. */
       minimumAccuracy: z.number().nullish(),
       minimumIterations: z.number().nullish(),
       matchOptions: open,

@@ -21,7 +21,7 @@ import { suiteOperations } from './suites.ts';
 import { traceExportOperations } from './trace-export.ts';
 import { tunnelOperations } from './tunnels.ts';
 
-/** Every operation of the API by its area. */
+/** Every operation of the API, by area. */
 export const operations = {
   account: accountOperations,
   servers: serverOperations,

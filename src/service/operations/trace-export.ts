@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { describeOperation, none } from './operation.ts';
 
-/** An ExportTraceServiceRequest of OTLP/JSON, as far as its outer parts go. */
+/** The outer parts of an ExportTraceServiceRequest of OTLP/JSON. */
 const traceExportSchema = z.looseObject({ resourceSpans: z.array(z.looseObject({})) });
 
-/** Traces for collectors of OpenTelemetry. */
+/** Exports of traces for OpenTelemetry collectors. */
 export const traceExportOperations = {
   exportTracesOtlp: describeOperation({
     name: 'exportTracesOtlp',
@@ -14,9 +14,9 @@ export const traceExportOperations = {
     query: z.object({
       projectId: z.string(),
       cursor: z.string().exactOptional(),
-      /** Traces of a page, 1 to 200; 50 unless given. */
+      /** Traces per page, 1 to 200. Default: 50. */
       limit: z.number().exactOptional(),
-      /** Separated by commas: `eval`, `direct`, `scenario`. All unless given. */
+      /** A list separated by commas: `eval`, `direct`, `scenario`. Default: all. */
       sourceTypes: z.string().exactOptional(),
       /** Adds messages, and arguments and results of tools, which may be confidential. */
       includeContent: z.boolean().exactOptional(),

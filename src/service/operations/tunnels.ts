@@ -3,7 +3,7 @@ import { tunnelClosedSchema, tunnelGrantSchema } from '../wire.ts';
 import { describeOperation, none } from './operation.ts';
 import { tunnelClosePath, tunnelsPath } from '../paths.ts';
 
-/** Tunnels, through which the service reaches servers that have no public address. */
+/** Tunnels through which the service reaches servers without a public address. */
 export const tunnelOperations = {
   createTunnel: describeOperation({
     name: 'createTunnel',
@@ -11,7 +11,7 @@ export const tunnelOperations = {
     method: 'POST',
     path: tunnelsPath,
     query: none,
-    // Open, unlike the bodies of other writes.
+    // An open object, unlike the bodies of other writes.
     body: z.object({ name: z.string().trim().min(1).max(128) }),
     answer: tunnelGrantSchema,
     status: 201,
