@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * Gives every boolean flag its value, so that commander takes no word after it for one: `--dry-run a.yaml` is a dry run of a.yaml.
- * Values of other flags stay as they are, and so does everything after `--`.
+ * Adds a value to every boolean flag, so that commander does not take the next word as its value: `--dry-run a.yaml` is a dry run of
+ * a.yaml. Values of other flags and words after `--` stay unchanged.
  */
 export function completeBooleanFlags(args: readonly string[], command: Command): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
@@ -10,7 +10,7 @@ export function completeBooleanFlags(args: readonly string[], command: Command):
   const completed = args.slice(0, end).map((arg, index) => {
     const option = isValue ? undefined : command.options.find(({ long, short }) => arg === long || arg === short);
     isValue = option?.required === true;
-    // Commander takes a bracket within the name of a value for an optional one.
+    // Commander treats a bracket within the name of a value as an optional value.
     if (option?.optional !== true || option.required) return arg;
     const next = args[index + 1] ?? '';
     if (/^(?:true|false)$/i.test(next)) {

@@ -32,7 +32,7 @@ interface CalibrateFlags {
   recordings: RecordingsMode;
 }
 
-/** Defines `calibrate`: measures how well a judge agrees with labelled examples, which lets it gate. */
+/** Defines `calibrate`: measures the agreement of a judge with labelled examples. A judge needs this to gate. */
 export function defineCalibrateCommand(
   command: Command,
   setExitCode: (code: number) => void,
@@ -111,7 +111,7 @@ async function readLabelsFile(path: string, cwd: string, issues: ConfigurationIs
   }
 }
 
-/** Judges the examples, live or from the recording at `path`, and writes what was answered live there. */
+/** Judges the examples, live or from the recording at `path`, and records live answers there. */
 async function askJudge(
   labels: Labels,
   {
@@ -164,7 +164,7 @@ async function askJudge(
   if (collected !== undefined && recording !== null && mode !== 'live') {
     await writeRecording({ path: resolve(cwd, path), root: findOutputRoot(path, cwd) }, recording, redactor);
   }
-  // Replayed answers are as old as the recording, so that a calibration does not get younger by being repeated.
+  // Uses the date of the oldest answer, so that repeating a calibration from recordings does not make it newer.
   const dates = labels.examples.flatMap((_, index) => recording?.iterations.get(index + 1)?.recordedAt ?? []);
   const [date = new Date(clock.now()).toISOString()] = dates.toSorted();
   return { ...judged, date };

@@ -8,11 +8,11 @@ type DefineCommand<Context> = (command: Command, setExitCode: (code: number) => 
 interface CommandRow<Context> {
   name: string;
   summary: string;
-  /** Loads what gives the command its arguments, flags and action. */
+  /** Loads the function that defines the command's arguments, flags and action. */
   load: () => Promise<DefineCommand<Context>>;
 }
 
-/** In the order of the help. */
+/** The commands that run the gate, in the order of the help. */
 const gateCommands: ReadonlyArray<CommandRow<GateProcess>> = [
   {
     name: 'run',
@@ -42,7 +42,7 @@ const gateCommands: ReadonlyArray<CommandRow<GateProcess>> = [
   },
 ];
 
-/** Those that run no gate of their own, below the others in the help. */
+/** The commands that run no gate, below the others in the help. */
 const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
   {
     name: 'judge',
@@ -110,8 +110,8 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
 ];
 
 /**
- * Adds the command that these arguments name, and loads no other. Where they name none, adds the name and summary of every command, which the
- * help lists and from which a mistyped name gets its suggestion. `completion` completes the flags of all, so that it loads all.
+ * Adds the command that these arguments name, and loads no other. If they name none, adds the name and summary of every command, for the
+ * help and for suggestions on mistyped names. `completion` loads all commands, because it completes their flags.
  */
 export async function addCommands(
   program: Command,

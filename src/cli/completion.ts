@@ -5,11 +5,11 @@ import { nameFlag } from './field-flag.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
-/** What can follow a word of the command line. */
+/** The words that a shell can complete. */
 interface Completions {
-  /** Commands and their flags. */
+  /** The commands and their flags. */
   commands: Array<{ name: string; description: string; flags: string[] }>;
-  /** Operations of `api`, with the flags of their fields. */
+  /** The operations of `api`, with the flags of their fields. */
   operations: Array<{ name: string; description: string; flags: string[] }>;
 }
 
@@ -102,7 +102,7 @@ function renderFish(program: string, { commands, operations }: Completions): str
   ].join('\n');
 }
 
-/** As fish reads it between single quotes. */
+/** Quotes a text for fish, in single quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`;
 }

@@ -11,7 +11,7 @@ import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Defines `doctor`: finds out, step by step, whether a server is ready for evals. */
+/** Defines `doctor`: checks, step by step, if a server is ready for evals. */
 export function defineDoctorCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config', 'sandbox', 'sandbox-network', 'sandbox-write');
   addGateOptions(command, options);
@@ -63,7 +63,7 @@ const conclusions = {
   error: 'The server is not ready.',
 };
 
-/** Prints a diagnosis for people: one line for each step up to the first failure that ends it, and the conclusion. */
+/** Formats a diagnosis for people: one line for each step up to the first fatal failure, and the conclusion. */
 export function renderDiagnosis({ checks, status }: Diagnosis): string {
   const width = Math.max(...doctorSteps.map((step) => step.length));
   const lines = listTakenSteps({ checks }).map((step) => {

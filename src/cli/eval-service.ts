@@ -1,6 +1,6 @@
 /**
- * The commands of the eval service, which is a package of its own: `packages/eval-service`. It builds on the gate, and no other file of the
- * gate knows it. Each command is loaded when it is asked for.
+ * The commands of the eval service, which is its own package: `packages/eval-service`. The package builds on the gate, and only this file
+ * of the gate imports it. Each command is loaded on demand.
  */
 export const serviceCommands = {
   loadServe: async () => (await import('../../packages/eval-service/src/cli/serve.ts')).defineServeCommand,

@@ -3,15 +3,15 @@ import { ConfigurationError } from '../base/errors.ts';
 import { readReport } from '../gate/plan/read-report.ts';
 import type { Report } from '../model/report.ts';
 
-/** What is left of a gate to run again. */
+/** The cases of a gate that need another run. */
 export interface FailedCases {
-  /** Ids of the cases that failed or have no result, each once. */
+  /** The ids of the cases that failed or have no result, each once. */
   cases: string[];
-  /** The evals files that they are in. */
+  /** The evals files of these cases. */
   files: string[];
 }
 
-/** Lists the cases of a report that did not pass, whether they count or not. */
+/** Lists the cases of a report that did not pass, including those that do not count. */
 export function listFailedCases({ cases, suites }: Pick<Report, 'cases' | 'suites'>): FailedCases {
   const failed = cases.filter(({ outcome }) => outcome !== 'passed');
   const ofSuites = new Set(failed.map(({ suiteId }) => suiteId));
@@ -20,9 +20,8 @@ export function listFailedCases({ cases, suites }: Pick<Report, 'cases' | 'suite
 }
 
 /**
- * Restricts the options of `run` to the cases that failed last time, by the report in its directory for reports. Without evals files, those of
- * the report run. Null where every case passed.
- *
+ * Restricts the options of `run` to the cases that failed in the last run, according to its report. Without evals files, the files of the
+ * report run. Null if every case passed.
  * @throws {ConfigurationError} when there is no report, when it cannot be read, or when the options choose cases themselves
  */
 export async function selectFailed(

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** How a command prints its report on stdout: for people, or as `report.json` has it. */
+/** The form of a report on stdout: text for people, or the JSON of `report.json`. */
 export type OutputFormat = 'text' | 'json';
 
 export function addFormatOption(command: Command): void {

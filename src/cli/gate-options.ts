@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { listOptions, type OptionDescription } from '../gate/options/list.ts';
 
-/** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
+/** The variables that hold secrets if no flag does. Every user of the machine can see flags. */
 const secretVariables: Readonly<Record<string, readonly string[]>> = {
   'api-key': ['MCP_EVAL_API_KEY'],
   'base-cache-key': ['MCP_EVAL_BASE_CACHE_KEY'],
@@ -10,7 +10,7 @@ const secretVariables: Readonly<Record<string, readonly string[]>> = {
   'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],
 };
 
-/** Options that say how one server is started or reached. */
+/** Options that start or reach a single server. */
 const serverOptionNames: ReadonlySet<string> = new Set([
   'server-command',
   'server-url',
@@ -24,7 +24,7 @@ const serverOptionNames: ReadonlySet<string> = new Set([
   'server-ready-timeout',
 ]);
 
-/** Lists the options of a command that starts or reaches a server and runs no evals, with `others` that it has in addition. */
+/** Lists the options of a command that starts or reaches a server and runs no evals. `others` are added to them. */
 export function listServerOptions(...others: string[]): OptionDescription[] {
   const names = new Set([...serverOptionNames, ...others]);
   const options = listOptions().filter(({ name }) => names.delete(name));
@@ -32,21 +32,21 @@ export function listServerOptions(...others: string[]): OptionDescription[] {
   return options;
 }
 
-/** Adds options of the gate to a command, as flags of the same names. */
+/** Adds options of the gate to a command, as flags with the same names. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
   for (const { name, group, hint, brief, isList, default: fallback, runnerDefault } of options) {
     const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
-      // A list grows by a line, which is how the action's inputs hold several values; of the others the last one counts.
+      // A repeated list flag adds a line, as in the action's inputs. The last value of any other flag applies.
       .argParser((value: string, earlier: string | undefined) =>
         isList !== true || earlier === undefined ? value : `${earlier}\n${value}`,
       )
       .helpGroup(`${group}:`);
-    // What the runner fills in is nothing for people to think about.
+    // Hides options that the runner fills in, because people need not set them.
     command.addOption(option.hideHelp(runnerDefault !== undefined));
   }
 }
 
-/** Reads the flags of a command back into the texts of the gate's options; those that were not given are empty. */
+/** Reads the flags of a command into the texts of the gate's options. Absent flags are empty. */
 export function readGateFlags(
   flags: Readonly<Record<string, unknown>>,
   environment: Readonly<Record<string, string | undefined>>,
@@ -59,7 +59,7 @@ export function readGateFlags(
   return texts;
 }
 
-/** Reads flags by the names of options; those that were not given are empty. */
+/** Reads flags by the names of options. Absent flags are empty. */
 function readTexts(
   flags: Readonly<Record<string, unknown>>,
   options: ReadonlyArray<{ name: string }>,

@@ -38,7 +38,7 @@ interface InitFlags {
   run: boolean;
 }
 
-/** Defines `init`: evals, a surface file and a workflow for the server of a repository, and their first run. */
+/** Defines `init`: writes evals, a surface file and a workflow for the server of a repository, and runs the evals once. */
 export function defineInitCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listServerOptions('mcp-config', 'report-dir');
   addGateOptions(command, options);
@@ -115,7 +115,7 @@ async function runInit(flags: InitFlags, given: Record<string, string>, context:
   );
 }
 
-/** The options decide; otherwise what the repository says, which a person confirms. */
+/** Chooses the server from the options, or else from the repository after a person confirms it. */
 async function chooseServer(
   given: Readonly<Record<string, string>>,
   { candidates }: FoundProject,
@@ -193,13 +193,13 @@ async function surveyPlanned(
 ): Promise<{ survey: Survey; surface: string | null }> {
   const { tools, draftedTools, resources, prompts } = evals.known;
   const safeTools = new Set(flags.safeTool);
-  // A draft of a tool that the user now says is safe gets a case that runs.
+  // Excludes drafts of tools that the user now declares safe, so that these tools get a case that runs.
   const settled = new Set([...tools].filter((name) => !(safeTools.has(name) && draftedTools.has(name))));
   const known = { tool: settled, resource: resources, prompt: prompts };
   const context = { clock: systemClock, logger, redactor, signal, environment: process.env };
   try {
     await using reached = await openServerSession(planned, context);
-    // Before the first call, which a server may not survive.
+    // Reads the surface before the first call, because a call may crash the server.
     const surface = readsSurface ? await renderSurface(planned, reached.target, context) : null;
     const survey = await surveyServer(reached.session, {
       clock: systemClock,
@@ -217,7 +217,7 @@ async function surveyPlanned(
   }
 }
 
-/** The text of the surface file; null, after a warning, where the server does not list what it shows. */
+/** Returns the text of the surface file. Warns and returns null if the server fails to list what it offers. */
 async function renderSurface(
   { name, readyTimeoutMs: timeoutMs }: PlannedServer,
   target: ReachedSession['target'],

@@ -12,7 +12,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'report-formats',
 ]);
 
-/** Defines `judge`: the verdict on a report that is there already, by other rules or the same. */
+/** Defines `judge`: judges an existing report by the same or other rules. */
 export function defineJudgeCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
   command.argument('<report>', 'a report.json, or the directory that holds it');

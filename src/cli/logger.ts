@@ -11,7 +11,7 @@ export interface TerminalLoggerOptions {
   isVerbose: boolean;
 }
 
-/** Writes to a person's terminal: redacted, one escaped line per line, warnings and errors marked as such. */
+/** Creates a logger for a terminal. It redacts secrets, escapes every line, and marks warnings and errors. */
 export function createTerminalLogger(options: TerminalLoggerOptions): Logger {
   const { redactor, color } = options;
   const paint = (format: 'yellow' | 'red' | 'dim', text: string) =>
@@ -36,7 +36,7 @@ export function createTerminalLogger(options: TerminalLoggerOptions): Logger {
   };
 }
 
-/** The logger of a command whose result is on stdout. */
+/** Creates the logger of a command whose result is on stdout. */
 export function createStderrLogger(redactor: Redactor, { isVerbose = false }: { isVerbose?: boolean } = {}): Logger {
   const { stderr } = process;
   return createTerminalLogger({
@@ -48,13 +48,13 @@ export function createStderrLogger(redactor: Redactor, { isVerbose = false }: { 
   });
 }
 
-/** Takes secrets and whatever commands a terminal out of a text of several lines. */
+/** Removes secrets and escapes control characters in a text of several lines. */
 export function redactText(text: string, redactor: Redactor): string {
   const lines = redactor.redact(text).split('\n');
   return lines.map((line) => redactLine(line, redactor)).join('\n');
 }
 
-/** The same, and one line whatever stands in it. Redacted twice: controls may have stood between the characters of a secret. */
+/** Does the same and returns a single line. Redacts twice, because control characters may have separated the characters of a secret. */
 export function redactLine(text: string, redactor: Redactor): string {
   return redactor.redact(escapeTerminalText(redactor.redact(text)));
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-// First of all, so that no process of this machine can have Node open its debugger in this one.
+// Runs first, so that no process of this machine can make Node open its debugger in this process.
 process.on('SIGUSR1', () => {});
 
-// Imports nothing but types until the version is known to be good: a module that an old Node cannot parse would
-// otherwise answer with a syntax error in the code of a library.
+// Imports only types until the version is checked. An old Node would otherwise report a syntax error in the code of a library.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -11,7 +10,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(2);
 }
 
-// Answered before anything else is loaded.
+// Answers before anything else is loaded.
 if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2] ?? '')) {
   const { generator } = await import('../base/version.ts');
   process.stdout.write(`${generator.version}\n`);
@@ -21,11 +20,11 @@ if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2] ??
 const asksForHelp = process.argv.length === 4 && ['--help', '-h'].includes(process.argv[3] ?? '');
 const { enter } = await import('../supervisor/enter.ts');
 const exitCode = await enter({
-  // Help starts no server. A process that watches starts each run as a process of its own.
+  // Help starts no server, and a process that watches starts each run as its own process.
   isSupervised: process.argv[2] === 'run' && !asksForHelp && !process.argv.includes('--watch'),
   print: (line) => process.stderr.write(`${line}\n`),
   run: async () => {
-    // Before the heap has grown by loading what a service is made of. The gate does so itself, once it knows that it runs.
+    // Limits the heap before it grows by loading the service. The gate does this itself once it knows that it runs.
     if (process.argv[2] === 'serve') (await import('../gate/host-process.ts')).limitHeapGrowth();
     const [{ runProgram }, { joinSupervisor }] = await Promise.all([
       import('./program.ts'),

@@ -5,7 +5,7 @@ import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 import type { GateProcess } from './run-flags.ts';
 
-/** Defines `merge`: the gate whose shards have run already. */
+/** Defines `merge`: the gate for shards that have already run. */
 export function defineMergeCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('merge', name));
   command.argument('<directories...>', 'of the shards, or the one that holds them all');

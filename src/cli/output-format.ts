@@ -7,7 +7,7 @@ import { renderReportJson } from '../report/json.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import type { OutputFormat } from './format-flag.ts';
 
-/** Prints the report on stdout, and nothing else with it where it is JSON. */
+/** Prints the report on stdout. As JSON, it is the only output there. */
 export function printReport(report: Report, { format, redactor }: { format: OutputFormat; redactor: Redactor }): void {
   const { stdout } = process;
   const text =
@@ -18,8 +18,8 @@ export function printReport(report: Report, { format, redactor }: { format: Outp
 }
 
 /**
- * Prints annotations where the command runs in a workflow of GitHub, and nothing elsewhere. The runner reads them on either
- * stream. Their paths become relative to the workspace, which the step may have left for a directory of its own.
+ * Prints annotations if the command runs in a GitHub workflow. The runner reads them on stdout and stderr. Paths become relative to the
+ * workspace, because the step may run in another directory.
  */
 export function printAnnotations(
   annotations: readonly Annotation[],

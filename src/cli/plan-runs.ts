@@ -8,7 +8,7 @@ import { describeRuns } from '../gate/preview-runs.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { redactText } from './logger.ts';
 
-/** What decides how often cases run. */
+/** Options that affect how often cases run. */
 const optionNames: ReadonlySet<string> = new Set([
   'evals',
   'cases',
@@ -19,7 +19,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'history-path',
 ]);
 
-/** Defines `plan-runs`: how many iterations a policy will probably need, before anything is spent. */
+/** Defines `plan-runs`: estimates how many iterations a policy needs, before they cost anything. */
 export function definePlanRunsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
   command.argument('[files...]', 'evals files, as if given with --evals');
@@ -36,7 +36,7 @@ Exit codes: 0 printed · 2 configuration or usage`,
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const texts = readGateFlags(flags, process.env, options);
       texts['evals'] = [texts['evals'], ...files].join('\n');
-      // A plan has a server. This one is never started.
+      // A plan requires a server, but this command never starts it.
       texts['server-command'] = 'true';
       const cwd = process.cwd();
       const nowMs = systemClock.now();

@@ -45,21 +45,21 @@ Exit codes:
   };
   const redactor = createRedactor();
   const printFailure = (error: unknown) => process.stderr.write(`${redactText(describeFailure(error), redactor)}\n`);
-  // A reader such as `head` closes its end when it has read enough. That is no reason to give up a gate or to change its exit code.
+  // Ignores EPIPE. A reader such as `head` closes its end when it has read enough, and that must not stop the gate or change its exit code.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       if (readErrorCode(error) !== 'EPIPE') throw error;
     });
   }
-  // Node itself would print it with every secret in it.
+  // Prints the error redacted; Node would print it with its secrets.
   process.on('uncaughtException', (error: unknown) => {
     printFailure(error);
     process.exit(3);
   });
   const [name, ...rest] = args;
   await addCommands(program, args, { setExitCode, redactor, supervision });
-  // Set on every command: subcommands copy settings only when they are created after.
-  // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
+  // Sets the help on every command, because subcommands copy settings only if they are created later. The longest flag leaves descriptions
+  // fewer than the 40 columns below which commander does not wrap them.
   const help = {
     minWidthToWrap: 30,
     optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]'),
@@ -72,7 +72,7 @@ Exit codes:
     await program.parseAsync(completed, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed its own message already; its code is 0 for --help and --version.
+    // Commander has already printed its message. Its code is 0 for --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     printFailure(error);
     return error instanceof GateError ? error.exitCode : 3;
@@ -81,7 +81,7 @@ Exit codes:
 
 function describeFailure(error: unknown): string {
   if (error instanceof ConfigurationError) {
-    // One line each, whatever stands in it.
+    // One escaped line for each issue.
     const lines = error.issues.map((issue) => escapeTerminalText(formatConfigurationIssue(issue)));
     return [...lines, `${formatCount(lines.length, 'problem')}; nothing was run.`].join('\n');
   }

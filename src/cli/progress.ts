@@ -7,7 +7,7 @@ const eraseLine = '\r\u001B[2K';
 
 export interface ProgressOptions {
   write: (text: string) => void;
-  /** Whether the line can be rewritten in place, and how wide it is. */
+  /** True if the output can rewrite its last line. */
   isTerminal: boolean;
   columns: number;
   clock: Clock;
@@ -16,11 +16,11 @@ export interface ProgressOptions {
 
 export interface ProgressDisplay {
   listener: ProgressListener;
-  /** Takes the live line away, so that something else can be printed. */
+  /** Erases the live line before other output. */
   clear(): void;
 }
 
-/** Shows progress: one live line on a terminal, and in a log a line for every step and every case. */
+/** Shows progress: one live line on a terminal, and in a log one line for every step and case. */
 export function createProgressDisplay(options: ProgressOptions): ProgressDisplay {
   const { write, columns, clock, redactor } = options;
   if (!options.isTerminal) {
@@ -33,7 +33,7 @@ export function createProgressDisplay(options: ProgressOptions): ProgressDisplay
   return {
     clear: () => write(eraseLine),
     listener: (progress) => {
-      // The report lists the cases a moment later, and a line that wrapped could not be erased.
+      // Skips cases, because the report lists them a moment later, and a wrapped line could not be erased.
       if (progress.kind === 'case-read') return;
       write(eraseLine + redactLine(describeProgress(progress), redactor).slice(0, columns - 1));
     },

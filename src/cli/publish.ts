@@ -4,7 +4,7 @@ import { listOptions } from '../gate/options/list.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import type { GateProcess } from './run-flags.ts';
 
-/** Defines `publish`: the comment on a pull request whose own job may not write one. */
+/** Defines `publish`: comments on a pull request for a job that has no permission to do so. */
 export function definePublishCommand(
   command: Command,
   setExitCode: (code: number) => void,

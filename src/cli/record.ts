@@ -3,7 +3,7 @@ import { listOptions } from '../gate/options/list.ts';
 import { isFlagOf } from '../gate/options/surfaces.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 
-/** Defines `record`: the gate, for the recordings of what models answer. */
+/** Defines `record`: runs the gate to record the answers of models. */
 export function defineRecordCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('run', name) && name !== 'recordings');
   addRunFlags(command, options);

@@ -17,7 +17,7 @@ interface RenderFlags {
   out?: string;
 }
 
-/** Defines `render`: a report.json as the text that another system shows. */
+/** Defines `render`: prints a report.json in a format that another system shows. */
 export function defineRenderCommand(command: Command, setExitCode: (code: number) => void): void {
   command
     .argument('<report>', 'a report.json, or the directory that holds it')

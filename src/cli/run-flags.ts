@@ -5,7 +5,7 @@ import type { Supervision } from '../supervisor/supervised.ts';
 import { addFormatOption, type OutputFormat, readFormat } from './format-flag.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 
-/** The process of a command that runs the gate. */
+/** The redactor and the supervision of a command that runs the gate. */
 export interface GateProcess {
   redactor: Redactor;
   supervision: Supervision;
@@ -15,16 +15,16 @@ export interface RunFlags {
   quiet: boolean;
   verbose: boolean;
   format: OutputFormat;
-  /** Every option of the gate, by its name, as text. */
+  /** The text of every option of the gate, by name. */
   texts: Record<string, string>;
-  /** Whether recordings are written next to the evals files, and decide the exit code. */
+  /** True if recordings are written next to the evals files and decide the exit code. */
   isRecording?: boolean;
   updatesSnapshots?: boolean;
-  /** Whether expected values in the evals files become those of the results. */
+  /** True if failed expected values in the evals files are replaced by those of the results. */
   updatesLiterals?: boolean;
 }
 
-/** Adds what a command takes that runs evals: files, the options of the gate, and how its output looks. */
+/** Adds the arguments and flags of a command that runs evals: files, the options of the gate and the output. */
 export function addRunFlags(command: Command, options: readonly OptionDescription[]): void {
   command.argument('[files...]', 'evals files, as if given with --evals');
   addGateOptions(command, options);

@@ -12,7 +12,7 @@ import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
 import { createLiteralLog } from './update.ts';
 
-/** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
+/** Runs the gate with these texts of options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
   { quiet, verbose, format, texts, isRecording = false, updatesSnapshots = false, updatesLiterals = false }: RunFlags,
   { redactor, supervision }: GateProcess,
@@ -89,6 +89,6 @@ async function runPlan(
     const print = (line: string) => void stream.write(`${line}\n`);
     await literals.update({ cwd: context.cwd, print, redactor, color: stream.hasColors?.() ?? false });
   }
-  // What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then.
+  // When recording, only the completeness of the recordings decides. The gate judges the results later.
   return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
 }

@@ -47,7 +47,7 @@ async function selectFailedCases(texts: Record<string, string>): Promise<Record<
   return await selectFailed(texts, { cwd: process.cwd(), defaultReportDir });
 }
 
-/** Each run is this command again in a process of its own, with its supervisor. */
+/** Runs this command again for each change, in its own process with its own supervisor. */
 async function watchGate(reportDir: string): Promise<number> {
   const args = process.argv.slice(2).filter((word) => word !== watchFlag && word !== '--failed');
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));

@@ -3,7 +3,7 @@ import { listKnownSecrets } from '../gate/options.ts';
 import type { OptionDescription } from '../gate/options/list.ts';
 import { readGateFlags } from './gate-options.ts';
 
-/** Reads the flags as `readGateFlags` does; every secret among them is redacted from then on. */
+/** Reads the flags like `readGateFlags`, and redacts every secret among them from then on. */
 export function readSecretFlags(
   flags: Readonly<Record<string, unknown>>,
   {

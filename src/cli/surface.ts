@@ -20,7 +20,7 @@ import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Defines `surface`: writes what a server shows into a file, or compares it with the file. */
+/** Defines `surface`: writes the tools, prompts and resources of a server into a file, or compares them with the file. */
 export function defineSurfaceCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config', 'policy', 'protocol');
   addGateOptions(command, options);
@@ -59,7 +59,7 @@ Examples:
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       const context = { clock: systemClock, logger, redactor, signal, environment, protocol };
       const found = redactDeep(await readServerSurfaces(servers, { ...context, name: configuration }), redactor);
-      // A configuration that is written for the first time has no changes.
+      // A new configuration is compared with itself, so that it has no changes.
       const configurations = { ...(isUpdate && found), ...known?.file.configurations };
       const report = reportSurfaces(found, {
         against: path,
@@ -95,7 +95,7 @@ function refuse(path: string, message: string, code: string): ConfigurationError
   return new ConfigurationError([{ file: path, code, message }]);
 }
 
-/** @throws {ConfigurationError} where the flags contradict each other */
+/** @throws {ConfigurationError} if the flags contradict each other */
 function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
   path: string;
   isUpdate: boolean;
@@ -125,7 +125,7 @@ function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
   };
 }
 
-/** @throws {ConfigurationError} where the policy file is not valid */
+/** @throws {ConfigurationError} if the policy file is not valid */
 async function readSurfacePolicy(option: Parameters<typeof readPolicyOption>[0], cwd: string): Promise<SurfacePolicy> {
   const issues: ConfigurationIssue[] = [];
   const policy = await readPolicyOption(option, cwd, issues);

@@ -12,7 +12,7 @@ import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
-/** Defines `tools`: the tools of a server with their arguments. */
+/** Defines `tools`: lists the tools of a server with their arguments. */
 export function defineToolsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions('mcp-config');
   addGateOptions(command, options);
@@ -50,7 +50,7 @@ Examples:
     });
 }
 
-/** Prints tools for people: name, hints and description, and a line for each argument. */
+/** Formats tools for people: name, hints and description, and a line for each argument. */
 export function renderTools(tools: readonly JsonObject[]): string {
   const blocks = tools.map((tool) => {
     const { name, description, annotations, inputSchema, outputSchema } = tool;

@@ -9,7 +9,7 @@ import { addGateOptions, listServerOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 
-/** Defines `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
+/** Defines `tunnel`: makes a server reachable for a hosted service until a signal stops it. */
 export function defineTunnelCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listServerOptions(
     'mcp-config',
@@ -50,7 +50,7 @@ Examples:
         onReady: ({ id, name }) =>
           stdout.write(`${redactor.redact(JSON.stringify({ serverId: id, serverName: name }))}\n`),
       });
-      // Being stopped is how this command ends well.
+      // A signal is the normal end of this command.
       setExitCode(0);
     });
 }

@@ -16,7 +16,10 @@ import { readPlaceholders } from '../cases/placeholders.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { type NewLiteral, replaceLiterals } from '../suite/replace-literals.ts';
 
-/** @throws {ConfigurationError} where values of results may not become expectations: in CI, where no change could fail then */
+/**
+ * Checks if `--update` is allowed.
+ * @throws {ConfigurationError} in CI, where updating would hide every change, and together with `--watch`
+ */
 export function checkUpdate(environment: Readonly<Record<string, string | undefined>>, isWatching: boolean): void {
   const refuse = (code: string, message: string) => new ConfigurationError([{ input: 'update', code, message }]);
   const { CI: ci = '' } = environment;
@@ -29,23 +32,23 @@ export function checkUpdate(environment: Readonly<Record<string, string | undefi
   if (isWatching) throw refuse('update-and-watch', 'changes the files that `--watch` watches; give one of the two');
 }
 
-/** What the results of a gate say about the expected values in its evals files. */
+/** Collects the actual values of a gate for the expected values in its evals files. */
 export interface LiteralLog {
-  /** A collector that notes what assertions got in iterations that failed, in addition to what the one within it collects. */
+  /** Extends a collector. The result also notes the actual values of assertions in failed iterations. */
   watch: (within: EvidenceCollector, plan: Pick<GatePlan, 'suites'>) => EvidenceCollector;
   /**
-   * Writes what assertions got into the evals files, and prints what changed. A value is kept where the results do not agree on another one.
-   * Returns how many values it changed.
+   * Writes the actual values into the evals files and prints the changes. Keeps a value if the results disagree about the new one. Returns
+   * the number of changed values.
    */
   update(options: { cwd: string; print: (line: string) => void; redactor: Redactor; color: boolean }): Promise<number>;
 }
 
-/** An assertion of a file, which several cases can share. */
+/** An assertion of a file. Several cases can share it. */
 interface Expectation {
   location: SourceLocation;
   title: string;
   found: ActualValue[];
-  /** Whether it held in some iteration. */
+  /** True if it held in any iteration. */
   hasHeld: boolean;
 }
 
@@ -148,7 +151,7 @@ function judgeStep({ steps }: SuiteCase, position: number, trace: unknown): Actu
   return readActualValue(check, trace, { steps: all, position });
 }
 
-/** What an assertion is to expect; null where it holds. */
+/** Decides the new expected value of an assertion; null if it holds. */
 function decide({ found, hasHeld }: Omit<Expectation, 'location'>, redactor: Redactor): ActualValue | null {
   const [first] = found;
   if (first === undefined) return null;

@@ -15,7 +15,7 @@ export function defineValidateCommand(command: Command, setExitCode: (code: numb
     .option('--surface <file>', 'A surface file, for warnings about the tools that it offers to models.')
     .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')
     .configureOutput({
-      // The flag of `run`.
+      // Explains `--evals`, which is a flag of `run`.
       outputError: (text, write) => {
         const isEvals = text.includes("unknown option '--evals'");
         write(isEvals ? `${text}Give the files without a flag: mcp-eval-ci validate evals/*.evals.yaml\n` : text);

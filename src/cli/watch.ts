@@ -3,24 +3,27 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnProgram } from '../server/spawn.ts';
 
-/** The process that watches runs no server itself, so that it needs no supervisor. */
+/** Runs without a supervisor, because the watching process runs no server itself. */
 export const watchFlag = '--watch';
 
-/** How often files are compared. Builds write many; a run starts once no more have changed for so long. */
+/** The interval of comparing files. A run starts after an interval without changes, because builds write many files. */
 const pollMs = 500;
 
-/** Never parts of a server that a run should start again for. */
+/** Folders whose changes never need another run. */
 const ignoredFolders: ReadonlySet<string> = new Set(['node_modules', '.git', '__pycache__', '.venv']);
 
-/** Finds the files that change below a directory, relative to it. */
+/** Finds the files that change below a directory. */
 export interface ChangeLog {
-  /** Those that changed, came or went since the last call, and at first since the log was opened. */
+  /**
+   * Returns the files that changed, appeared or disappeared since the last call, relative to the directory. The first call counts from the
+   * opening of the log.
+   */
   take: () => Promise<string[]>;
 }
 
 /**
- * Compares the files of a directory with all folders in it, by size, time and inode. `ignored` are paths in it whose files do not count. Files are
- * compared instead of watched, because a watcher on Linux loses a file that an editor or a build replaces by renaming another one.
+ * Compares the files below a directory by size, time and inode. Files at `ignored` paths do not count. Compares files instead of watching
+ * them, because a watcher on Linux loses a file that an editor or a build replaces by renaming another one.
  */
 export async function openChangeLog(directory: string, ignored: readonly string[]): Promise<ChangeLog> {
   const skipped = new Set(ignored.map((path) => resolve(directory, path)));
@@ -36,7 +39,7 @@ export async function openChangeLog(directory: string, ignored: readonly string[
   };
 }
 
-/** Reads what a later version of each file differs in. What goes away meanwhile is not there. */
+/** Reads a state of each file that differs in any later version. Files that disappear meanwhile are skipped. */
 async function readStates(root: string, skipped: ReadonlySet<string>): Promise<Map<string, string>> {
   const states = new Map<string, string>();
   const folders = [root];
@@ -54,8 +57,8 @@ async function readStates(root: string, skipped: ReadonlySet<string>): Promise<M
 }
 
 /**
- * Decides which changes during runs are those of a person. A server may write files itself, for example a database: a file that changes during
- * two runs one after the other is its own, and is ignored from then on.
+ * Separates changes by a person from changes by the server, which may write files such as a database. A file that changes during two runs
+ * in a row belongs to the server and is ignored from then on.
  */
 export function createOwnFiles(): { add: (changed: readonly string[]) => { changed: string[]; own: string[] } } {
   const own = new Set<string>();
@@ -73,7 +76,7 @@ export function createOwnFiles(): { add: (changed: readonly string[]) => { chang
 
 interface WatchOptions {
   directory: string;
-  /** Paths that runs write, such as the directory for reports. */
+  /** Paths that runs write to, such as the report directory. */
   ignored: readonly string[];
   /** Starts one run and resolves with its exit code. */
   run: (options: { isFailedOnly: boolean }) => Promise<number>;
@@ -82,8 +85,8 @@ interface WatchOptions {
 }
 
 /**
- * Runs the evals, and again after each change of a file below the directory, until the signal aborts. After a run with failures, the cases that
- * failed run first; all cases run once these pass. Each run starts the server anew. Returns the exit code of the last run.
+ * Runs the evals, and again after each change of a file below the directory, until the signal aborts. After a run with failures, the failed
+ * cases run first, and all cases once these pass. Each run starts the server again. Returns the exit code of the last run.
  */
 export async function watchRuns({ directory, ignored, run, print, signal }: WatchOptions): Promise<number> {
   const log = await openChangeLog(directory, ignored);
@@ -109,7 +112,7 @@ export async function watchRuns({ directory, ignored, run, print, signal }: Watc
   }
 }
 
-/** Waits for a change, and then until no more come. */
+/** Waits for a change, and then until no more changes come. */
 async function waitForQuiet(log: ChangeLog, signal: AbortSignal): Promise<void> {
   for (let isChanged = false, isQuiet = false; !isChanged || !isQuiet;) {
     await sleep(pollMs, undefined, { signal });
@@ -118,7 +121,7 @@ async function waitForQuiet(log: ChangeLog, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Runs this command in a process of its own, as if it had been typed with other arguments. */
+/** Runs this command again in its own process, with other arguments. */
 export async function runAgain(args: readonly string[]): Promise<number> {
   const [, program = ''] = process.argv;
   const child = spawnProgram(process.execPath, [...process.execArgv, program, ...args], {

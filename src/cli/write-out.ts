@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { ConfigurationError, readErrorCode } from '../base/errors.ts';
 
-/** Writes to a new file, or to stdout. @throws {ConfigurationError} where there is a file already and `force` is not set */
+/** Writes to a new file, or to stdout. @throws {ConfigurationError} if the file exists and `force` is not set */
 export async function writeOut(text: string, { out, force = false }: { out?: string; force?: boolean }): Promise<void> {
   if (out === undefined) {
     process.stdout.write(text);
