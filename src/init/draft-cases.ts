@@ -5,31 +5,31 @@ import { createTaker, deriveSlug } from '../suite/case-ids.ts';
 import { readSuite } from '../suite/read.ts';
 import type { Survey, SurveyedTool, Trial } from './survey.ts';
 
-/** A case that init writes: to run, or commented out with the reason. */
+/** A case that init writes, to run or commented out with the reason. */
 export interface DraftedCase {
-  /** What it is about, such as `tool get-sum`. */
+  /** The subject of the case, such as `tool get-sum`. */
   subject: string;
-  /** As an evals file has it. */
+  /** The case in the form of an evals file. */
   content: JsonObject;
-  /** Why it is commented out; null for a case that runs. */
+  /** The reason why it is commented out; null for a case that runs. */
   reason: string | null;
-  /** What a reader should know of a case that runs. */
+  /** A note for the reader about a case that runs. */
   note: string | null;
 }
 
-/** So that an evals file stays one that people read; the limit of the format is 16 KiB. */
+/** Keeps an evals file readable, at the format's limit of 16 KiB. */
 const maxSchemaBytes = 16 * 1024;
 
 interface DraftOptions {
-  /** What the evals have already. */
+  /** Ids and requests that the evals already have. */
   known: Pick<CaseSubjects, 'ids' | 'listsTools' | 'pings'>;
-  /** `provider/name`: each tool that answered gets a prompt, commented out, because it needs a key or a recording. */
+  /** The model, as `provider/name`. Each tool that answered gets a prompt for it, commented out because it needs a key or a recording. */
   model: string | null;
 }
 
 /**
- * Drafts the cases of a survey: one for the list of tools, and one for each tool, resource and prompt. A case runs only where the server has
- * just answered the same request without an error; every other one is commented out with the reason. The same survey gives the same cases.
+ * Drafts the cases of a survey: one for the list of tools, and one for each tool, resource and prompt. A case runs only if the server has
+ * just answered the same request without an error. Every other case is commented out with the reason. The same survey gives the same cases.
  */
 export function draftCases(survey: Survey, { known, model }: DraftOptions): DraftedCase[] {
   const takeId = createTaker(new Set(known.ids));
@@ -49,7 +49,7 @@ export function draftCases(survey: Survey, { known, model }: DraftOptions): Draf
   ];
 }
 
-/** A case for every server: its list of tools, or an answer at all where it declares none. */
+/** Drafts a case for every server: its list of tools, or a ping if it declares none. */
 function draftFirst(
   hasNoTools: boolean,
   { known, takeId }: { known: DraftOptions['known']; takeId: (id: string) => string },
@@ -83,7 +83,7 @@ function draftTool({ name, outputSchema, trial }: SurveyedTool, takeId: (id: str
     : { subject, content: plain, reason: null, note: `Its output schema is not asserted: ${problem}` };
 }
 
-/** Why the gate would refuse a case with this schema; null where it takes it. */
+/** Explains why the gate would refuse a case with this schema; null if it accepts it. */
 function findProblem(content: JsonObject, schema: JsonObject): string | null {
   if (Buffer.byteLength(JSON.stringify(schema)) > maxSchemaBytes) return 'it is longer than 16 KiB';
   const { findings } = readSuite(JSON.stringify({ suite: 'Draft', cases: [content] }), { file: 'draft' });
@@ -103,7 +103,7 @@ function draftRequest(
   return { subject, content, reason: trial.kind === 'answered' ? null : explain(trial), note: null };
 }
 
-/** A draft only: whether the model calls the tool depends on words that a person has to choose. */
+/** Drafts a prompt, commented out, because a person has to choose words that make the model call the tool. */
 function draftPrompt({ name, description }: SurveyedTool, model: string, takeId: (id: string) => string): DraftedCase {
   const purpose = clipText(oneLine(description ?? `Use ${name}`), 200);
   return {
@@ -131,7 +131,7 @@ function explain(trial: Exclude<Trial, { kind: 'answered' }>): string {
     : `the server refused the sampled arguments: ${oneLine(trial.message)}`;
 }
 
-/** In an evals file, `{{` begins a placeholder. */
+/** Escapes `{{`, which begins a placeholder in an evals file. */
 function escapeText(text: string): string {
   return text.replaceAll('{{', String.raw`\{{`);
 }
@@ -143,7 +143,7 @@ function escapeTexts(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeTexts(member)]));
 }
 
-/** What stands in a comment may not end it. */
+/** Removes line breaks and control characters, which would end a comment. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

@@ -7,33 +7,33 @@ import { compareText } from '../suite/findings.ts';
 
 /** One way to start the server of a repository. */
 export interface ServerCandidate {
-  /** The file and the key that name it. */
+  /** The file and the key that define it. */
   source: string;
   /** The words of the command; null for a server of an `mcp-config`. */
   words: readonly string[] | null;
-  /** The value of `mcp-config` that names it in a file of clients; null where the words start it. */
+  /** The value of `mcp-config` that selects it in a file of clients; null if the words start it. */
   config: string | null;
   ecosystem: Ecosystem;
 }
 
 export type Ecosystem = 'node' | 'python' | 'go' | 'rust' | 'docker' | 'none';
 
-/** How a repository is prepared before its server can start. */
+/** A step that prepares a repository before its server can start. */
 export interface BuildStep {
   ecosystem: Ecosystem;
-  /** A line of a shell. */
+  /** A shell command line. */
   run: string;
 }
 
 export interface FoundProject {
-  /** Likeliest first. */
+  /** The candidates, the most likely first. */
   candidates: ServerCandidate[];
   steps: BuildStep[];
 }
 
 /**
- * Finds how the server of a repository is started and built: `.mcp.json`, then `mcp` and `bin` of package.json, the scripts of
- * pyproject.toml, the commands of a Go module, the binaries of Cargo.toml, and the Dockerfile. Only the top of the directory is read.
+ * Finds out how the server of a repository is started and built: `.mcp.json`, then `mcp` and `bin` of package.json, the scripts of
+ * pyproject.toml, the commands of a Go module, the binaries of Cargo.toml, and the Dockerfile. Reads only the top of the directory.
  */
 export async function findProject(directory: string): Promise<FoundProject> {
   const read = async (file: string) => await readTextFile(join(directory, file)).catch(() => null);
@@ -49,7 +49,7 @@ export async function findProject(directory: string): Promise<FoundProject> {
   ];
   const candidates = found.flatMap((each) => each.candidates);
   const steps = found.flatMap((each) => each.steps);
-  // An image is built only where nothing else says how the server is built.
+  // Builds an image only if every candidate needs it.
   const needsImage = candidates.every(({ ecosystem }) => ecosystem === 'docker');
   return { candidates, steps: steps.filter(({ ecosystem }) => needsImage || ecosystem !== 'docker') };
 }
@@ -106,7 +106,7 @@ async function findNode({ files, read }: Context): Promise<FoundProject> {
   };
 }
 
-/** `mcp` is a command and its arguments, as in the files of clients, or a file to run. */
+/** Reads `mcp`, which is a command with arguments, as in the files of clients, or a file to run. */
 function readNodeCommand(mcp: unknown): string[][] {
   if (typeof mcp === 'string') return [['node', mcp]];
   if (!isRecord(mcp) || typeof mcp['command'] !== 'string') return [];
@@ -133,7 +133,7 @@ async function findPython({ files, read }: Context): Promise<FoundProject> {
   };
 }
 
-/** A file that is not TOML names nothing. */
+/** Parses TOML. An invalid file has no entries. */
 function readToml(text: string): Record<string, unknown> {
   try {
     return parseToml(text);
@@ -195,7 +195,7 @@ async function findDocker({ files }: Context): Promise<FoundProject> {
   };
 }
 
-/** Of several programs, the one that calls itself a server is likelier to be one. */
+/** Puts programs with the name of a server first, because they are more likely to be one. */
 function preferServers(names: readonly string[]): string[] {
   const isServer = (name: string) => /mcp|server/i.test(name);
   return [...names.filter(isServer), ...names.filter((name) => !isServer(name))];

@@ -1,13 +1,13 @@
 import { resolveLocalReference } from '../base/json-pointer.ts';
 import { isRecord, type JsonObject } from '../base/json.ts';
 
-/** A value that a schema allows, or why none could be made. */
+/** A value that a schema allows, or the reason why none was found. */
 export type Sample = { value: unknown } | { reason: string };
 
-/** Deeper schemas are recursive ones, which need no further level for a small value. */
+/** The limit for recursive schemas, for which a small value needs no deeper level. */
 const maxDepth = 12;
 
-/** RFC 3339, RFC 5321, RFC 3986, RFC 4122 and the like: one value of each format. The domain is reserved by RFC 2606. */
+/** One value for each format of RFC 3339, RFC 5321, RFC 3986, RFC 4122 and the like. RFC 2606 reserves the domain. */
 const formats: Readonly<Record<string, string>> = {
   date: '2024-01-01',
   time: '12:00:00Z',
@@ -32,10 +32,10 @@ const formats: Readonly<Record<string, string>> = {
 const plainText = 'example';
 
 /**
- * Makes the arguments of a call from the input schema of a tool: the properties that it requires, and no other. Each value is the `const`,
- * the `default`, the first of `examples` or the first of `enum`, or otherwise a small one of its type, format and limits; a text is the one
- * that its description quotes as an example. The same schema
- * always gives the same arguments. Says why where it has none, for example for a `pattern` without an example.
+ * Samples the arguments of a call from the input schema of a tool: only the required properties. Each value is the `const`, the `default`,
+ * the first of `examples` or the first of `enum`, or otherwise a small one of its type, format and limits. A text is the example that its
+ * description quotes. The same schema always gives the same arguments. Returns the reason if there are none, for example a `pattern`
+ * without an example.
  */
 export function sampleArguments(inputSchema: JsonObject): { arguments: JsonObject } | { reason: string } {
   const sample = sampleValue(inputSchema, { root: inputSchema, name: 'the arguments', depth: 0 });
@@ -45,7 +45,7 @@ export function sampleArguments(inputSchema: JsonObject): { arguments: JsonObjec
 
 interface Position {
   root: JsonObject;
-  /** What a reason calls the value. */
+  /** The name of the value in a reason. */
   name: string;
   depth: number;
 }
@@ -64,7 +64,7 @@ function sampleValue(written: unknown, position: Position): Sample {
   return sampleType(joined, position);
 }
 
-/** What the schema itself names as a value. An enum may list null for "none", which says less than another member. */
+/** Returns a value that the schema names. Prefers other values of an enum to null, which may mean "none" and tests less. */
 function readGiven(schema: JsonObject): { value: unknown } | null {
   if (schema['const'] !== undefined) return { value: schema['const'] };
   if (schema['default'] !== undefined && schema['default'] !== null) return { value: schema['default'] };
@@ -74,7 +74,7 @@ function readGiven(schema: JsonObject): { value: unknown } | null {
   return { value: members.find((member) => member !== null) ?? null };
 }
 
-/** The first alternative that a value can be made of; `null` last. */
+/** Samples the first alternative that has a value; `null` is the last one. */
 function sampleFirst(options: readonly unknown[], schema: JsonObject, position: Position): Sample {
   const base = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'anyOf' && key !== 'oneOf'));
   const isNull = (option: unknown) => isRecord(option) && option['type'] === 'null';
@@ -137,7 +137,7 @@ function sampleObject(schema: JsonObject, { root, name, depth }: Position): Samp
   return { value: Object.fromEntries(entries) };
 }
 
-/** One item, because a tool that takes a list has little to do with an empty one. */
+/** Samples one item, because a call with an empty list tests little. */
 function sampleArray(schema: JsonObject, { root, name, depth }: Position): Sample {
   const { items, prefixItems, minItems, maxItems } = schema;
   const least = typeof minItems === 'number' ? minItems : 0;
@@ -201,7 +201,7 @@ function sampleText(schema: JsonObject, { name }: Position): Sample {
   };
 }
 
-/** Descriptions give examples that schemas lack: `IANA name (e.g. 'Europe/London')`. */
+/** Finds an example in a description, since schemas often lack one: `IANA name (e.g. 'Europe/London')`. */
 function findQuotedExample(description: unknown, { least, most }: { least: number; most: number }): string | undefined {
   if (typeof description !== 'string') return undefined;
   const [, , example] =
@@ -209,7 +209,7 @@ function findQuotedExample(description: unknown, { least, most }: { least: numbe
   return example !== undefined && example.length >= least && example.length <= most ? example : undefined;
 }
 
-/** Follows references within the schema; null for one that leads nowhere, outside or in a circle. */
+/** Follows references within the schema; null if one leads nowhere, outside or in a circle. */
 function resolveReference(schema: JsonObject, root: JsonObject): JsonObject | null {
   let current = schema;
   for (let hops = 0; hops < maxDepth; hops += 1) {
@@ -233,7 +233,7 @@ function joinAll(schema: JsonObject, root: JsonObject): JsonObject {
   return parts.reduce<JsonObject>((joined, part) => mergeSchemas(joined, part), base);
 }
 
-/** Both schemas at once, as far as objects go: the members of either, and whatever else the second one says. */
+/** Merges two schemas: properties and required names of both, and otherwise the second one's keywords before the first one's. */
 function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
   const merged: JsonObject = { ...first, ...second };
   if (isRecord(first['properties']) && isRecord(second['properties'])) {

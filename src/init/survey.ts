@@ -7,10 +7,10 @@ import type { ToolDeclaration } from '../mcp/tool-declarations.ts';
 import { suggestNearest } from '../suite/findings.ts';
 import { sampleArguments } from './sample-arguments.ts';
 
-/** How one part of a server answered to a request with sampled arguments. */
+/** The answer of a tool, resource or prompt to a request with sampled arguments. */
 export type Trial =
   | { kind: 'answered'; arguments: JsonObject; hasStructuredContent: boolean }
-  /** `message` is what the server said. */
+  /** `message` is the error from the server. */
   | { kind: 'refused'; arguments: JsonObject; message: string }
   | { kind: 'silent'; arguments: JsonObject; afterMs: number }
   /** Nothing was sent, because the tool may change something. */
@@ -25,10 +25,10 @@ export interface SurveyedTool {
   trial: Trial;
 }
 
-/** What init found out about a server: what it lists, and how it answers to what is safe to send. */
+/** The survey of a server by init: its lists, and its answers to requests that are safe to send. */
 export interface Survey {
   serverName: string | null;
-  /** In the order of the server; null where it declares none. */
+  /** The tools in the order of the server; null if it declares none. */
   tools: SurveyedTool[] | null;
   resources: Array<{ uri: string; trial: Trial }>;
   prompts: Array<{ name: string; trial: Trial }>;
@@ -37,20 +37,20 @@ export interface Survey {
 interface SurveyOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** Tools that the user says are safe to call, whatever their annotations. */
+  /** Tools that the user declares safe to call, whatever their annotations. */
   safeTools: ReadonlySet<string>;
-  /** Which of them the evals have already; these are not tried again. */
+  /** Returns true for parts that the evals already cover. Init does not try them again. */
   isKnown: (kind: 'tool' | 'resource' | 'prompt', name: string) => boolean;
   onProgress?: (what: string) => void;
 }
 
-/** Of one request. An eval has 60 s, which a newcomer would not wait for. */
+/** The time limit of one request. An eval has 60 s, which is too long for a first try. */
 const callTimeoutMs = 10_000;
 
-/** Of all requests together. */
+/** The time limit of all requests together. */
 const surveyTimeoutMs = 40_000;
 
-/** Resources and prompts that get a case each; a server can list thousands. */
+/** The most resources, and the most prompts, that get a case. A server can list thousands. */
 const maxListed = 10;
 
 const longestMessage = 200;
@@ -59,9 +59,8 @@ const longestMessage = 200;
  * Lists what a server has, and tries what is safe: tools that the server declares read-only or that the user names, resources and prompts.
  * Each request is sent once, with arguments sampled from its schema. A request that the server refuses or does not answer in 10 s is
  * reported with its message.
- *
  * @throws {ConfigurationError} when the user names a tool that the server does not list
- * @throws what the session throws where the server cannot list what it declares, and the signal's reason once it aborts
+ * @throws the session's error when the server cannot list what it declares, and the signal's reason once it aborts
  */
 export async function surveyServer(session: Session, options: SurveyOptions): Promise<Survey> {
   const { clock, signal, safeTools, isKnown } = options;
@@ -69,7 +68,7 @@ export async function surveyServer(session: Session, options: SurveyOptions): Pr
   const trier = createTrier(session, options, endsAt);
   const listed = await session.listTools({ signal });
   const { capabilities, handshake } = session;
-  // All lists come before the first call, which a server may not survive.
+  // Reads all lists before the first call, because a call may crash the server.
   const resources = capabilities['resources'] === undefined ? [] : await listResources(session, options);
   const prompts = capabilities['prompts'] === undefined ? [] : await listPrompts(session, options);
   refuseUnlisted([...safeTools], [...(listed?.keys() ?? [])]);
@@ -100,11 +99,11 @@ function refuseUnlisted(names: readonly string[], listed: readonly string[]): vo
 
 type Trier = (what: string, args: JsonObject, send: (signal: AbortSignal) => Promise<unknown>) => Promise<Trial>;
 
-/** Sends a request within the time that is left; nothing more once the connection is lost. */
+/** Creates a function that sends a request within the remaining time. It sends nothing after the connection is lost. */
 function createTrier(session: Session, { clock, signal, onProgress }: SurveyOptions, endsAt: number): Trier {
   let isLost = false;
   return async (what, args, send) => {
-    // A request that is cut short would look like one that takes long.
+    // A request with less time than its limit would look like a slow one.
     const leftMs = endsAt - clock.now();
     if (isLost) return { kind: 'untried', arguments: args, reason: 'the connection to the server was lost before it' };
     if (leftMs < callTimeoutMs) {
@@ -132,7 +131,7 @@ function createTrier(session: Session, { clock, signal, onProgress }: SurveyOpti
   };
 }
 
-/** Whether the session goes on after a request that failed. */
+/** Checks if the session still works after a failed request. */
 async function answersPing(
   session: Session,
   { clock, signal }: Pick<SurveyOptions, 'clock' | 'signal'>,
@@ -178,7 +177,7 @@ async function tryTool(
   return await trier(name, args, async (signal) => await session.callTool(name, args, { signal, taskSupport }));
 }
 
-/** Why a tool is not called; null for one that the server declares read-only. */
+/** Explains why a tool is not called; null for one that the server declares read-only. */
 export function explainRisk({
   annotations,
   isReadOnly,
@@ -220,7 +219,7 @@ async function tryPrompts(session: Session, found: readonly Listed[], trier: Tri
     const names = required.flatMap((argument) => (isRecord(argument) ? String(argument['name']) : []));
     const args = Object.fromEntries(names.map((argument) => [argument, 'example']));
     if (names.length > 0) {
-      // Servers run commands in prompts, too, and no annotation says so.
+      // A prompt may run commands too, and no annotation says so.
       const reason = 'the prompt takes arguments, and no annotation says whether it only reads';
       tried.push({ name, trial: { kind: 'unsafe', arguments: args, reason } });
       continue;
@@ -253,7 +252,7 @@ async function listNames(
   );
 }
 
-/** One line without control characters: it goes into a comment of a file. */
+/** Returns one line without control characters, for a comment in a file. */
 function cleanMessage(text: string): string {
   return clipText(text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), longestMessage);
 }

@@ -2,14 +2,14 @@ import { addCases, type AddedCase, renderCases, renderEvals } from '../suite/add
 import { readSuite } from '../suite/read.ts';
 import type { DraftedCase } from './draft-cases.ts';
 
-/** The text of an evals file after init. */
+/** The result of writing the cases into an evals file. */
 export type EvalsText =
   | { kind: 'created' | 'extended'; text: string }
   | { kind: 'unchanged' }
-  /** The file has no list of cases in block style; the cases are for a person to add. */
+  /** A person has to add the cases, because the file has no list of cases in block style. */
   | { kind: 'manual'; cases: string };
 
-/** Writes the cases into a new evals file, or behind those of the file that is there, of which nothing else changes. */
+/** Writes the cases into a new evals file, or after those of an existing one, whose other text stays unchanged. */
 export function writeEvals(
   drafts: readonly DraftedCase[],
   { suite, existing }: { suite: string; existing: string | null },
@@ -28,7 +28,7 @@ function toAddedCase({ content, reason, note }: DraftedCase): AddedCase {
   return { content, comments: remark === null ? [] : [remark], isCommentedOut: reason !== null };
 }
 
-/** Of a new file. The first one leads an editor to the schema. */
+/** The comments at the top of a new file. The first one links the schema for editors. */
 const headComments = [
   'yaml-language-server: $schema=../node_modules/mcp-eval-ci/schemas/evals.schema.json',
   'Written by `mcp-eval-ci init`. The server answered every case that runs when it was written. Run init again to add what is new;',

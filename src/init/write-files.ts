@@ -11,17 +11,17 @@ import type { Survey } from './survey.ts';
 import { writeEvals } from './write-evals.ts';
 import { type ChosenServer, renderWorkflow, workflowPath } from './write-workflow.ts';
 
-/** The evals that a repository has before init. */
+/** The evals of a repository before init. */
 export interface ExistingEvals {
-  /** As the user wrote it, relative to the working directory. */
+  /** The path that the user gave, relative to the working directory. */
   file: string;
-  /** Null where the file does not exist. */
+  /** Null if the file does not exist. */
   text: string | null;
-  /** What the cases of this file and of the other evals files next to it are about. */
+  /** The subjects of the cases in this file and in the evals files of the same directory. */
   known: CaseSubjects;
 }
 
-/** What init did with one file. */
+/** The result of init for one file. */
 export interface WrittenFile {
   path: string;
   state: 'created' | 'extended' | 'unchanged';
@@ -30,15 +30,14 @@ export interface WrittenFile {
 export interface InitFiles {
   files: WrittenFile[];
   cases: readonly DraftedCase[];
-  /** Cases for a person to add, where the evals file cannot take them. */
+  /** Cases for a person to add, if init cannot add them to the evals file. */
   manual: string | null;
 }
 
 const evalsName = /\.evals\.(?:ya?ml|json)$/;
 
 /**
- * Reads the evals that are there.
- *
+ * Reads the existing evals.
  * @throws {ConfigurationError} when the file that init would extend is no valid evals file
  */
 export async function readExistingEvals(file: string, cwd: string): Promise<ExistingEvals> {
@@ -55,15 +54,15 @@ export async function readExistingEvals(file: string, cwd: string): Promise<Exis
   return { file, text, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
 }
 
-/** Where the surface file of an evals file belongs: next to it. */
+/** Returns the path of the surface file, in the directory of the evals file. */
 export function nameSurfaceFile(evals: string): string {
   return join(dirname(evals), 'surface.json');
 }
 
 /**
- * Writes the cases of a survey into the evals file, the surface file, and the workflow. Adds what is missing: cases behind those of a file
- * that exists, and a surface file and a workflow where there is none. Nothing that exists changes otherwise. `surface` is the text of the
- * surface file; null where the server did not list what it shows.
+ * Writes the cases of a survey into the evals file, and writes the surface file and the workflow. In existing files it only adds cases
+ * after the others; an existing surface file or workflow stays unchanged. `surface` is the text of the surface file; null if the server
+ * failed to list what it offers.
  */
 export async function writeInitFiles(
   survey: Survey,

@@ -1,15 +1,15 @@
 import type { BuildStep } from './find-server.ts';
 
-/** Where GitHub looks for workflows. */
+/** The path of the workflow, in the directory that GitHub reads. */
 export const workflowPath = '.github/workflows/evals.yml';
 
-/** What the workflow and the first run test. */
+/** The server that the workflow and the first run test. */
 export type ChosenServer =
   | { kind: 'command'; command: string }
   | { kind: 'url'; url: string }
   | { kind: 'config'; config: string };
 
-/** The action by the placeholder of the documentation; the person who copies the workflow knows where the action comes from. */
+/** The placeholder of the documentation. The person who copies the workflow knows the repository of the action. */
 const action = 'your-org/mcp-eval-ci@v1';
 
 const pins = {
@@ -19,8 +19,8 @@ const pins = {
 };
 
 /**
- * Writes the workflow that gates pull requests on the evals: it builds the server as the repository does, runs the action and keeps the report.
- * Actions are pinned to commits. Python, Go, Rust and Docker are those of GitHub's runner.
+ * Renders the workflow that gates pull requests on the evals: it builds the server as the repository does, runs the action and keeps the
+ * report. Actions are pinned to commits. Python, Go, Rust and Docker come with GitHub's runner.
  */
 export function renderWorkflow({
   server,
@@ -71,7 +71,7 @@ export function renderWorkflow({
   return `${lines.join('\n')}\n`;
 }
 
-/** The inputs of the action, and the flags of the command, that name the server. */
+/** Lists the inputs of the action, and flags of the command, for the server. */
 export function listServerInputs(server: ChosenServer): Array<[name: string, value: string]> {
   switch (server.kind) {
     case 'command':
@@ -83,7 +83,7 @@ export function listServerInputs(server: ChosenServer): Array<[name: string, val
   }
 }
 
-/** A plain scalar where YAML reads it as the same text and nothing else. */
+/** Quotes a value unless YAML reads it as the same text without quotes. */
 function quote(value: string): string {
   const isPlain = /^[\w./@][\w./@:=+# -]*$/.test(value) && !/: | #|:$|\s$/.test(value) && !/^[\d.]+$/.test(value);
   return isPlain ? value : `'${value.replaceAll("'", "''")}'`;
