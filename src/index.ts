@@ -1,4 +1,4 @@
-// The library's public surface. Adding a name here is a promise; test/public-surface.test.ts pins the list.
+// The public surface of the library. A name here is a promise; test/public-surface.test.ts pins the list.
 export { systemClock, type Clock } from './base/time.ts';
 export {
   CancelledError,

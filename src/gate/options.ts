@@ -28,8 +28,7 @@ export function parseGateOptions(texts: Readonly<Record<string, string | undefin
 }
 
 /**
- * Reads the options of a tunnel that is hosted by hand: those of a gate, without anything to run.
- *
+ * Reads the options of the command `tunnel`, which needs nothing to run.
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseTunnelOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -37,8 +36,7 @@ export function parseTunnelOptions(texts: Readonly<Record<string, string | undef
 }
 
 /**
- * Reads the options of examining a server: those of a gate, without anything to run.
- *
+ * Reads the options of commands that examine a server, which need nothing to run.
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseDoctorOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -46,8 +44,7 @@ export function parseDoctorOptions(texts: Readonly<Record<string, string | undef
 }
 
 /**
- * Reads the options of judging a report anew: those of a gate, without anything to run.
- *
+ * Reads the options of judging a report again, which need nothing to run.
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseJudgeOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -75,7 +72,7 @@ function parseOptions(
   return parsed.data;
 }
 
-/** Who names a service and a key for it means to use it; with `upload`, they are where the results go. */
+/** Uses the hosted service if the options have its URL and a key. With `upload`, they are only the target of the results. */
 function implyService(texts: Readonly<Record<string, string | undefined>>): 'svc' | 'embedded' {
   const isUploading = !isBlank(texts['upload']) && texts['upload']?.trim() !== 'off';
   return isBlank(texts['base-url']) || isBlank(texts['api-key']) || isUploading ? 'embedded' : 'svc';
@@ -91,16 +88,15 @@ function toConfigurationIssue(zodIssue: z.core.$ZodIssue): ConfigurationIssue {
 }
 
 /**
- * Reads options as `parseGateOptions` does. Where some are wrong, it reads the files that the others name all the same, so that
- * one run reports every problem. `refused` is what its caller has found already.
- *
+ * Reads options like `parseGateOptions`. If some are wrong, it still checks the files that the others name, so that one run reports every
+ * problem. `refused` are issues that the caller has found.
  * @throws {ConfigurationError} with every problem of every option, and then of every file.
  */
 export async function readGateOptions(
   texts: Readonly<Record<string, string | undefined>>,
   { cwd, refused = [] }: { cwd: string; refused?: readonly ConfigurationIssue[] },
 ): Promise<GateOptions> {
-  // What the other options lack follows from the wrong command.
+  // Stops at issues other than a misplaced flag of the command: the other options would only repeat them.
   if (refused.some(({ code }) => code !== commandFlagCode)) throw new ConfigurationError(refused);
   let problem = new ConfigurationError(refused);
   try {
@@ -122,7 +118,7 @@ async function findFileIssues(
 ): Promise<ConfigurationIssue[]> {
   const given = Object.keys(fileOptions.shape).map((name) => [name, texts[name] ?? '']);
   const { data } = fileOptions.safeParse(Object.fromEntries(given));
-  // Where reports are read, evals files are not.
+  // Commands that read reports do not read evals files.
   if (data === undefined || data.merge.length > 0 || data.publish !== null) return [];
   const issues: ConfigurationIssue[] = [];
   await readPolicyOption(data.policy, cwd, issues);
@@ -133,12 +129,11 @@ async function findFileIssues(
   return issues;
 }
 
-/** Credentials that a runner gives a job, used or not. */
+/** Credentials that a runner gives to a job. */
 const jobCredentials = ['GITHUB_TOKEN', 'GH_TOKEN', 'ACTIONS_RUNTIME_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
 
 /**
- * Lists what must not be shown of the texts of options, whether or not they can be read, and of the environment. For a
- * redactor, before anything is said of either.
+ * Lists the secrets in the texts of options, valid or not, and in the environment. Pass them to a redactor before any output about either.
  */
 export function listKnownSecrets(
   texts: Readonly<Record<string, string | undefined>>,
@@ -148,7 +143,7 @@ export function listKnownSecrets(
   const values = options.flatMap(({ name, isList }) => {
     const text = texts[name]?.trim() ?? '';
     if (isList !== true) return [text];
-    // `provider=key` and `Name: value`, of which a careless line may be nothing but the secret.
+    // `provider=key` and `Name: value`. A line without a separator may be just the secret, so it counts as a whole.
     const separator = name === 'server-headers' ? ':' : '=';
     const found = text.split(/\r?\n/).map((line) => line.slice(line.indexOf(separator) + 1).trim());
     return separator === ':' ? [...found, ...found.flatMap(listCredentials)] : found;

@@ -2,22 +2,22 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { lines, option, optionalSecret, optionalText, words } from './values.ts';
 
-/** What the head is compared with in the same job. */
+/** Settings of the comparison with a base in the same job. */
 export interface BaseOption {
-  /** Whether the merge base is checked out. */
+  /** True if the merge base is checked out. */
   isGit: boolean;
-  /** Where the base's server listens; null for stdio. */
+  /** The URL of the base's server; null for stdio. */
   url: string | null;
-  /** The directory in which results of the base are kept; null for none. */
+  /** The directory that keeps results of the base; null for none. */
   cachePath: string | null;
-  /** Decides the order of the two sides in each round; null for a random one. */
+  /** The seed for the order of the two sides in each round; null for a random order. */
   seed: number | null;
 }
 
 const maxSeed = 2 ** 32 - 1;
 const entries = 'git, url=<url>, cache=<directory> or seed=<number>';
 
-/** `git`, and settings of the comparison with their values; null where nothing is said. */
+/** Parses `git` and settings of the comparison; null if there is no entry. */
 const base = words.transform((found, context): BaseOption | null => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   const result: BaseOption = { isGit: false, url: null, cachePath: null, seed: null };
@@ -25,7 +25,7 @@ const base = words.transform((found, context): BaseOption | null => {
     const [, key = entry, value = ''] = /^([a-z]+)=\s*(.*)$/.exec(entry) ?? [];
     if (entry === 'git') result.isGit = true;
     else if (key === 'url' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')) result.url = value;
-    // The URL may hold a key, so it is not quoted.
+    // Does not quote the URL, because it may hold a key.
     else if (key === 'url')
       refuse('has a `url` that is no http or https URL; write one such as http://127.0.0.1:3001/mcp');
     else if (key === 'cache' && value !== '') result.cachePath = value;
@@ -85,7 +85,7 @@ export const baseOptions = {
   }),
 };
 
-/** What the options say of the base. */
+/** The options about the base. */
 export interface BaseOptions {
   base: BaseOption | null;
   baseServerCommand: string | null;
@@ -94,14 +94,14 @@ export interface BaseOptions {
   baseSetup: readonly string[];
 }
 
-/** Whether anything says where the base's server is. */
+/** Checks if the options define a base to compare with. */
 export function hasBase({ base: given, baseServerCommand }: Pick<BaseOptions, 'base' | 'baseServerCommand'>): boolean {
   return baseServerCommand !== null || (given !== null && (given.isGit || given.url !== null));
 }
 
 const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });
 
-/** Finds what the options say of the base that cannot be meant together. */
+/** Finds contradictions between the options about the base. */
 export function findBaseIssues(
   options: BaseOptions & {
     suite: string | null;

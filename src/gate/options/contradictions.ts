@@ -3,7 +3,7 @@ import { findBaseIssues, hasBase } from './base.ts';
 import { findSandboxIssues, findServerIssues, idleWithoutCommand } from './server-contradictions.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
-/** Finds options that are each right and cannot be meant together. */
+/** Finds options that are valid by themselves and contradict each other. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
   const { merge, publish } = options;
   if (publish !== null) return findIdleOptions('publish', options, 'posts a report and runs nothing');
@@ -23,12 +23,12 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
   ];
 }
 
-/** The same for a tunnel that is hosted by hand, with which nothing is run. */
+/** Finds contradictions for the command `tunnel`, which runs nothing. */
 export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
   return [...findDoctorContradictions(options), ...findServiceIssues(options)];
 }
 
-/** The same for a server alone. */
+/** Finds contradictions for commands that only use a server. */
 export function findDoctorContradictions(options: GateOptions): ConfigurationIssue[] {
   const { serverCommand, serverEnv } = options;
   const hasIdleVariables = serverCommand === null && serverEnv.size > 0;
@@ -73,7 +73,7 @@ function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): C
   return issues;
 }
 
-/** Commands that read reports run nothing, so an option about what to run is a mistake. */
+/** Finds options about what to run next to a command that only reads reports. */
 function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
   const {
     evals,
@@ -110,7 +110,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   if (options.upload !== 'off') given.push('`upload`');
   if (hasBase(options)) given.push('`base`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
-  // A check that the repository itself has added would vouch for a report that cannot be verified.
+  // Refuses a check run or issue for a report that cannot be verified, because the repository would vouch for it.
   if (name === 'publish' && options.reportTo.checkRun) given.push('`report-to: check-run`');
   if (name === 'publish' && options.reportTo.issue) given.push('`report-to: issue`');
   if (given.length === 0) return [];
@@ -135,21 +135,21 @@ function findShardIssues({ shard, suite, baseline }: GateOptions): Configuration
   return issues;
 }
 
-/** The API has no field for it. */
+/** Hosted services have no setting for concurrency. */
 function findConcurrencyIssues({ concurrency, service }: GateOptions): ConfigurationIssue[] {
   if (concurrency === null || service === 'embedded') return [];
   const message = `applies to the embedded service; the service ${service} decides itself how many iterations run at the same time. Leave it out, or use \`service: embedded\``;
   return [issue('concurrency', 'needs-embedded-service', message)];
 }
 
-/** Names a base that nothing would be read from. */
+/** Finds a `base-ref` that has no effect. */
 function findPolicyIssues({ baseRef, policyRef, base }: GateOptions): ConfigurationIssue[] {
   if (baseRef === null || policyRef === 'base' || base?.isGit === true) return [];
   const message = 'has no effect with `policy-ref: head`; set `policy-ref: base` or `base: git`, or remove it';
   return [issue('base-ref', 'needs-policy-ref', message)];
 }
 
-/** Finds what is wrong with the baseline, which is all that judging a report anew needs. */
+/** Finds mistakes of the baseline. Judging a report again needs no other check. */
 export function findBaselineIssues(options: GateOptions): ConfigurationIssue[] {
   const { baseline, historyPath } = options;
   const inService = readServiceBaseline(options);
@@ -198,12 +198,12 @@ function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
       issue('server-name', 'bad-server-name', `has ${serverName.length} characters; at most 128 are allowed`),
     );
   }
-  // The embedded service ignores these, so that one workflow can choose the service by the secrets it may read.
+  // The embedded service ignores these options, so that one workflow can choose the service by the available secrets.
   if (service === 'embedded') return issues;
   return [...issues, ...findAccessIssues(service, options, { elsewhere: 'service: embedded' })];
 }
 
-/** The embedded service keeps nothing; what others have executed is with them already. */
+/** Only the embedded service stores no results. A hosted service already has those of its runs. */
 function findUploadIssues(options: GateOptions): ConfigurationIssue[] {
   const { service, upload } = options;
   if (upload === 'off') return [];

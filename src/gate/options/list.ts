@@ -2,11 +2,11 @@ import { gateOptionsSchema } from './schema.ts';
 import { describeOption, type OptionMeta } from './values.ts';
 
 export interface OptionDescription extends OptionMeta {
-  /** Kebab-case: the action's input and, after two dashes, the command's flag. */
+  /** The kebab-case name of the action's input and, after two dashes, of the command's flag. */
   name: string;
 }
 
-/** Describes every option in the order in which people should read them. */
+/** Describes every option, in the order of the documentation. */
 export function listOptions(): OptionDescription[] {
   return Object.entries(gateOptionsSchema.shape).flatMap(([key, schema]) => {
     const meta = describeOption(schema);

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { option, optionalOrdinal, optionalSecret, optionalText, reportFormats, words } from './values.ts';
 
-/** After which verdicts the gate comments on the pull request. */
+/** The verdicts after which the gate comments on the pull request. */
 export type CommentMode = 'on-failure' | 'on-change' | 'always';
 
-/** Where a gate reports its verdict on GitHub. */
+/** The destinations of a verdict on GitHub. */
 export interface ReportTo {
   annotations: boolean;
   summary: boolean;
   /** Null for no comment. */
   comment: CommentMode | null;
   checkRun: boolean;
-  /** Whether an issue is kept for every suite that fails. */
+  /** True if the gate keeps an issue for every suite that fails. */
   issue: boolean;
 }
 
@@ -24,7 +24,7 @@ const destinations = {
 } as const;
 const entries = 'annotations, summary, comment, check-run or issue, or none alone';
 
-/** Names of destinations, or `none` alone; a comment may say after which verdicts: `comment:on-failure`. */
+/** Parses names of destinations, or `none` alone. A comment may have a mode: `comment:on-failure`. */
 export const reportTo = words.transform((names, context): ReportTo => {
   const refuse = (message: string) => {
     context.addIssue({ code: 'custom', message });

@@ -8,8 +8,8 @@ import { serverOptions } from './server-under-test.ts';
 import { whatRunsOptions } from './what-runs.ts';
 
 /**
- * Every option of the gate: the keys are those of `GateOptions`, and the same words in kebab-case are the action's inputs
- * and the command's flags. Each value is read from text, on every surface.
+ * Every option of the gate. The keys are those of `GateOptions`; in kebab-case, they are the action's inputs and the command's flags. Each
+ * value is parsed from text.
  */
 export const gateOptionsSchema = z.object({
   ...whatRunsOptions,
@@ -22,30 +22,30 @@ export const gateOptionsSchema = z.object({
   ...githubOptions,
 });
 
-/** The gate's options, parsed: durations in milliseconds, rates as fractions, null for "not given". */
+/** The parsed options of the gate. Durations are in milliseconds, rates are fractions, and null means "not given". */
 export interface GateOptions extends Omit<z.output<typeof gateOptionsSchema>, 'policy'> {
-  /** The path of a policy file; in a program, also the policy itself. */
+  /** The path of a policy file. A program may also pass the policy itself. */
   policy: string | PolicyInput | null;
 }
 
 /**
- * Names what distinguishes a job from others of the same name, such as those of its matrix: its `comment-id`, which the runner fills in for
- * the action, else its shard. Null where neither is given.
+ * Returns the name that distinguishes a job from others with the same name, such as those of a matrix: its `comment-id`, which the runner
+ * fills in for the action, or else its shard. Null if neither is given.
  */
 export function nameJobSlot({ commentId, shard }: Pick<GateOptions, 'commentId' | 'shard'>): string | null {
   return commentId ?? (shard === null ? null : `${shard.index}/${shard.total}`);
 }
 
-/** A baseline that the service keeps: the newest completed run of a branch, or one run. */
+/** A baseline in the service: the newest completed run of a branch, or a given run. */
 export interface ServiceBaseline {
-  /** Null where a run is named. */
+  /** Null if a run is given. */
   branch: string | null;
   runId: string | null;
 }
 
 /**
- * Reads whether the options name a run of the hosted service as the baseline: `run:` and its id; `branch:` and a name where
- * there is no history, in which that would be looked up. Null for every other baseline, and where nothing is run.
+ * Reads a baseline that is a run of the hosted service: `run:` and its id, or `branch:` and a name if there is no history to look it up in.
+ * Null for any other baseline, and if nothing is run.
  */
 export function readServiceBaseline({
   baseline,

@@ -3,22 +3,22 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { Secret } from '../../base/redaction.ts';
 import { issue, lines } from './values.ts';
 
-/** RFC 9110 §5.1 and §5.6.2; and what a value may hold without becoming another header. */
+/** Names per RFC 9110 §5.1 and §5.6.2, and values that cannot become another header. */
 const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
 const headerValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Set by the gate itself, or by HTTP for each connection. */
+/** Headers that the gate sets, or that HTTP sets for each connection. */
 const ownHeader =
   /^(?:accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|te|trailer|transfer-encoding|upgrade)$/;
 
-/** Why a header cannot be sent, as what it has; null where it can. */
+/** Explains why a header cannot be sent, as the end of a sentence; null if it can. */
 export function findHeaderProblem(name: string, value: string): string | null {
   if (!headerName.test(name)) return 'has a name that no header can have';
   if (!headerValue.test(value)) return 'has no value, or one with characters that no header can have';
   return ownHeader.test(name.toLowerCase()) ? 'has a header that the gate sets itself' : null;
 }
 
-/** Headers by name, one `Name: value` a line. No part of an entry is ever quoted, since it may be the secret. */
+/** Parses headers, one `Name: value` per line. Never quotes an entry, which may be the secret. */
 export const headers = lines.transform((entries, context) => {
   const values = new Map<string, Secret>();
   for (const [index, entry] of entries.entries()) {
@@ -37,14 +37,14 @@ export const headers = lines.transform((entries, context) => {
 
 const oauthKeys = ['client-id', 'issuer', 'scope'] as const;
 
-/** An OAuth client, one `key=value` a line; null where nothing is said. */
+/** Parses an OAuth client, one `key=value` per line; null if there is no line. */
 export const oauthClient = lines.transform((entries, context) => {
   if (entries.length === 0) return null;
   const values = new Map<string, string>();
   for (const [index, entry] of entries.entries()) {
     const [, key = '', value = ''] = /^([\w-]+)\s*=\s*(\S.*)$/.exec(entry) ?? [];
     if (oauthKeys.some((known) => known === key)) values.set(key, value);
-    // Never quotes the entry, which may be the secret that has an option of its own.
+    // Never quotes the entry, which may be the secret that belongs in another option.
     else context.addIssue(issue(`line ${index + 1} is not client-id=…, issuer=… or scope=…`));
   }
   const [clientId, issuer] = [values.get('client-id'), values.get('issuer')];
@@ -53,7 +53,7 @@ export const oauthClient = lines.transform((entries, context) => {
   return z.NEVER;
 });
 
-/** What of the options says how the server lets requests in, and what sends them. */
+/** The options about access to the server, and about the service that sends the requests. */
 interface GivenAccess {
   serverUrl: string | null;
   serverHeaders: ReadonlyMap<string, Secret>;
@@ -63,7 +63,7 @@ interface GivenAccess {
   tunnel: string;
 }
 
-/** Finds credentials for the server that nothing would send, or that would be sent twice. */
+/** Finds credentials for the server that would never be sent, or that would be sent twice. */
 export function findAccessContradictions({
   serverUrl,
   serverHeaders,

@@ -7,7 +7,7 @@ const issue = (input: string, code: string, message: string): ConfigurationIssue
 
 export const idleWithoutCommand = 'has no effect without `server-command`; remove it or start the server here';
 
-/** Finds what the options say of the server that cannot be meant together, and a server that is missing. */
+/** Finds contradictions between the options about the server, and a missing server. */
 export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   const { serverCommand, serverUrl, serverCwd, mcpConfig, suite, environment } = options;
   const issues: ConfigurationIssue[] = [];
@@ -27,7 +27,7 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   appendAll(issues, mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options));
   appendAll(issues, findIdleAllowances(options));
   if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
-    // The URL may hold a key, so it is not quoted.
+    // Does not quote the URL, because it may hold a key.
     issues.push(
       issue('server-url', 'bad-url', 'is not an http or https URL; write one such as http://127.0.0.1:3000/mcp'),
     );
@@ -47,7 +47,7 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   return issues;
 }
 
-/** Finds what is allowed in vain: nothing could ask for it, or nothing would refuse it. */
+/** Finds permissions without effect. */
 function findIdleAllowances({
   allowEnvHosts,
   mcpConfig,
@@ -80,12 +80,12 @@ function findIdleAllowances({
   return issues;
 }
 
-/** Whether a text is what the host of a URL can be, with its port where that is not the usual one. */
+/** Checks if a text can be the host of a URL, with its port unless it is the default one. */
 function isHost(text: string): boolean {
   return ['http', 'https'].some((scheme) => URL.parse(`${scheme}://${text}/`)?.host === text.toLowerCase());
 }
 
-/** The file says all of it for each of its servers. */
+/** Finds options that the file already sets for each of its servers. */
 function findConfigContradictions(options: GateOptions): ConfigurationIssue[] {
   const given = {
     'server-command': options.serverCommand !== null,
@@ -100,7 +100,7 @@ function findConfigContradictions(options: GateOptions): ConfigurationIssue[] {
   return [issue('mcp-config', 'mcp-config-and-server', message)];
 }
 
-/** Finds isolation that is asked for and cannot be had, whatever the machine allows. */
+/** Finds isolation settings that cannot work on any machine. */
 export function findSandboxIssues({
   sandbox,
   sandboxNetwork,
@@ -124,7 +124,7 @@ export function findSandboxIssues({
     const message = 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`';
     issues.push({ input: 'sandbox-network', code: 'needs-sandbox', message });
   }
-  // At `auto`, each side of a comparison writes only to its own directories.
+  // At `auto`, only a comparison limits writes: each side may write only to its own directories.
   const limitsWrites = sandbox === 'required' || (sandbox === 'auto' && base !== null);
   if (sandboxWrite.length > 0 && !limitsWrites) {
     const message = 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it';

@@ -15,7 +15,7 @@ import {
 } from './values.ts';
 import { headers, oauthClient } from './server-access.ts';
 
-/** A file in which clients of MCP list their servers, and which of them are meant. */
+/** A file in which MCP clients list their servers, and the chosen servers. */
 export interface McpConfigOption {
   path: string;
   /** The names after `#`; empty for all servers of the file. */

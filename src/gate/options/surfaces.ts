@@ -1,9 +1,9 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 
-/** Who reads options: one of the three actions, or a command of the same name. */
+/** The actions, and the commands with the same names. */
 export type Surface = 'run' | 'merge' | 'publish';
 
-/** Flags of the command that the actions do not take as inputs. */
+/** Flags of the command that are not inputs of an action. */
 const flagsOnly: ReadonlySet<string> = new Set([
   'base-ref',
   'base-server-cwd',
@@ -20,7 +20,7 @@ const flagsOnly: ReadonlySet<string> = new Set([
   'tunnel',
 ]);
 
-/** What joins reports takes, in the action `merge` and the command `merge`. */
+/** Options of the action and the command `merge`. */
 const mergeOptions: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'policy',
@@ -34,7 +34,7 @@ const mergeOptions: ReadonlySet<string> = new Set([
   'github-token',
 ]);
 
-/** What comments on a report takes, in the action `publish` and the command `publish`. */
+/** Options of the action and the command `publish`. */
 const publishOptions: ReadonlySet<string> = new Set([
   'pull-number',
   'min-pass-rate',
@@ -44,22 +44,22 @@ const publishOptions: ReadonlySet<string> = new Set([
   'github-token',
 ]);
 
-/** Options whose values are reports to read; a command takes them as arguments. */
+/** Options about reports to read. A command takes the reports as arguments. */
 const readers: ReadonlySet<string> = new Set(['merge', 'publish', 'pull-number']);
 
-/** Whether a command has the option as a flag. */
+/** Checks if a command has the option as a flag. */
 export function isFlagOf(command: Surface, name: string): boolean {
   if (command === 'merge') return mergeOptions.has(name);
   if (command === 'publish') return publishOptions.has(name);
   return !readers.has(name);
 }
 
-/** Whether an action has the option as an input. The reports that `merge` and `publish` read have inputs of their own. */
+/** Checks if an action has the option as an input. The reports of `merge` and `publish` have other input names. */
 export function isInputOf(action: Surface, name: string): boolean {
   return isFlagOf(action, name) && !flagsOnly.has(name);
 }
 
-/** The input of an action that takes the value of `merge` or `publish`. */
+/** The input that replaces the option `merge` or `publish` in the action of that name. */
 export const reportInputs = { merge: 'reports', publish: 'report' } as const;
 
 const suiteKeys: Readonly<Record<string, string>> = {
@@ -67,12 +67,12 @@ const suiteKeys: Readonly<Record<string, string>> = {
   protocol: 'write the key `protocol` in the evals file, or ',
 };
 
-/** Lists the flags of the command `run` that are no inputs of the action. */
+/** Lists the flags of the command `run` that are not inputs of the action. */
 export function listCommandFlags(): string[] {
   return [...flagsOnly];
 }
 
-/** Finds inputs of the action `run` that are flags of the command alone, and says where each belongs. */
+/** Finds inputs of the action `run` that only the command has as flags, and says where to set them. */
 export function findCommandFlags(texts: Readonly<Record<string, string>>): ConfigurationIssue[] {
   return listCommandFlags().flatMap((name) => {
     if ((texts[name] ?? '').trim() === '') return [];
@@ -81,5 +81,5 @@ export function findCommandFlags(texts: Readonly<Record<string, string>>): Confi
   });
 }
 
-/** The code of an issue next to which the other options are still worth reading. */
+/** The code of an issue after which the other options are still checked. */
 export const commandFlagCode = 'command-flag';

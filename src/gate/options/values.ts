@@ -6,22 +6,22 @@ import { protocolSettings } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
 import type { RunRange } from '../../model/rounds.ts';
 
-/** What the documentation, the action's metadata and the command's help say about one option. */
+/** The description of an option in the documentation, the action's metadata and the command's help. */
 export interface OptionMeta {
   group: OptionGroup;
-  /** How the value is written, for the help of the command: `<glob>`, or `[bool]` for a flag that is true without one. */
+  /** The form of the value in the command's help: `<glob>`, or `[bool]` for a flag that is true without a value. */
   hint: string;
-  /** One short sentence, for the help of the command. */
+  /** One short sentence for the command's help. */
   brief: string;
-  /** Whether the value is a list, to which a flag that is given again adds a line. */
+  /** True if the value is a list. A repeated flag then adds a line. */
   isList?: true;
-  /** Whether the value is a secret, or a list of secrets behind names. */
+  /** True if the value is a secret, or a list of named secrets. */
   isSecret?: true;
-  /** Full sentences: what it does, the format, the default, what it excludes. */
+  /** Full sentences: effect, format, default and excluded options. */
   description: string;
-  /** The text that stands for an absent value; empty where absence means something of its own. */
+  /** The default text; empty if absence has its own meaning. */
   default: string;
-  /** What the runner fills in where the workflow says nothing, as an expression of its own. */
+  /** The expression that the runner fills in if the workflow sets nothing. */
   runnerDefault?: string;
 }
 
@@ -36,9 +36,9 @@ type OptionGroup =
 
 const optionMetas = z.registry<OptionMeta>();
 
-/** An option: how its text is read, and how it is described. */
+/** Defines an option by its schema and description. */
 export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
-  // A clone, since options of the same kind share a schema and the registry is keyed by it.
+  // Clones the schema, because options of the same kind share one and the registry uses it as the key.
   const own = schema.clone();
   optionMetas.add(own, meta);
   return own;
@@ -48,11 +48,11 @@ export function describeOption(schema: z.ZodType): OptionMeta | undefined {
   return optionMetas.get(schema);
 }
 
-// Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
+// Every option is text from an input or a flag. These schemas parse it and explain the right format.
 
 export const issue = (message: string) => ({ code: 'custom' as const, message });
 
-/** Entries on lines of their own, or separated by commas where no entry can hold one. */
+/** Splits a text into entries: one per line, or also by commas if no entry can contain one. */
 const list = (separator: RegExp) =>
   z.string().transform((text) =>
     text
@@ -65,7 +65,7 @@ export const words = list(/\r?\n|,/);
 
 export const optionalText = z.string().transform((text) => (text.trim() === '' ? null : text.trim()));
 
-/** What git could have as the name of a branch or another ref, as far as that keeps messages and commands in one piece. */
+/** A name that git accepts for a branch or another ref, limited to characters that are safe in messages and commands. */
 export const optionalRef = optionalText.transform((text, context) => {
   if (text === null || /^(?!-)[^\s\p{Cc}~^:?*[\\]{1,250}$/u.test(text)) return text;
   context.addIssue(issue(`${JSON.stringify(text)} cannot be the name of a branch; write one such as main`));
@@ -80,7 +80,7 @@ export const optionalCommit = optionalText.transform((text, context) => {
   return z.NEVER;
 });
 
-/** The scheme, host and port of a URL, and nothing else of it. */
+/** Parses an origin: the scheme, host and port of a URL. */
 export const optionalOrigin = optionalText.transform((text, context) => {
   if (text === null || URL.parse(text)?.origin === text.replace(/\/$/, '').toLowerCase()) {
     return text === null ? null : new URL(text).origin;
@@ -89,7 +89,7 @@ export const optionalOrigin = optionalText.transform((text, context) => {
   return z.NEVER;
 });
 
-/** Kept as it is: in YAML the indentation of the first line counts, and findings tell lines by their number. */
+/** Keeps the text unchanged, because YAML depends on the indentation of the first line, and findings on line numbers. */
 export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
 
 export const duration = z.string().transform((text, context) => {
@@ -101,7 +101,7 @@ export const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** A decimal number above 0. */
+/** Parses a decimal number above 0. */
 export const positiveNumber = z.string().transform((text, context) => {
   const value = Number(text);
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text) && value > 0 && Number.isFinite(value)) return value;
@@ -109,7 +109,7 @@ export const positiveNumber = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** The spellings of YAML 1.2's core schema, which are those the runner's own boolean inputs accept. */
+/** Accepts the spellings of YAML 1.2's core schema, like the runner's boolean inputs. */
 export const flag = z.string().transform((text, context) => {
   if (/^(?:true|True|TRUE)$/.test(text.trim())) return true;
   if (/^(?:false|False|FALSE)$/.test(text.trim())) return false;
@@ -126,7 +126,7 @@ export const optionalPassRate = z.string().transform((text, context) => {
 });
 
 const maxRuns = 100;
-/** A number, or a range of which a confidence takes as many as it needs; null where nothing is said. */
+/** Parses a number of runs, or a range from which the confidence decides how many are needed; null for a blank text. */
 export const optionalRuns = z.string().transform((text, context): number | RunRange | null => {
   const written = text.trim();
   if (written === '') return null;
@@ -141,7 +141,7 @@ export const optionalRuns = z.string().transform((text, context): number | RunRa
   return z.NEVER;
 });
 
-/** How many iterations may run at the same time; null where nothing is said. */
+/** Parses how many iterations may run at the same time; null for a blank text. */
 export const optionalConcurrency = z.string().transform((text, context): ConcurrencySetting | null => {
   const written = text.trim();
   if (written === '') return null;
@@ -154,7 +154,7 @@ export const optionalConcurrency = z.string().transform((text, context): Concurr
   return z.NEVER;
 });
 
-/** The number of something that is counted from 1. */
+/** Parses a number that counts from 1. */
 export const optionalOrdinal = (what: string) =>
   z.string().transform((text, context) => {
     if (text.trim() === '') return null;
@@ -163,10 +163,10 @@ export const optionalOrdinal = (what: string) =>
     return z.NEVER;
   });
 
-/** A matrix of GitHub's has at most 256 jobs. */
+/** A matrix of GitHub has at most 256 jobs. */
 const maxShards = 256;
 
-/** `2/4`: the second of four shards. */
+/** Parses `2/4`: the second of four shards. */
 export const optionalShard = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
   const [, index = 0, total = 0] = (/^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? []).map(Number);
@@ -181,11 +181,11 @@ export const optionalShard = z.string().transform((text, context) => {
 
 type Words<Word extends string> = readonly [Word, ...Word[]];
 
-/** One of a few words. */
+/** Parses one of a few words. */
 export const choice = <const Word extends string>(what: string, allowed: Words<Word>) =>
   z.string().transform((text, context) => readChoice(text, what, allowed, context));
 
-/** The same, or null where nothing is said. */
+/** Parses one of a few words; null for a blank text. */
 const optionalChoice = <const Word extends string>(what: string, allowed: Words<Word>) =>
   z.string().transform((text, context) => (text.trim() === '' ? null : readChoice(text, what, allowed, context)));
 
@@ -202,7 +202,7 @@ function readChoice<Word extends string>(
   return z.NEVER;
 }
 
-/** A revision of MCP, `auto` or `both`; null where nothing is said. */
+/** Parses a revision of MCP, `auto` or `both`; null for a blank text. */
 export const optionalProtocol = optionalChoice('protocol', protocolSettings);
 
 function formatAlternatives(words: readonly string[]): string {
@@ -211,7 +211,7 @@ function formatAlternatives(words: readonly string[]): string {
 
 export const optionalSecret = z.string().transform((text) => (text.trim() === '' ? null : new Secret(text.trim())));
 
-/** Secrets behind names, one a line in this `form`. No part of an entry is ever quoted, since it may be the secret. */
+/** Parses named secrets, one per line in this `form`. Never quotes an entry, which may be the secret. */
 export const secrets = (form: `${string}=${string}`) =>
   lines.transform((entries, context) => {
     const values = new Map<string, Secret>();
@@ -225,24 +225,24 @@ export const secrets = (form: `${string}=${string}`) =>
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** `NAME=value` sets a variable; `NAME` alone (null here) passes the job's own through. */
+/** Parses variables: `NAME=value` sets one; `NAME` alone (null here) passes on the job's own. */
 export const environment = lines.transform((entries, context) => {
   const variables = new Map<string, string | null>();
   for (const entry of entries) {
     const equals = entry.indexOf('=');
     const name = equals === -1 ? entry : entry.slice(0, equals);
     if (environmentName.test(name)) variables.set(name, equals === -1 ? null : entry.slice(equals + 1));
-    // Never quotes the entry: what is wrong may be the name, and what follows it a secret.
+    // Never quotes the entry: the name may be wrong and a secret may follow it.
     else context.addIssue(issue(`line ${entries.indexOf(entry) + 1} is neither NAME=value nor NAME`));
   }
   return variables;
 });
 
-/** What a gate can write in addition to report.json and junit.xml. */
+/** The formats that a gate can write in addition to report.json and junit.xml. */
 const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 
-/** Names of such files, or `none` alone. */
+/** Parses names of report formats, or `none` alone. */
 export const reportFormats = words.transform((names, context): ReportFormat[] => {
   if (names.length === 1 && names[0] === 'none') return [];
   const unknown = names.find((name) => !reportFormatNames.some((known) => known === name));
