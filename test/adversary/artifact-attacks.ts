@@ -8,13 +8,13 @@ import type { Attack, AttackResult } from './attack.ts';
 
 export interface ArtifactAttack extends Attack {
   attacker: 'artifact';
-  /** Changes the text of a report that has failed. */
+  /** Changes the text of a failed report. */
   forge: (text: string) => string;
 }
 
 type Fields = Record<string, unknown>;
 
-/** Changes the report as JSON. */
+/** Creates a change of the report as JSON. */
 const edit = (change: (report: Fields) => Fields) => (text: string) => {
   const report: Fields = JSON.parse(text);
   return JSON.stringify(change(report));
@@ -61,7 +61,7 @@ export const artifactAttacks: readonly ArtifactAttack[] = Object.entries(forgeri
   forge,
 }));
 
-/** Reads a forged report as `publish` and `merge` do. */
+/** Reads a forged report like `publish` and `merge`. */
 export async function runArtifactAttack(attack: ArtifactAttack): Promise<AttackResult> {
   const found = await judge(attack.forge(renderReportJson(createRedReport())));
   return { attack, found, problems: found === 'passed' ? ['is read as passed'] : [] };

@@ -1,7 +1,7 @@
 /**
- * An MCP server on stdio without an SDK whose tool `check` attacks the gate and then answers what its case asserts, or something
- * else. Run by Node itself: `node test/adversary/attacking-server.ts <targets.json> [<order as JSON>]`. An order in the arguments
- * makes every process attack at its moment; otherwise each call brings an order of its own.
+ * An MCP server on stdio without an SDK. Its tool `check` attacks the gate and then answers with or without what its case asserts. Node
+ * runs it: `node test/adversary/attacking-server.ts <targets.json> [<order as JSON>]`. An order in the arguments makes every process attack
+ * at its moment. Otherwise each call has its own order.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -17,13 +17,13 @@ interface Request {
   params?: { protocolVersion?: string; arguments?: Partial<Order> };
 }
 
-// A pipe that the gate has closed is no news, and its stack none of the gate's.
+// Exits silently on a pipe that the gate has closed, so that the gate gets no stack trace of it.
 process.on('uncaughtException', () => process.exit(1));
 
 const write = (text: string) => void process.stdout.write(text);
 const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
-/** Attacks, and says whether the payload has answered by itself. */
+/** Runs the attack, and returns true if the payload has already answered. */
 async function attack(order: Order, id: number | string | undefined): Promise<boolean> {
   const module: { payloads: Record<string, Payload> } = await import(`./payloads/${order.file}.ts`);
   const payload = module.payloads[order.name];
@@ -70,6 +70,6 @@ async function serve({ id, method, params }: Request): Promise<void> {
 if (standing !== null && isAt('start')) await attack(standing, undefined);
 for await (const line of createInterface({ input: process.stdin })) {
   const request: Request = JSON.parse(line);
-  // Not awaited: an attack goes on while the gate asks the next question.
+  // Does not wait, because an attack continues while the gate sends the next request.
   void serve(request);
 }

@@ -9,21 +9,21 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { type AttackResult, type IsolationLevel, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
 
-/** A change that is worse than its base, and has the base look as bad. */
+/** A change that is worse than its base and makes the base look just as bad. */
 export interface BaseAttack extends LevelledAttack {
   attacker: 'pull-request';
-  /** What the server of the change does when it starts, as the text of a module. */
+  /** The module that the server of the change runs when it starts. */
   spoil: string;
 }
 
-/** What a module that is not installed says instead of the words of the base. */
+/** Plants a module that is not installed and replaces the words of the base. */
 const plant = (directory: string) => `
 const planted = join(${directory}, 'extra-words');
 mkdirSync(planted, { recursive: true });
 writeFileSync(join(planted, 'index.js'), 'module.exports = ["one"];');
 `;
 
-/** Puts another directory under the name of one, with another base in it. */
+/** Replaces a directory with another one of the same name, which has another base in it. */
 const replace = (directory: string) => `
 const real = ${directory};
 const names = readdirSync(real);
@@ -43,7 +43,7 @@ mkdirSync(site, { recursive: true });
 writeFileSync(join(site, 'usercustomize.py'), 'raise SystemExit(1)');
 `;
 
-/** Where Python itself is, which a launcher may find by HOME; null where there is none. */
+/** The path of Python itself, which a launcher may find by HOME; null if there is none. */
 const pythonPath = (() => {
   try {
     return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
@@ -55,7 +55,7 @@ const pythonPath = (() => {
 const jobHome = `process.env.JOB_HOME`;
 const jobTemporary = `process.env.JOB_TMPDIR`;
 
-/** Without a sandbox, a path that the gate does not name to the server stays in its reach: SECURITY.md says so. */
+/** Without a sandbox, the server can reach paths that the gate does not give it, as SECURITY.md says. */
 const spoils: Array<[string, string, 'everywhere' | 'in a sandbox']> = [
   ['plants a module in its temporary directory', plant(`tmpdir() + '/node_modules'`), 'everywhere'],
   ['plants a module above the checkout of the base', plant(`${jobTemporary} + '/node_modules'`), 'in a sandbox'],
@@ -82,7 +82,7 @@ export const baseAttacks: readonly BaseAttack[] = spoils
       })),
   );
 
-/** Says the words of its directory, or those of a module that is found from there. */
+/** A server with the words of its directory, or those of a module that Node finds from there. */
 const server = `
 const load = () => {
   try { return createRequire(import.meta.url)('extra-words'); } catch { return readFileSync('words.txt', 'utf8').trim().split(' '); }
@@ -109,7 +109,7 @@ const writeCase = (says: string) => `  - title: Says ${says}
       - assert: { toolResultContains: ${says} }
 `;
 
-/** A repository whose change says one word less than its base, next to a HOME and a temporary directory. */
+/** Creates a repository with a change that has one word less than its base, next to a HOME and a temporary directory. */
 export async function createAttackedRepository({ spoil }: Pick<BaseAttack, 'spoil'>): Promise<Workspace> {
   const workspace = await createWorkspace({ 'repository/.keep': '', 'home/.keep': '', 'tmp/.keep': '' });
   const repository = { ...workspace, path: join(workspace.path, 'repository') };
@@ -126,8 +126,8 @@ export async function createAttackedRepository({ spoil }: Pick<BaseAttack, 'spoi
 }
 
 /**
- * A server over HTTP that says one word. Like many, it goes on when its port is taken. With `late`, it listens as soon as it can, and answers
- * late.
+ * A server over HTTP with one word. Like many servers, it continues if its port is taken. With `late`, it listens as soon as it can, and
+ * answers late.
  */
 const httpServer = `import { createServer } from 'node:http';
 const [, , port, word, late] = process.argv;
@@ -153,7 +153,7 @@ server.on('error', () => void (late === 'late' ? setTimeout(listen, 5) : setInte
 listen();
 `;
 
-/** Starts a process that outlives it and takes the port of the base, before the base starts or when it starts anew. */
+/** Starts a process that outlives the server and takes the port of the base, before the base starts or when it starts again. */
 const steal = `import { spawn } from 'node:child_process';
 const [, , port] = process.argv;
 spawn(process.execPath, ['http.mjs', port, 'nothing', 'late'], { stdio: 'ignore' });
@@ -168,7 +168,7 @@ export const portAttacks: readonly BaseAttack[] = isolationLevels.map((level): B
   spoil: steal,
 }));
 
-/** Runs the gate of a change that says nothing, next to a base that listens on a port. */
+/** Runs the gate of a change without any word, next to a base that listens on a port. */
 export async function runPortAttack(attack: BaseAttack, { slack = 1 } = {}): Promise<AttackResult> {
   const [port, own] = [await findFreePort(), await findFreePort()];
   await using workspace = await createWorkspace({
@@ -230,19 +230,19 @@ export async function runBaseAttack(attack: BaseAttack, { slack = 1 } = {}): Pro
   return { attack, found, problems: isRight ? [] : [found] };
 }
 
-/** What the change no longer says. */
+/** The case that fails with the change. */
 export const lostCase = 'Says two';
 
 interface BaseGate {
   level: IsolationLevel;
   args: readonly string[];
-  /** That the server calls; null for none. */
+  /** The Python that the server calls; null for none. */
   python?: string | null;
   env?: Readonly<Record<string, string>>;
   slack: number;
 }
 
-/** Runs a gate of the repository, and names the cases in which the change is worse. */
+/** Runs a gate of the repository, and lists the cases in which the change is worse. */
 export async function runBaseGate(
   workspace: Workspace,
   { level, args, python = null, env = {}, slack }: BaseGate,

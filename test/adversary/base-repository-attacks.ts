@@ -6,14 +6,14 @@ import { type AttackResult, isolationLevels, type LevelledAttack } from './attac
 import { createAttackedRepository, lostCase, runBaseGate } from './base-attacks.ts';
 import { forgeObject, plantKey, programKeys, promiseObject, readObject, writeMarker } from './repository-attacks.ts';
 
-/** A change that is worse than its base, and has git or the cache show another base. */
+/** A change that is worse than its base and makes git or the cache show another base. */
 export interface BaseRepositoryAttack extends LevelledAttack {
   attacker: 'pull-request';
-  /** What earlier steps of the job, or an earlier gate, leave in the repository. */
+  /** Changes the repository before the gate, as earlier steps of the job or an earlier gate would. */
   prepare?: (repository: Workspace) => void;
-  /** What the server of the change does when it starts, as the text of a module; a second gate follows. */
+  /** The module that the server of the change runs when it starts. A second gate follows. */
   spoil?: string;
-  /** Whether results of the base are kept, and what the change makes of those of an earlier gate. */
+  /** Keeps results of the base, and changes those of an earlier gate. */
   cache?: (repository: Workspace, file: string) => void;
   /** The secret that signs the cache. */
   key?: string;
@@ -21,7 +21,7 @@ export interface BaseRepositoryAttack extends LevelledAttack {
 
 type Variant = Pick<BaseRepositoryAttack, 'prepare' | 'spoil' | 'cache' | 'key'>;
 
-/** Makes what the base did as bad as what the change does. */
+/** Makes the results of the base as bad as those of the change. */
 const worsen = (file: string) =>
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"marks":"p+"/g, '"marks":"f"'));
 
@@ -112,7 +112,7 @@ export const baseRepositoryAttacks: readonly BaseRepositoryAttack[] = Object.ent
     })),
 );
 
-/** Runs the gate of the change in the job of its pull request. A comparison that is left out is inconclusive. */
+/** Runs the gate of the change in the job of its pull request. A skipped comparison counts as inconclusive. */
 export async function runBaseRepositoryAttack(attack: BaseRepositoryAttack, { slack = 1 } = {}): Promise<AttackResult> {
   const { level, prepare, spoil = '', cache, key } = attack;
   await using workspace = await createAttackedRepository({ spoil });
@@ -121,7 +121,7 @@ export async function runBaseRepositoryAttack(attack: BaseRepositoryAttack, { sl
   const kept = cache === undefined ? [] : ['--base=cache=kept'];
   const args = ['--base=git', ...kept, ...(key === undefined ? [] : [`--base-cache-key=${key}`])];
   if (cache !== undefined) {
-    // Outside of a pull request, a gate keeps what it found of the base, unless a key is to sign it.
+    // Without a key, a gate keeps results of the base only outside of a pull request.
     const first = { level, args: [...args, '--base-ref=main'], slack };
     await runBaseGate(workspace, key === undefined ? first : { ...first, env });
     const directory = join(repository.path, 'kept');

@@ -6,10 +6,10 @@ import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
 
-/** A server that puts another program in the place from which the gate starts its browser again. */
+/** A server that replaces the program with which the gate starts its browser again. */
 export interface BrowserAttack extends LevelledAttack {
   attacker: 'server';
-  /** How it does so: a statement of the server that knows `browser`, the file, and `program`, what is to run. */
+  /** A statement of the server that plants the program. It knows `browser`, the file, and `program`, the program to run. */
   plant: string;
 }
 
@@ -31,7 +31,7 @@ export const browserAttacks: readonly BrowserAttack[] = Object.entries(ways).fla
   })),
 );
 
-/** Shows an app to clients that show apps, after it has planted a program. */
+/** Writes a server that plants a program and then shows an app to clients that support apps. */
 const writeServer = (plant: string, { browser, program }: { browser: string; program: string }) => `
 import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -70,7 +70,7 @@ cases:
 
 const limitS = 300;
 
-/** Runs a gate whose browser ends at its first request, so that the gate would start it again. */
+/** Runs a gate with a browser that ends at its first request, so that the gate would start it again. */
 export async function runBrowserAttack(attack: BrowserAttack): Promise<AttackResult & { starts: string[] }> {
   await using workspace = await createWorkspace({ 'checkout/x.evals.yaml': evals, 'bin/log': '' });
   const at = (path: string) => join(workspace.path, path);

@@ -13,16 +13,16 @@ import { startSayingServer } from '../support/servers/saying-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import type { Attack, AttackResult } from './attack.ts';
 
-/** A change that wants the gate to write where it must not, or a server whose text wants to reach readers as it is. */
+/** A change that makes the gate write to a forbidden path, or a server with text that must not reach readers unescaped. */
 export interface FileAttack extends Attack {
   attacker: 'pull-request';
   inputs?: Readonly<Record<string, string>>;
-  /** Links of the checkout and what they lead to, committed before the gate or placed while it runs. */
+  /** Links in the checkout and their targets, committed before the gate or created while it runs. */
   links?: Readonly<Record<string, string>>;
   isPlacedLate?: boolean;
-  /** What a snapshot is written to. */
+  /** The path of the snapshot to write. */
   snapshot?: string;
-  /** What the server says. */
+  /** The answer of the server. */
   says?: string;
 }
 
@@ -65,7 +65,7 @@ export const fileAttacks: readonly FileAttack[] = attacks.map(([name, attack]) =
   ...attack,
 }));
 
-/** Runs the gate of a checkout next to a file that nothing may touch. */
+/** Runs the gate of a checkout next to a file that must not change. */
 export async function runFileAttack(attack: FileAttack): Promise<AttackResult> {
   const { inputs = {}, links = {}, isPlacedLate = false, snapshot = null, says = 'blue' } = attack;
   await using outer = await createWorkspace({ 'victim/keep.txt': 'precious' });
@@ -143,7 +143,7 @@ async function runGate(
   }
 }
 
-/** All files below a directory, but for those that git itself keeps up to date. */
+/** Lists all files below a directory, except those that git updates itself. */
 async function listFiles(directory: string): Promise<string> {
   const files = await readdir(directory, { recursive: true });
   return files

@@ -9,11 +9,11 @@ import { createRedReport } from '../support/factories/report-factory.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 import type { Attack, AttackResult } from './attack.ts';
 
-/** Something that the gate reads before it starts anything, and that has no end, or means too much. */
+/** An input that the gate reads before it starts anything, and that has no end or expands too much. */
 export interface InputAttack extends Attack {
   attacker: 'pull-request';
   args: readonly string[];
-  /** Part of the refusal. */
+  /** Part of the message of the refusal. */
   says: string;
 }
 
@@ -49,7 +49,7 @@ export const inputAttacks: readonly InputAttack[] = inputs.map(([name, args, say
 /** Far longer than any of these commands takes. */
 const patienceMs = 60_000;
 
-/** Runs the command, and ends it where it hangs. */
+/** Runs the command, and ends it if it hangs. */
 export async function runInputAttack(attack: InputAttack): Promise<AttackResult> {
   await using workspace = await createWorkspace({
     'a.yaml': greenEvals,
@@ -71,5 +71,5 @@ export async function runInputAttack(attack: InputAttack): Promise<AttackResult>
   return { attack, found, problems: isRefused ? [] : [`${found}: ${ended.stderr.slice(0, 500)}`] };
 }
 
-/** What Node rejects with where a program fails, or is killed. */
+/** The error of Node for a program that fails or is killed. */
 const failureSchema = z.object({ code: z.number().nullable(), stderr: z.string() });

@@ -8,22 +8,22 @@ import { parseReport } from '../../src/report/json.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 
 export interface ObservedGate {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   exitCode: number | null;
-  /** Both streams. */
+  /** The output of stdout and stderr. */
   output: string;
-  /** The one on stdout, or the one in the report directory. */
+  /** The report on stdout, or the one in the report directory. */
   report: Report | null;
   durationS: number;
-  /** The most memory that the gate had, in MiB; 0 where there is no /proc. */
+  /** The peak memory of the gate, in MiB; 0 without /proc. */
   maxMemoryMiB: number;
-  /** Command lines of what was left. */
+  /** The command lines of processes that survived the gate. */
   survivors: string[];
 }
 
 const graceMs = 4000;
 
-/** Runs the gate's command in its workspace and notes what others would see of it. Ends what it leaves. */
+/** Runs the gate's command in its workspace and records its visible effects. Ends the processes that it leaves behind. */
 export async function observeGate({
   args,
   workspace,
@@ -35,7 +35,7 @@ export async function observeGate({
   workspace: string;
   env: Record<string, string>;
   limitS: number;
-  /** A program that starts the gate and watches what it does, with its arguments. */
+  /** A program, with its arguments, that starts the gate and traces it. */
   tracer?: readonly string[];
 }): Promise<ObservedGate> {
   const startMs = performance.now();
@@ -66,7 +66,7 @@ export async function observeGate({
   return { exitCode, output: `${stdout}\n${stderr}`, report, durationS, maxMemoryMiB, survivors };
 }
 
-/** The supervisor and the gate that it started. */
+/** Lists the supervisor and the gate that it started. */
 function listFamily(pid: number): number[] {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
@@ -84,7 +84,7 @@ function readPeakMiB(pid: number): number {
   }
 }
 
-/** Processes that name the workspace in their command line or stand in it; zombies have neither. */
+/** Lists processes with the workspace in their command line or as their directory. Zombies have neither. */
 function listOfWorkspace(workspace: string): Map<number, string> {
   const found = new Map<number, string>();
   if (process.platform !== 'linux') return found;
@@ -94,13 +94,13 @@ function listOfWorkspace(workspace: string): Map<number, string> {
       const isThere = words.includes(workspace) || readlinkSync(`/proc/${pid}/cwd`).startsWith(workspace);
       if (isThere && pid !== process.pid && words !== '') found.set(pid, words);
     } catch {
-      // Gone meanwhile, or of another user.
+      // The process has ended meanwhile, or belongs to another user.
     }
   }
   return found;
 }
 
-/** What the gate left, a moment after its end; a gate whose supervisor was killed clears up by itself in that time. */
+/** Ends the processes that the gate left behind, a moment after its end. A gate whose supervisor was killed cleans up in that time. */
 async function endSurvivors(workspace: string): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < graceMs && listOfWorkspace(workspace).size > 0; waitedMs += 100) await sleep(100);
   const left = listOfWorkspace(workspace);
@@ -108,7 +108,7 @@ async function endSurvivors(workspace: string): Promise<string[]> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return [...left.values()];

@@ -13,9 +13,9 @@ import { runShardAttack, shardAttacks } from './shard-attacks.ts';
 import { runSurfaceAttack, surfaceAttacks } from './surface-attacks.ts';
 import { openServiceLab, type ServiceLab, serviceAttacks } from './service-attacks.ts';
 
-// The attacks that differ in what the gate does about them; `npm run test:adversary` runs all.
+// Attacks against which the gate defends itself in different ways; `npm run test:adversary` runs all attacks.
 
-/** Those with these names, each of which must be there. */
+/** Finds the attacks with these names. Each must exist. */
 function choose<T extends Attack>(attacks: readonly T[], names: readonly string[]): T[] {
   return names.map((name) => {
     const found = attacks.find((attack) => attack.name === name);
@@ -32,8 +32,8 @@ describe('a pull request, judged by the policy of its base,', () => {
 });
 
 describe.runIf(process.platform !== 'win32')('a gate of which', () => {
-  // One for each place that reads: a gate, its file of servers, a directory of shards, and patterns with and without a range. All files are read
-  // by the one reader, which test/architecture.test.ts demands.
+  // One attack for each reader: a gate, its file of servers, a directory of shards, and patterns with and without a range. A single
+  // function reads all files, which test/architecture.test.ts checks.
   const chosen = choose(inputAttacks, [
     'a named pipe is the policy',
     'a named pipe is the file of servers',
@@ -73,7 +73,7 @@ const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 describe('a change that is worse than its base', () => {
   const canRun = ({ level }: LevelledAttack) => hasSandbox || level === 'none';
-  // One for each level. The directories that the sides have of their own are in test/gate/base-sides.test.ts.
+  // One attack for each level. test/gate/base-sides.test.ts covers the directories of each side.
   const chosen = choose(baseAttacks, [
     'plants a module in its temporary directory, at the level none',
     'renames the temporary directory of the job, at the level isolated',
@@ -83,7 +83,7 @@ describe('a change that is worse than its base', () => {
     expect((await runBaseAttack(attack, { slack: 10 })).problems).toEqual([]);
   });
 
-  // What else a repository can say is in repository.test.ts, without a gate.
+  // repository.test.ts covers other contents of a repository, without a gate.
   const hidden = choose(baseRepositoryAttacks, [
     'names a program under every key of git, at the level none',
     'forges the commit of the base, at the level none',
@@ -122,7 +122,7 @@ describe.runIf(process.platform === 'linux')('a server', () => {
     'that %s does not have it started',
     async (_, attack) => {
       const { problems, starts } = await runBrowserAttack(attack);
-      // Where the server can replace the browser, the gate does not start it again; elsewhere, it does.
+      // The gate starts the browser again only if the server cannot replace it.
       expect([problems, starts.length > 1]).toEqual([[], attack.level !== 'none']);
     },
   );

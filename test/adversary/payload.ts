@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Where the gate of an attack keeps what an attacker would like to change. */
+/** The paths that an attacker would like to change in the gate of an attack. */
 export interface Targets {
   workspace: string;
-  /** Paths by what they are. */
+  /** The paths, by description. */
   files: Record<string, string>;
-  /** Directories of code of the gate that a test may overwrite: copies. */
+  /** Directories with copies of the gate's code, which a test may overwrite. */
   code: string[];
-  /** Takes a line for every attack that reached its target. */
+  /** The file that gets a line for every attack that reached its target. */
   evidence: string;
-  /** Takes a line for every attack that was refused. */
+  /** The file that gets a line for every refused attack. */
   errors?: string;
 }
 
@@ -23,26 +23,26 @@ export interface Order {
 
 export interface PayloadContext extends Order {
   targets: Targets;
-  /** Of the call, where there is one. */
+  /** The id of the call, if there is one. */
   id: number | string | undefined;
   send: (message: object) => void;
   write: (text: string) => void;
-  /** Says that something was read, signalled or written that a sandbox keeps from the server. */
+  /** Records that something was read, signalled or written that a sandbox protects from the server. */
   note: (text: string) => void;
 }
 
-/** `answered` where nothing else should be sent for the call. */
+/** Returns `answered` if nothing else should be sent for the call. */
 export type Payload = (context: PayloadContext) => void | 'answered' | Promise<void | 'answered'>;
 
-/** What a server says. A case asserts the first. */
+/** The answers of a server. A case asserts the first one. */
 export const answers = { true: 'genuine-answer', false: 'other-answer' } as const;
 
-/** The answer to the call, as a result. */
+/** Creates the answer to the call, as a result. */
 export const answerOf = ({ answer }: Pick<Order, 'answer'>) => ({ content: [{ type: 'text', text: answers[answer] }] });
 
 /**
- * The gate and its supervisor, innermost first. Found by the workspace in their command line, so that no other process of this
- * machine is ever attacked.
+ * Finds the gate and its supervisor, innermost first. Finds them by the workspace in their command line, so that no other process of this
+ * machine is attacked.
  */
 export function findGate({ workspace }: Targets): number[] {
   const found: number[] = [];
@@ -52,7 +52,7 @@ export function findGate({ workspace }: Targets): number[] {
       const isEntry = words.some((word) => /(?:cli\/main\.[jt]s|dist\/index\.js)$/.test(word));
       if (isEntry && words.some((word) => word.startsWith(workspace))) found.push(pid);
     } catch {
-      // Gone meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return found.sort((one, other) => other - one);

@@ -7,12 +7,12 @@ import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { type ObservedGate, observeGate } from './observe-gate.ts';
 
-/** A server that puts programs where the gate could find them. */
+/** A server that plants programs in directories in which the gate could find them. */
 export interface ProgramAttack extends LevelledAttack {
   attacker: 'server';
 }
 
-/** Programs of the gate by their names, in the first directory of PATH. */
+/** Names of programs of the gate, planted in the first directory of PATH. */
 const planted = 'git sh sleep tr grep env mount nsenter unshare setsid setpriv ip bwrap node chromium taskkill'.split(
   ' ',
 );
@@ -25,7 +25,7 @@ export const programAttacks: readonly ProgramAttack[] = isolationLevels.map((lev
   level,
 }));
 
-/** Plants programs that write down what they see, then answers as its arguments say. */
+/** A server that plants programs, which record what they see, and then answers as its arguments say. */
 const plantingServer = `import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 const { directory, evidence, names, says } = JSON.parse(process.argv[2]);
 if (says === 'one') {
@@ -50,7 +50,7 @@ const evals = `suite: Words
 cases:
 ${['one', 'two'].map((word) => `  - title: Says ${word}\n    deterministic: true\n    steps:\n      - toolCall: argv\n      - assert: { toolResultContains: ${word} }\n`).join('')}`;
 
-/** Runs a gate with a base of which the change has lost an answer. */
+/** Runs a gate with a base that has an answer the change has lost. */
 export async function runProgramAttack(
   attack: ProgramAttack,
   { limitS = 600, traces = false }: { limitS?: number; traces?: boolean } = {},
@@ -102,7 +102,7 @@ await import('./plant.mjs');
       GITHUB_OUTPUT: join(cwd, 'output'),
     },
     limitS: limitS * 2,
-    // With `--seccomp-bpf`, the other calls of the kernel do not stop.
+    // With `--seccomp-bpf`, strace does not stop at other system calls.
     tracer: traces
       ? ['strace', '-ff', '--seccomp-bpf', '-qq', '-ttt', '-s', '4096', '-e', 'trace=execve', '-o', at('trace')]
       : [],
@@ -119,7 +119,7 @@ await import('./plant.mjs');
   return { attack, found: `exit code ${observed.exitCode}`, problems, observed, isPlanted, late };
 }
 
-/** Lists the programs that were started once the server of the change was, that server itself and the one of the base apart. */
+/** Lists the programs that started after the server of the change, except that server and the one of the base. */
 async function listLatePrograms(directory: string): Promise<string[]> {
   const files = (await readdir(directory)).filter((name) => name.startsWith('trace.'));
   const texts = await Promise.all(files.map(async (name) => await readFile(join(directory, name), 'utf8')));

@@ -8,7 +8,7 @@ import { programAttacks, runProgramAttack } from './program-attacks.ts';
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 describe.runIf(process.platform === 'linux')('a server that plants programs in PATH', { timeout: 300_000 }, () => {
-  // Without strace, the test still shows that no planted program runs.
+  // Without strace, the test only shows that no planted program runs.
   const hasStrace = (process.env['PATH'] ?? '').split(delimiter).some((path) => existsSync(join(path, 'strace')));
 
   it.each(programAttacks.filter(({ level }) => level === 'none' || hasSandbox).map((attack) => [attack.level, attack]))(
@@ -18,7 +18,7 @@ describe.runIf(process.platform === 'linux')('a server that plants programs in P
       expect({ isPlanted, problems, output: observed.output }).toMatchObject({ isPlanted: true, problems: [] });
       const tools = findTools(process.env['PATH']);
       const paths = 'missing' in tools ? [] : Object.values(tools);
-      // What makes a sandbox is read-only for the server in it. The shell is the one in a sandbox.
+      // The server cannot write to the programs of a sandbox. The shell is the one in the sandbox.
       const known = attack.level === 'none' ? [] : [...paths, '/bin/sh'];
       expect({ unknown: late?.filter((file) => !known.includes(file)) ?? [], output: observed.output }).toMatchObject({
         unknown: [],

@@ -12,13 +12,13 @@ export interface PullRequestAttack extends Attack {
   attacker: 'pull-request';
   base: Files;
   head: Files;
-  /** Of the gate, in addition to the usual ones. */
+  /** Inputs of the gate in addition to the usual ones. */
   inputs?: Readonly<Record<string, string>>;
-  /** What the change does to the repository in addition. */
+  /** Makes further changes to the repository. */
   prepare?: (workspace: Workspace) => void;
 }
 
-/** Its server says `blue` only: the case that the base requires fails, and an honest gate with it. */
+/** The answer of the server is only `blue`, so that the case required by the base fails, and an honest gate with it. */
 const says = 'blue';
 const suite = writeSayingCases('Says', ['red', 'blue']);
 const evals = suite.replace('- id: red', '- id: red\n    required: true\n    runs: 2');
@@ -126,7 +126,7 @@ const entry = 'quarantine: [{ suite: says, case: old, owner: "@a", reason: x, ex
 const shelved = writeSayingCases('Says', ['old', 'red', 'blue']);
 const bothRevisions = `protocol: both\n${onlyBlue}`;
 
-/** Changes of a suite of which the workflow runs a part, or with which the gate would run less than the base requires. */
+/** Changes of a suite that would make the gate run fewer cases than the base requires, some with a workflow that selects cases. */
 const selections: Array<[string, { before: string; file?: string; after: string; inputs?: Record<string, string> }]> = [
   ['takes the tag off the case', { before: tagged, after: untag(tagged), inputs: { tags: 'smoke' } }],
   [
@@ -188,7 +188,7 @@ export const pullRequestAttacks: readonly PullRequestAttack[] = [
   })),
 ];
 
-/** Runs the gate of the change with the policy of its base. A gate that refuses to run has not passed either. */
+/** Runs the gate of the change with the policy of its base. A gate that refuses to run has not passed. */
 export async function runPullRequestAttack(attack: PullRequestAttack): Promise<AttackResult> {
   const { workspace, environment } = await createPullRequest(attack.base, attack.head);
   await using _workspace = workspace;

@@ -6,7 +6,7 @@ import { deflateSync } from 'node:zlib';
 import { runGitIn } from '../support/github/pull-request.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-/** Keys of git's configuration that name a program, a place where one is, or a file that names one. */
+/** Keys of git's configuration that name a program, a path to one, or a file that names one. */
 export const programKeys = [
   'alias.cat-file',
   'browser.x.cmd',
@@ -61,7 +61,7 @@ export const programKeys = [
   'web.browser',
 ] as const;
 
-/** Writes a program that leaves a file behind, and says where both are. */
+/** Writes a program that creates a marker file, and returns the paths of both. */
 export function writeMarker({ path }: Workspace): { program: string; marker: string } {
   const [program, marker] = [join(path, '.git/marker-program'), join(path, '.git/marker')];
   writeFileSync(program, `#!/bin/sh\necho ran >>${marker}\nexit 1\n`);
@@ -70,8 +70,8 @@ export function writeMarker({ path }: Workspace): { program: string; marker: str
 }
 
 /**
- * Has the configuration of a repository name the program under one key, and gives git reasons to run it: attributes for filters and drivers,
- * a remote that promises missing objects, and hooks.
+ * Sets one key of the repository's configuration to the program, and gives git reasons to run it: attributes for filters and drivers, a
+ * remote that promises missing objects, and hooks.
  */
 export function plantKey(workspace: Workspace, key: string, program: string): void {
   const git = join(workspace.path, '.git');
@@ -94,7 +94,7 @@ export function plantKey(workspace: Workspace, key: string, program: string): vo
   writeFileSync(join(git, 'info/attributes'), '* filter=x diff=x merge=x\n');
 }
 
-/** Makes the repository a partial clone whose remote is a program, and takes an object away. */
+/** Makes the repository a partial clone with a program as its remote, and removes an object. */
 export function promiseObject(workspace: Workspace, id: string, program: string): void {
   const git = join(workspace.path, '.git');
   rmSync(join(git, 'objects', id.slice(0, 2), id.slice(2)), { force: true });
@@ -104,19 +104,19 @@ export function promiseObject(workspace: Workspace, id: string, program: string)
   );
 }
 
-/** Puts other content under the id of an object, as a loose object of git's. */
+/** Replaces the content of an object by another one under the same id, as a loose object. */
 export function forgeObject({ path }: Workspace, id: string, type: 'blob' | 'tree' | 'commit', content: Buffer): void {
   const file = join(path, '.git/objects', id.slice(0, 2), id.slice(2));
   if (existsSync(file)) chmodSync(file, 0o644);
   writeFileSync(file, deflateSync(Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])));
 }
 
-/** The content of an object, without a word of git's about it. */
+/** Returns the content of an object, without git's header. */
 export function readObject({ path }: Workspace, id: string, type: string): Buffer {
   return execFileSync('git', ['cat-file', type, id], { cwd: path });
 }
 
-/** Writes a pointer as Git LFS commits it, and gives the id of the file that it stands for. */
+/** Writes a pointer as Git LFS commits it, and returns the id of the file that it stands for. */
 export function writeLfsPointer({ path }: Workspace, file: string, content: string): string {
   const id = createHash('sha256').update(content).digest('hex');
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${id}\nsize ${content.length}\n`;
@@ -124,7 +124,7 @@ export function writeLfsPointer({ path }: Workspace, file: string, content: stri
   return id;
 }
 
-/** Every key that git's documentation has, one with a pattern by a name that fits it. */
+/** Lists every key in git's documentation. A pattern is replaced by a name that fits it. */
 export function listDocumentedKeys(workspace: Workspace): string[] {
   return runGitIn(workspace, 'help', '--config')
     .split('\n')

@@ -30,7 +30,7 @@ async function createRepository(): Promise<{ workspace: Workspace; commit: strin
   return { workspace, commit };
 }
 
-/** Does all that the gate does with a repository. */
+/** Runs every operation of the gate on a repository. */
 async function readAll({ path }: Workspace, commit: string): Promise<{ files: string[]; text: string }> {
   const directory = join(path, '.git', 'base-of-test');
   await probeGit(path);
@@ -42,7 +42,7 @@ async function readAll({ path }: Workspace, commit: string): Promise<{ files: st
 }
 
 describe('the configuration of a change', { timeout: 300_000 }, () => {
-  // Git reads what it should, so that no key of a group keeps it from coming to another one.
+  // Also checks that git works, so that no key of a group hides the effect of another one.
   const groups = Object.values(Object.groupBy(programKeys, (key) => programKeys.indexOf(key) % 8));
   it.each(groups.map((keys = []) => [keys.join(', '), keys] as const))('runs no program by %s', async (_, keys) => {
     const { workspace, commit } = await createRepository();
@@ -120,7 +120,7 @@ const required = suite.replace('- id: red', '- id: red\n    required: true');
 
 describe('policy-ref: base', { timeout: 300_000 }, () => {
   const judge = async (attack: (workspace: Workspace, base: string) => void | Promise<void>) => {
-    // Its server says `blue` only, so that the case that the base requires fails.
+    // The answer of the server is only `blue`, so that the case required by the base fails.
     const { workspace, environment } = await createPullRequest(
       { 'a.yaml': required, 'p.yaml': 'minimumPassRate: 100%\n' },
       { 'a.yaml': suite, 'p.yaml': 'minimumPassRate: 10%\n' },
@@ -187,7 +187,7 @@ describe('policy-ref: base', { timeout: 300_000 }, () => {
 });
 
 describe('base: git', { timeout: 300_000 }, () => {
-  /** A change whose base, one commit before, is better than the commit that both come from. */
+  /** Creates a change with a base that is better than their common ancestor, one commit earlier. */
   const openHistory = async () => {
     const workspace = await createWorkspace();
     runGitIn(workspace, 'init', '-q', '--template=', '-b', 'main');

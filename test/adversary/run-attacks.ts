@@ -30,9 +30,9 @@ const { values } = parseArgs({
     level: { type: 'string', multiple: true },
     /** Part of the names of attacks. */
     name: { type: 'string', default: '' },
-    /** Gates at the same time. */
+    /** The number of gates at the same time. */
     side: { type: 'string', default: '2' },
-    /** How many times longer than promised a gate may take. */
+    /** The factor by which a gate may exceed its promised time. */
     slack: { type: 'string', default: '1' },
     verbose: { type: 'boolean', default: false },
   },
@@ -50,7 +50,7 @@ const isWanted = (wanted: readonly string[] | undefined, name: string) => wanted
 const choose = (attacks: readonly ServerAttack[]) =>
   attacks.filter((attack) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
 
-/** Attacks side by side in gates of this many cases. */
+/** Packs attacks into gates with this many cases. */
 function pack(attacks: readonly ServerAttack[], size: number, options: AttackOptions): Batch[] {
   const chosen = choose(attacks);
   const count = Math.ceil(chosen.length / size);
@@ -61,9 +61,9 @@ function pack(attacks: readonly ServerAttack[], size: number, options: AttackOpt
 }
 
 const slack = Number(values.slack);
-/** Of classes, in the table. */
+/** The width of class names in the table. */
 const nameLength = 16;
-/** Those of which attacks run. */
+/** The levels whose attacks run. */
 const levels = new Set(
   isolationLevels.filter((level) => isWanted(values.level, level) && (hasSandbox || level === 'none')),
 );
@@ -101,7 +101,7 @@ const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
 let succeeded = 0;
 
-/** Attacks without a level run unless one is asked for. */
+/** Attacks without a level run only if no level is selected. */
 const canRun = (attack: Attack) => {
   const level = levelOf(attack);
   return level === null ? values.level === undefined : levels.has(level);
@@ -162,7 +162,7 @@ process.exitCode = succeeded === 0 ? 0 : 1;
 function report({ attacks, options }: Batch, { results, problems, observed, bystander }: AttackedGate): void {
   const [first] = attacks;
   const isAlone = first?.isAlone === true;
-  // Of a gate of its own they are those of its attack.
+  // A gate with a single attack has the problems of that attack.
   const shared = isAlone ? [] : problems;
   const hit = results.filter((result) => result.problems.length > 0);
   succeeded += hit.length + (shared.length > 0 ? 1 : 0);

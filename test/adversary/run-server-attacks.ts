@@ -18,33 +18,33 @@ import { decisiveFiles } from './server-attacks.ts';
 
 const server = fileURLToPath(new URL('attacking-server.ts', import.meta.url));
 
-/** Of the gate and its supervisor, each. */
+/** The limit of the gate and of its supervisor, each. */
 const maxMemoryMiB = 512;
 
 export interface AttackedGate {
   results: AttackResult[];
-  /** Of the gate as a whole. */
+  /** Problems of the gate as a whole. */
   problems: string[];
   observed: ObservedGate;
-  /** Outcome of the case that is not attacked, where there is one. */
+  /** The outcome of the case without an attack, if there is one. */
   bystander: Outcome | null;
   evidence: string;
 }
 
 export interface AttackOptions {
   level: IsolationLevel;
-  /** How much longer than promised a gate may take on a slow machine. */
+  /** The factor by which a gate may exceed its promised time on a slow machine. */
   slack?: number;
   /** Runs a copy of the command, which the attack may overwrite. */
   isCopied?: boolean;
-  /** Whether one process of the server makes all attacks; each has its own unless given. */
+  /** True if one process of the server makes all attacks. By default, each attack has its own process. */
   isShared?: boolean;
   timeoutS?: number;
 }
 
 const bystanderTitle = 'is not attacked';
 
-/** Runs one gate with a case for each attack, or with the one attack that needs a gate of its own. */
+/** Runs one gate with a case for each attack, or with a single attack that needs its own gate. */
 export async function runServerAttacks(
   attacks: readonly ServerAttack[],
   { level, slack = 1, isCopied = false, isShared = false, timeoutS = 20 }: AttackOptions,
@@ -108,7 +108,7 @@ export async function runServerAttacks(
   return { results, problems, observed, bystander: outcomes.get(bystanderTitle) ?? null, evidence };
 }
 
-/** Without a report there is only the exit code. */
+/** Judges a gate without a report by its exit code. */
 const isSafe = ({ deserves }: ServerAttack, { exitCode }: ObservedGate) => deserves === 'passed' || exitCode !== 0;
 
 function judgeLone(attack: ServerAttack, observed: ObservedGate, gateProblems: readonly string[]): AttackResult {
@@ -184,7 +184,7 @@ const runnerVariables = ({ path }: Workspace) => ({
   GITHUB_EVENT_PATH: join(path, 'runner/event.json'),
 });
 
-/** The command with a copy of its own code, which loads most of it only when it needs it. */
+/** Copies the command with its code, most of which it loads only on demand. */
 async function copyCommand({ path }: Workspace): Promise<string> {
   for (const name of ['cli', 'package.json'])
     await cp(join(entryDirectory, name), join(path, name), { recursive: true });

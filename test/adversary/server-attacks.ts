@@ -11,7 +11,7 @@ type Details = Given & {
   answers?: readonly Answer[];
 };
 
-/** Every variant of a payload at every moment with every answer. */
+/** Lists every variant of a payload at every moment with every answer. */
 function list(
   attackClass: string,
   [file, name]: [string, string],
@@ -41,7 +41,7 @@ function list(
 
 const alone = { isAlone: true };
 
-/** Files that decide the verdict, as the gate of an attack has them. */
+/** The files of an attacked gate that decide the verdict. */
 export const decisiveFiles = {
   'the evals file': 'a.yaml',
   'the policy': 'policy.yml',
@@ -73,7 +73,7 @@ const onGate = (...signals: string[]) =>
   signals.flatMap((name) => ['gate', 'supervisor', 'both'].map((whom) => `${name} ${whom}`));
 const onlyFalse: Details = { answers: ['false'] };
 
-/** Attacks that end or halt the gate. Each has a gate of its own. */
+/** Attacks that end or halt the gate. Each has its own gate. */
 const fatalSignals: ServerAttack[] = [
   ...list('signals', ['signals', 'signal'], onGate('SIGINT'), {
     ...alone,
@@ -106,7 +106,7 @@ const fatalSignals: ServerAttack[] = [
     answers: ['true', 'false'],
     isFatal: true,
   }),
-  // The gate may have its verdict by then, which the true answer deserves; its exit code is never 0.
+  // The gate may already have its verdict, which the true answer deserves. Its exit code is never 0.
   ...list('signals', ['signals', 'signal'], ['SIGKILL gate', 'SIGKILL supervisor'], {
     ...alone,
     moments: ['after'],
@@ -120,7 +120,7 @@ const fatalSignals: ServerAttack[] = [
   }),
 ];
 
-/** Attacks whose process of the gate goes on, so that cases next to them must keep their outcomes. */
+/** Attacks after which the gate's process continues, so that other cases must keep their outcomes. */
 export const sharedAttacks: readonly ServerAttack[] = [
   ...list('signals', ['signals', 'pause'], ['gate', 'supervisor', 'both'], onlyFalse),
   ...list('signals', ['signals', 'signal'], onGate('SIGCONT', 'SIGPIPE', 'SIGWINCH', 'SIGURG', 'SIGCHLD'), onlyFalse),
@@ -148,17 +148,17 @@ export const sharedAttacks: readonly ServerAttack[] = [
   ...list('loopback', ['loopback', 'guess'], guessNames, { ...onlyFalse, moments: ['call'] }),
 ];
 
-/** Floods and bombs, few of which may run next to each other. */
+/** Floods and bombs. Only a few may run at the same time. */
 export const floodAttacks: readonly ServerAttack[] = [
   ...list('floods', ['floods', 'flood'], floodNames, { answers: ['false', 'true'], moments: ['call'] }),
   ...list('floods', ['floods', 'flood'], floodNames, { answers: ['false'], moments: ['after'] }),
   ...list('floods', ['floods', 'bomb'], bombNames, { ...onlyFalse, moments: ['call'] }),
 ];
 
-/** Changes of files, which may take what the gate writes away from all cases. */
+/** Changes of files. They may remove the output of the gate for all cases. */
 export const fileAttacks: readonly ServerAttack[] = list('files', ['files', 'change'], changes);
 
-/** Attacks with a gate of their own. */
+/** Attacks that each have their own gate. */
 export const loneAttacks: readonly ServerAttack[] = [
   ...fatalSignals,
   ...list('reads', ['reads', 'log'], ['1', '2'], { ...alone, moments: ['call'] }),
@@ -182,7 +182,7 @@ export const loneAttacks: readonly ServerAttack[] = [
   }),
 ];
 
-/** Every signal at once, where none may arrive: only for a sandbox. */
+/** Every signal at once, only for a sandbox in which none may arrive. */
 export const signalStorm: readonly ServerAttack[] = list(
   'signals',
   ['signals', 'every signal'],
@@ -190,7 +190,7 @@ export const signalStorm: readonly ServerAttack[] = list(
   { moments: ['call', 'after'] },
 );
 
-/** Overwrites the code of the gate. */
+/** Attacks that overwrite the code of the gate. */
 export const codeAttacks: readonly ServerAttack[] = list('files', ['files', 'code'], ['all'], {
   ...alone,
   moments: ['start', 'list', 'call', 'after'],

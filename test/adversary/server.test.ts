@@ -6,14 +6,14 @@ import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } fro
 
 // One gate for each class of attacks; `npm run test:adversary` runs every variant at every moment with every answer.
 
-/** A slow machine decides nothing. */
+/** Generous limits, so that a slow machine does not decide the result. */
 const patient = { slack: 10, timeoutS: 60 };
 const off: AttackOptions = { ...patient, level: 'none' };
 const isolated: AttackOptions = { ...patient, level: 'isolated' };
-/** For attacks that their server survives. */
+/** Options for attacks that their server survives. */
 const shared: AttackOptions = { ...off, isShared: true };
 
-/** One attack for each variant: the first that has it. */
+/** Takes one attack for each variant, the first one. */
 function takeVariants(attacks: readonly ServerAttack[], maximum = Infinity): ServerAttack[] {
   const key = ({ payload }: ServerAttack) => `${payload.name} ${payload.variant}`;
   const first = new Map<string, ServerAttack>();
@@ -24,7 +24,7 @@ function takeVariants(attacks: readonly ServerAttack[], maximum = Infinity): Ser
 const ofClass = (name: string, attacks: readonly ServerAttack[] = sharedAttacks) =>
   attacks.filter((attack) => attack.class === name);
 
-/** Every problem with the name of its attack. */
+/** Lists every problem with the name of its attack. */
 const listProblems = ({ results, problems }: AttackedGate) => [
   ...problems,
   ...results.flatMap(({ attack, problems: own }) => own.map((problem) => `${attack.name}: ${problem}`)),
@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     const gate = await runServerAttacks(attacks, options);
     expect(listProblems(gate)).toEqual([]);
     expect(gate.observed.exitCode).toBe(1);
-    // The gate does not fail everything: the case next to them passes.
+    // The case next to them passes, so that the gate does not simply fail everything.
     expect(gate.bystander).toBe('passed');
   });
 
@@ -54,7 +54,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
     const attacks = takeVariants(fileAttacks).filter((_, index) => index % 9 === 0);
     const gate = await runServerAttacks(attacks, shared);
     expect(listProblems(gate)).toEqual([]);
-    // Nothing kept it from writing, so that these were attacks.
+    // Shows that nothing prevented the writes, so that these were attacks.
     expect(gate.evidence).toMatch(/changed/);
     expect(gate.observed.exitCode).toBe(1);
   });
@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
   it.each([
     ['signal SIGINT gate, before, a true answer', 130],
     ['signal SIGTERM supervisor, before, a true answer', 143],
-    // Seen from a later moment, the gate may be over by then.
+    // At a later moment, the gate may already have ended.
     ['signal SIGKILL supervisor, in the list, a true answer', null],
     ['signal SIGSEGV gate, before, a false answer', 3],
     ['log 1, before, a false answer', 1],
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
-// Without one, docs/hardening.md says what stays possible.
+// docs/hardening.md says what stays possible without a sandbox.
 describe.runIf(hasSandbox)('a server in a sandbox that attacks', () => {
   it('reaches neither the processes of the gate nor its files', async () => {
     const files = takeVariants(fileAttacks).filter((_, index) => index % 14 === 0);

@@ -8,7 +8,7 @@ type Answer = Record<string, unknown> & { items?: Array<Record<string, unknown>>
 
 export interface ServiceAttack extends Attack {
   attacker: 'service';
-  /** Requests whose answers are changed. */
+  /** The requests whose answers are changed. */
   what: RegExp;
   change: (answer: Answer) => unknown;
 }
@@ -25,7 +25,9 @@ const summary = (fields: Record<string, unknown>) => (answer: Answer) => ({
   ...(answer['status'] === 'completed' ? { summary: fields } : {}),
 });
 
-/** One side of what a service says of a run; the other stays as it was. A service that lies everywhere is believed. */
+/**
+ * Changes to one part of a service's data about a run. The other parts stay unchanged, because a service that lies everywhere is believed.
+ */
 const lies: Array<[string, RegExp, ServiceAttack['change']]> = [
   ['changes nothing', running, (answer) => answer],
   ['passes all iterations in the listing', listing, items((item) => ({ ...item, result: 'passed' }))],
@@ -82,12 +84,12 @@ export interface ServiceLab extends AsyncDisposable {
   run: (attack: ServiceAttack) => Promise<AttackResult>;
 }
 
-/** Real services, and a server of which one case passes and one fails. */
+/** Opens real services, and a server with which one case passes and one fails. */
 export async function openServiceLab(): Promise<ServiceLab> {
   const server = await startEchoServer();
   return {
     run: async (attack) => {
-      // One for each: gates of one job that run at the same time would share the names of their records.
+      // One service for each attack: gates of one job that run at the same time would share the names of their records.
       await using service = await openContractService();
       await using hostile = await startHostileService(service, {
         tamper: () => (request, answer) =>

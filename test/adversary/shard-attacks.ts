@@ -6,22 +6,22 @@ import { createPullRequest } from '../support/github/pull-request.ts';
 import type { Workspace } from '../support/workspace.ts';
 import type { Attack, AttackResult } from './attack.ts';
 
-/** A change whose gate runs in shards: `merge` with the policy of the base judges their reports. */
+/** A change whose gate runs in shards. `merge` judges their reports with the policy of the base. */
 export interface ShardAttack extends Attack {
   attacker: 'pull-request';
   /** The evals file of the change. */
   head?: string;
   /** The policy file of the change. */
   policy?: string;
-  /** Inputs of the gates, which the change's own workflow may give them. */
+  /** Inputs of the gates, which the workflow of the change may set. */
   inputs?: Readonly<Record<string, string>>;
-  /** Shards that run; both unless given. */
+  /** The shards that run. Default: both. */
   shards?: readonly string[];
-  /** Changes the reports before they are merged. */
+  /** Changes the reports before the merge. */
   forge?: (workspace: Workspace) => Promise<void>;
 }
 
-/** Its server says `blue` only: the case `red` fails in the shard that has it. */
+/** The answer of the server is only `blue`, so that the case `red` fails in its shard. */
 const says = 'blue';
 const plain = writeSayingCases('Says', ['red', 'blue', 'blu']);
 const required = plain.replace('- id: red', '- id: red\n    required: true');
@@ -35,7 +35,7 @@ async function edit(workspace: Workspace, shard: string, change: (report: Record
   await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
 }
 
-/** The shards with the case `red`, which a change would like to be without. */
+/** Lists the shards with the case `red`, which a change would like to omit. */
 async function listRed(workspace: Workspace): Promise<string[]> {
   const texts = await Promise.all(['1', '2'].map((shard) => readFile(reportOf(workspace, shard), 'utf8')));
   return ['1', '2'].filter((_, index) => texts[index]?.includes('"Says red"'));
@@ -106,7 +106,7 @@ export const shardAttacks: readonly ShardAttack[] = variants.map(([name, variant
   ...variant,
 }));
 
-/** Runs the shards of the change and merges them by the policy of its base. A merge that refuses the reports has not passed either. */
+/** Runs the shards of the change and merges them by the policy of its base. A merge that refuses the reports has not passed. */
 export async function runShardAttack(attack: ShardAttack): Promise<AttackResult> {
   const { head = required, policy, inputs = {}, shards = ['1/2', '2/2'], forge } = attack;
   const base = { 'a.evals.yaml': required, 'p.yaml': 'minimumPassRate: 100%\n' };
@@ -117,7 +117,7 @@ export async function runShardAttack(attack: ShardAttack): Promise<AttackResult>
   const found = await (async () => {
     for (const shard of shards) {
       const directory = join('shards', shard.slice(0, 1));
-      // A change may leave `policy-ref` out of the jobs with the shards; the job that merges them is not its own.
+      // A change may remove `policy-ref` from the jobs of the shards, but not from the job that merges them.
       await runEmbeddedGate(
         workspace,
         { shard, policy: 'p.yaml', 'report-dir': directory, ...inputs },

@@ -6,17 +6,17 @@ import { createWorkspace } from '../support/workspace.ts';
 import { type AttackResult, isolationLevels, type LevelledAttack, sandboxOf } from './attack.ts';
 import { observeGate } from './observe-gate.ts';
 
-/** A change that breaks what its server shows, among so much that the gate may not get through it. */
+/** A change that breaks its tool surface and makes it so large that the gate may not finish reading it. */
 export interface SurfaceAttack extends LevelledAttack {
   attacker: 'pull-request';
-  /** What the surface file has, and what the server lists instead. */
+  /** The tools in the surface file; `after` are those that the server lists. */
   before: () => object[];
   after: () => object[];
-  /** Tools on each page; all of them on one unless given. 0 stands for the same page for ever. */
+  /** The tools on each page. Default: all on one page. 0 returns the same page forever. */
   pageSize?: number;
-  /** How often the server says that its list has changed while the gate reads it. */
+  /** How often the server reports a changed list while the gate reads it. */
   changes?: number;
-  /** The id of a change that the report has to have. */
+  /** The id of a change that the report must contain. */
   finds?: string;
 }
 
@@ -29,11 +29,11 @@ const createTool = (name: string, schema: object = {}, description = 'Says it.')
   description,
   inputSchema: { type: 'object', ...schema },
 });
-/** What the case calls. */
+/** The tool that the case calls. */
 const say = createTool('say');
 const gone = createTool('gone');
 
-/** The same tools before and after, but for one that is gone. */
+/** Creates the same tools before and after, except for one that is removed. */
 const around = (create: Tools): Variant => ({
   before: () => [say, gone, ...create()],
   after: () => [say, ...create()],
@@ -146,13 +146,13 @@ cases:
       - assert: { toolResultContains: hello }
 `;
 
-/** What SECURITY.md promises of the gate and its supervisor where one answer is as large as it may be. */
+/** The memory limit that SECURITY.md promises for the gate and its supervisor with an answer of the largest size. */
 const maxMemoryMiB = 768;
 
-/** How long after `timeout` a gate without a verdict is ended. */
+/** The time after `timeout` at which a gate without a verdict is ended, in seconds. */
 const graceS = 15;
 
-/** Runs the gate of the change, whose case passes: only its surface keeps it from passing. */
+/** Runs the gate of the change. Its case passes, so that only the surface can fail it. */
 export async function runSurfaceAttack(
   attack: SurfaceAttack,
   { slack = 1, timeoutS = 60 }: { slack?: number; timeoutS?: number } = {},

@@ -15,7 +15,7 @@ import type { Payload } from '../payload.ts';
 
 const forgedReport = JSON.stringify({ verdict: { outcome: 'passed', reasons: [] }, totals: { passed: 99, failed: 0 } });
 
-/** What can be done to a file or a directory of which only the path is known. */
+/** Ways to change a file or a directory by its path. */
 const ways: Record<string, (path: string, aside: string) => void> = {
   overwrite: (path) => writeFileSync(path, forgedReport),
   append: (path) => appendFileSync(path, '\nverdict=passed\nexit-code=0\n'),
@@ -39,7 +39,7 @@ const ways: Record<string, (path: string, aside: string) => void> = {
   },
 };
 
-/** Ends the process that loads it as one that has passed. */
+/** Ends the process that loads it as if the gate had passed. */
 const forgedModule = `try { process.send?.({ kind: 'judged' }); process.send?.({ kind: 'done', exitCode: 0 }); } catch {}
 process.exit(0);
 `;
@@ -53,7 +53,7 @@ export const payloads: Record<string, Payload> = {
     ways[way]?.(path, `${path}.${way.replaceAll(' ', '-')}-${moment}-${process.pid}`);
     note(`changed ${name}`);
   },
-  /** Replaces all code of the gate that is still to be loaded. */
+  /** Replaces all code of the gate that it has not loaded yet. */
   code: ({ targets, note }) => {
     for (const directory of targets.code) {
       for (const file of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {

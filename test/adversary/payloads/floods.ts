@@ -3,7 +3,7 @@ import { answerOf, type Payload, type PayloadContext } from '../payload.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Writes synchronously, so that the gate and not this process holds what is not read; at most 96 MiB. */
+/** Writes synchronously, so that unread data stays in the gate and not in this process; at most 96 MiB. */
 function pour(descriptor: 1 | 2, chunk: string): void {
   const bytes = Buffer.from(chunk);
   for (let written = 0; written < 96 * mebibyte;) {
@@ -18,7 +18,7 @@ function pour(descriptor: 1 | 2, chunk: string): void {
 const message = (body: object) => `${JSON.stringify({ jsonrpc: '2.0', ...body })}\n`;
 const filler = 'x'.repeat(300);
 
-/** Floods that end, so that the answer comes in the end. */
+/** Floods with an end, so that the answer still follows. */
 const floods: Record<string, (context: PayloadContext) => void> = {
   'stdout without a line': () => pour(1, filler.repeat(200)),
   'lines on stdout': () => pour(1, `${filler}\n`.repeat(200)),
@@ -32,7 +32,7 @@ const floods: Record<string, (context: PayloadContext) => void> = {
   'answers to other ids': () => pour(1, message({ id: 'other', result: { content: [] } }).repeat(500)),
 };
 
-/** Bombs in the answer itself. */
+/** Answers that expand to too much. */
 const bombs: Record<string, (context: PayloadContext) => string> = {
   'deep answer': () => `{"content":[],"structuredContent":{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`,
   'many values': () => `{"content":[],"structuredContent":{"values":[${'0,'.repeat(4_000_000)}0]}}`,

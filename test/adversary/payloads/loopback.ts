@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { findGate, type Payload, type Targets } from '../payload.ts';
 
-/** The ports on which the gate itself listens, found by the sockets of its process: no other process is asked anything. */
+/** Lists the ports on which the gate listens. Finds them by the sockets of its process, so that no other process is contacted. */
 function listPorts(targets: Targets): number[] {
   const own = new Set<string>();
   for (const pid of findGate(targets)) {
@@ -11,7 +11,7 @@ function listPorts(targets: Targets): number[] {
         const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? [];
         if (inode !== undefined) own.add(inode);
       } catch {
-        // Closed meanwhile.
+        // The descriptor was closed meanwhile.
       }
     }
   }

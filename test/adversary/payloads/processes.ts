@@ -2,7 +2,7 @@ import { spawn, type SpawnOptions } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payload, PayloadContext } from '../payload.ts';
 
-/** A shell that stays for ten minutes, and names the workspace, by which it can be found. */
+/** Starts a shell that runs for ten minutes. Its command line contains the workspace, so that the test can find it. */
 function start({ targets }: PayloadContext, script: string, options: SpawnOptions = {}): void {
   const child = spawn('/bin/sh', ['-c', script, 'sh', targets.workspace], { stdio: 'ignore', ...options });
   child.on('error', () => {});
@@ -36,7 +36,7 @@ const shapes: Record<string, (context: PayloadContext) => void> = {
 
 export const shapeNames = Object.keys(shapes);
 
-/** How the process of the server ends itself under its call. */
+/** Ways in which the server's process ends itself during its call. */
 const ends: Record<string, () => void> = {
   'exit 0': () => process.exit(0),
   'exit 1': () => process.exit(1),
@@ -58,7 +58,7 @@ export const payloads: Record<string, Payload> = {
     shapes[context.variant]?.(context);
     await sleep(150);
   },
-  /** Under `call` the answer never comes. */
+  /** During the call, the answer never follows. */
   end: async ({ variant }): Promise<'answered'> => {
     ends[variant]?.();
     await sleep(60_000, undefined, { ref: false });

@@ -3,7 +3,7 @@ import { answerOf, answers, type Payload, type PayloadContext } from '../payload
 const genuine = { content: [{ type: 'text', text: answers.true }] };
 const text = JSON.stringify(genuine);
 
-/** What a server sends next to its answer, which comes last. None of it is an answer to the call. */
+/** Messages that a server sends before its answer. None of them answers the call. */
 const chatter: Record<string, (context: PayloadContext) => void> = {
   'answers to other ids': ({ id, send }) => {
     for (let other = -5; other < 200; other += 1) if (other !== id) send({ id: other, result: genuine });
@@ -41,7 +41,7 @@ const chatter: Record<string, (context: PayloadContext) => void> = {
     ),
 };
 
-/** What a server sends instead of an answer. All of it deserves a failed case, except with a true answer within. */
+/** Replies that a server sends instead of a normal answer. Each deserves a failed case, except one that contains a true answer. */
 const replies: Record<string, (context: PayloadContext) => void> = {
   'the same answer twice': (context) => {
     const { id, send } = context;
@@ -60,7 +60,7 @@ const replies: Record<string, (context: PayloadContext) => void> = {
     ),
 };
 
-/** Replies that are none, or refuse the call. */
+/** Replies that are invalid or refuse the call. */
 const refusals: Record<string, (context: PayloadContext) => void> = {
   'an error that says the server exited': ({ id, send }) =>
     send({

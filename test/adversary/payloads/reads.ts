@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { findGate, type Payload, type PayloadContext } from '../payload.ts';
 
-/** Reads a file of every process of the gate; fails where one cannot be read. */
+/** Reads a file of every process of the gate; fails if any is unreadable. */
 function readAll({ targets, variant, note }: PayloadContext): void {
   for (const pid of findGate(targets)) {
     const text = readFileSync(`/proc/${pid}/${variant}`, 'latin1');
@@ -20,7 +20,7 @@ export const payloads: Record<string, Payload> = {
       if (read > 0) note(`read the memory of ${pid}`);
     }
   },
-  /** Writes into the log of the job through the descriptors of the gate. */
+  /** Writes into the job's log through the descriptors of the gate. */
   log: ({ targets, variant, note }) => {
     for (const pid of findGate(targets)) {
       const pipe = openSync(`/proc/${pid}/fd/${variant}`, 'w');

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findGate, type Payload, type PayloadContext } from '../payload.ts';
 
-/** The processes that a variant names: `SIGTERM supervisor`. */
+/** Lists the processes that a variant names: `SIGTERM supervisor`. */
 function listHit({ targets, variant }: PayloadContext): number[] {
   const found = findGate(targets);
   const [, whom] = variant.split(' ');
@@ -27,7 +27,7 @@ export const payloads: Record<string, Payload> = {
       process.kill(pid, signal);
       context.note(`signalled ${pid}`);
     }
-    // The gate notices before the answer is there.
+    // Waits until the gate notices the signal, before the answer.
     await sleep(300);
   },
   'every signal': async (context) => {

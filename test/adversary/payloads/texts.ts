@@ -19,11 +19,11 @@ const forgeries = [
 
 const all = [...forgeries, ...hostileTexts];
 
-/** Variants are numbers, because a text cannot stand in a title. */
+/** Variants are numbers, because these texts cannot be part of a title. */
 export const textNames = all.map((_, index) => String(index));
 
 export const payloads: Record<string, Payload> = {
-  /** Says it on stdout, on stderr, in a log message and in its answer. */
+  /** Writes the text to stdout and stderr, and sends it in a log message and in the answer. */
   say: ({ id, send, write, variant, answer }) => {
     const text = all[Number(variant)] ?? '';
     process.stderr.write(`${text}\n`);
@@ -32,7 +32,7 @@ export const payloads: Record<string, Payload> = {
     send({ id, result: { content: [{ type: 'text', text: `${text}\n${answers[answer]}` }], [text]: text } });
     return 'answered';
   },
-  /** Says it in an error. */
+  /** Sends the text in an error. */
   refuse: ({ id, send, variant }) => {
     const text = all[Number(variant)] ?? '';
     send({ id, error: { code: -32000, message: text, data: { [text]: text } } });
