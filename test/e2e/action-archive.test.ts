@@ -6,7 +6,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Commits a checkout under this repository's attributes, and extracts what `git archive` has of it, which is what a runner downloads. */
+/** Commits a checkout with this repository's attributes and extracts its `git archive`, which is what a runner downloads. */
 function extractArchive(checkout: Workspace): { directory: string; names: string[] } {
   const run = (command: string, ...args: string[]) =>
     execFileSync(command, args, { cwd: checkout.path, encoding: 'utf8', stdio: 'pipe' });

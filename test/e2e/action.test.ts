@@ -14,12 +14,12 @@ import {
   redEvals,
 } from '../support/workspace.ts';
 
-// The committed dist/ as the runner starts it: what users get, not what the sources would do. Only the inputs and events whose outcome
-// another test shows for dist/ are read by the sources, in the process of the test.
+// Tests the committed dist/ as the runner starts it, because that is what users get. Some inputs and events run from the sources, in the
+// process of the test, if another test covers them for dist/.
 
 const inputs = { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' };
 
-/** For tests that do not examine the server. */
+/** Inputs of tests that do not examine the server. */
 const plain = { ...plainServer, ...inputs, 'server-command': `node ${addingServerPath}` };
 
 describe('the action', () => {
@@ -131,7 +131,7 @@ describe('the action', () => {
       inputs: { ...inputs, 'server-env': 'GREETING=hello\nPASSED_THROUGH' },
       env: { PASSED_THROUGH: 'from-the-job', UNRELATED: 'do-not-pass', GITHUB_TOKEN: 'ghs_canary_canary_canary' },
     });
-    // The runner takes these lines for itself.
+    // The runner does not print these lines.
     expect(run.log.replaceAll(/^::add-mask::.*$/gm, '')).not.toContain('ghs_canary');
     expect(run).toMatchObject({ exitCode: 0, outputs: { passed: '1' } });
   });
@@ -154,7 +154,7 @@ describe('the action', () => {
     });
     const run = await runAction({
       workspace: workspace.path,
-      // Neither the end of stdin nor SIGTERM ends it, and what it started outlives it.
+      // The server ignores the end of stdin and SIGTERM, and the process that it starts outlives it.
       inputs: { ...inputs, 'server-command': `bash -c 'trap "" TERM; setsid sleep 300 & . ./server.sh'` },
       killMainAfter: (log) => log.includes('running 1 iteration'),
       timings: { outputMs: 500 },
@@ -178,7 +178,7 @@ cases:
         arguments: { duration: 50, steps: 5 }
 `;
 
-/** RE2 has no "does not contain", so the server's whole environment is named: anything more fails the case. */
+/** RE2 cannot express "does not contain", so the case lists the whole environment of the server. Any other variable fails it. */
 const environmentEvals = `suite: Environment
 cases:
   - title: Shows what it was given
@@ -206,7 +206,7 @@ cases:
       - assert: { toolResultContains: something else }
 `;
 
-/** Says the worst it can wherever it may: its name, its log, its answer. */
+/** A server that writes the hostile text into its name, its log and its answer. */
 const hostileServer = `
 import { createInterface } from 'node:readline';
 const text = "${hostileText}";

@@ -6,8 +6,8 @@ import { runAction } from '../support/runner/run-action.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// dist/ under the runner harness, against a service in another process. The other moments are those of test/faults/ in the test's process, and
-// all moments with all endings, many times over, are in test/soak/.
+// Runs dist/ in the runner harness, against a service in another process. test/faults/ covers the other moments in the process of the test.
+// test/soak/ covers all moments with all endings, many times.
 
 let service: ContractService;
 

@@ -12,8 +12,8 @@ const attempts = 3;
 const timeoutMs = 120_000;
 
 /**
- * Sessions, discovery, challenges and the limit of retries are the product's in all scenarios, and the grant in those of client
- * credentials. To log in, and to exchange tokens between companies, is the test's own, by the SDK: a job can do neither.
+ * The product implements sessions, discovery, challenges and the limit of retries in all scenarios, and the grant of client credentials.
+ * The test logs in and exchanges tokens between companies with the SDK, because a job can do neither.
  */
 const scenarios = [
   'initialize',
@@ -44,7 +44,7 @@ const scenarios = [
   'auth/cross-app-access-complete-flow',
 ];
 
-/** What the client ends with where the server must not be talked to any further. */
+/** The errors with which the client ends if it must not contact the server any further. */
 const refusals: Readonly<Record<string, string>> = {
   'auth/scope-retry-limit': 'Insufficient scope: required "mcp:admin"',
   'auth/resource-mismatch': 'Protected resource https://evil.example.com/mcp does not match',
@@ -77,7 +77,7 @@ describe('the client scenarios of the official conformance suite', () => {
     for (const [, name = '', count] of output.matchAll(/^✓ ([\w/-]+): (\d+) passed, 0 failed$/gm)) {
       passed.set(name, Number(count));
     }
-    // On a busy machine, a client that opens its stream again in time is late all the same.
+    // On a busy machine, a client may reopen its stream late.
     for (const scenario of scenarios) {
       for (let attempt = 2; attempt <= attempts && !passed.has(scenario); attempt += 1) {
         const again = await run(['--scenario', scenario]);

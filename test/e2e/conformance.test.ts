@@ -12,9 +12,9 @@ const attempts = 3;
 const timeoutMs = 180_000;
 
 /**
- * Runs every server scenario of the official suite and reads its one line per scenario, such as `✓ ping: 1 passed, 0 failed`.
- * A scenario that failed is run again by itself: on a busy machine the suite's own client sometimes loses a race, whether
- * or not the bridge is in between, and what a bridge breaks it breaks every time.
+ * Runs every server scenario of the official suite and returns its one line per scenario, such as `✓ ping: 1 passed, 0 failed`. Runs a
+ * failed scenario again by itself: on a busy machine the suite's own client sometimes loses a race, with or without the bridge. A fault of
+ * the bridge would fail every time.
  */
 async function runConformance(url: string): Promise<string[]> {
   const lines = await runScenarios(['--suite', 'all', '--url', url]);

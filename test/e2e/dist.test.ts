@@ -17,11 +17,11 @@ const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json')
 /** Packages that the action does not use. */
 const commandOnly: ReadonlySet<string> = new Set(['@hono/node-server', 'commander', 'hono', 'smol-toml']);
 
-/** Absolute paths by which a bundle would tell where it was built. */
+/** Finds absolute paths of the machine that built a bundle. */
 function findMachinePaths(text: string): string[] {
   const isTold = (directory: string) => text.includes(`${directory}/`) || text.includes(`${directory}"`);
   const local = [root, homedir()].filter((directory) => directory.length > 1 && isTold(directory));
-  // The example of a root.
+  // Excludes the documented example of a root.
   return [...local, ...(text.match(/file:\/\/\/(?!workspace\b)\w[^"'`\s]*/g) ?? [])];
 }
 

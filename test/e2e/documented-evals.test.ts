@@ -7,7 +7,7 @@ import { judgeBlockKind, listYamlBlocks, type YamlBlock } from '../support/text/
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Every example of the documents that can run, as a file of its own. */
+/** Lists every example of a document that can run as its own file. */
 function listRunnable(file: string): YamlBlock[] {
   const blocks = listYamlBlocks(file, readFileSync(path.join(root, file), 'utf8'));
   return blocks.filter(({ text }) => ['suite', 'cases'].includes(judgeBlockKind(text)));
@@ -22,7 +22,7 @@ function toEvalsFile({ text }: YamlBlock, index: number): [name: string, text: s
   return [`evals/${index}.evals.yaml`, suite];
 }
 
-/** Examples whose tools server-everything lacks. */
+/** Examples with tools that server-everything lacks. */
 const ofOtherServers = [
   'Finds the note that it created',
   'Serves a valid weather view',
@@ -30,7 +30,7 @@ const ofOtherServers = [
   'Reads a note',
 ];
 
-/** What `get-structured-content` answers for Chicago. */
+/** The answer of `get-structured-content` for Chicago. */
 const chicago = { temperature: 36, conditions: 'Light rain / drizzle', humidity: 82 };
 
 describe('the evals of the documents', () => {
@@ -47,7 +47,7 @@ describe('the evals of the documents', () => {
       workspace: workspace.path,
       inputs: { ...plainServer, 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
     });
-    // The log says which example does not hold.
+    // Shows the log, which names the failing example.
     expect({ verdict: run.outputs['verdict'], log: run.log }).toMatchObject({ verdict: 'passed' });
   });
 });

@@ -34,7 +34,7 @@ const ignored = 'node_modules\nmcp-eval-report\n';
 
 let provider: ScriptedProvider;
 
-/** Reads the note and repeats it, as a model would that does what each prompt of the page asks. */
+/** A provider that reads the note and repeats it, as each prompt of the page asks. */
 beforeAll(async () => {
   provider = await openScriptedProvider({
     format: 'anthropic',
@@ -52,10 +52,10 @@ beforeAll(async () => {
 
 afterAll(() => provider[Symbol.asyncDispose]());
 
-/** The gate runs without a sandbox, each start in which takes a dozen processes more. */
+/** Runs without a sandbox, because each start in one takes a dozen more processes. */
 const runOpenly = 'case "$1" in run | record) name=$1; shift; set -- "$name" --sandbox off "$@" ;; esac';
 
-/** What `npm install` and `npm ci` would put there. */
+/** Creates the programs that `npm install` and `npm ci` would install. */
 async function installPrograms({ path }: Pick<Workspace, 'path'>): Promise<void> {
   const programs = {
     'node_modules/.bin/mcp-eval-ci': `${runOpenly}\nexec node ${commandPath} "$@"`,
@@ -70,7 +70,7 @@ async function installPrograms({ path }: Pick<Workspace, 'path'>): Promise<void>
   }
 }
 
-/** Types commands into one shell, and returns what each of them printed. */
+/** Types commands into one shell, and returns the output of each. */
 async function typeCommands(
   { path }: Pick<Workspace, 'path'>,
   commands: readonly string[],
@@ -104,7 +104,7 @@ describe('the five minutes of docs/models.md', () => {
     return printed;
   }
 
-  /** Runs the workflow of the page, as for a pull request of a fork: without a key. */
+  /** Runs the workflow of the page without a key, as in a pull request of a fork. */
   async function runFork(
     run: typeof runAction,
     origin: Workspace,
@@ -177,7 +177,7 @@ describe('the evals in the reference of docs/models.md', () => {
 describe('record-nightly.yml', () => {
   const record = readExampleScript(readExampleJob('record-nightly.yml', 'record'), 'mcp-eval-ci record');
   const propose = readExampleScript(readExampleJob('record-nightly.yml', 'propose'), 'gh pr create');
-  /** Answers as GitHub's command does, and notes what it was asked. */
+  /** Answers like GitHub's command, and logs its arguments. */
   const gh = '#!/bin/sh\necho "$*" >> ../gh.log\ncase "$*" in "pr list"*) echo "$OPEN" ;; esac\n';
 
   /** Runs the second job in a checkout of the repository, with the recordings of the first one. */
@@ -226,7 +226,7 @@ describe('record-nightly.yml', () => {
     ]);
     expect(listed).toBe('evals/recordings/notes/reads-the-note-it-is-asked-about.anthropic-claude-haiku-4-5.jsonl\n');
 
-    // Once it is merged, there is nothing to propose.
+    // After the merge, there is nothing to propose.
     const merged = await proposeRecordings(directory, { name: 'merged', open: 0 });
     expect(merged).toEqual({ printed: 'Every recording fits.\n', asked: '' });
   });

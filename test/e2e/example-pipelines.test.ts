@@ -13,7 +13,7 @@ import {
 } from '../support/runner/example-pipeline.ts';
 import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
-// The scripts of examples/ci, run by bash with the variables of their CI systems. The server is what `npm run build` would have built.
+// The scripts of examples/ci, run by bash with the variables of their CI systems. The server stands for the output of `npm run build`.
 
 async function createRepository(tools: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const workspace = await createWorkspace({
@@ -30,7 +30,7 @@ function listVariables(name: string): Record<string, string> {
 
 const noteSchema = z.object({ body: z.string() });
 
-/** The notes of merge request 7 of project 42, on the loopback interface. The token is of the user 1. */
+/** Serves the notes of merge request 7 of project 42 on the loopback interface. The token belongs to user 1. */
 async function startGitLabApi() {
   const notes: Array<{ id: number; body: string; author: { id: number } }> = [];
   const refused: string[] = [];
@@ -84,7 +84,7 @@ describe('gitlab-ci.yml', () => {
     };
     const runJob = () => runGitLabJob({ workspace, file: 'gitlab-ci.yml', variables });
     const readQuality = async () => JSON.parse(await workspace.read('gl-code-quality-report.json'));
-    // Of a stranger, who knows what the job writes.
+    // A note of another user, who copies the marker of the job.
     api.notes.push({ id: 1, body: '<!-- mcp-eval-ci "evals" -->\nAll is well.', author: { id: 9 } });
 
     const green = await runJob();

@@ -10,9 +10,9 @@ import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startContainerDaemon } from '../support/servers/container-daemon.ts';
 import { addingServerPath, createWorkspace, plainServer, type Workspace } from '../support/workspace.ts';
 
-// The jobs of examples/workflows for servers in other languages, in containers, and for several servers: what builds the server is run by
-// bash, with stand-ins of the tools that build, and the gate by the action in this process. In containers, which must be removed, the gate
-// is also the command, with the inputs of the action as flags.
+// Jobs of examples/workflows for servers in other languages, in containers, and for several servers. Bash runs the build steps, with
+// stand-ins for the build tools. The action runs the gate in this process. For containers, which must be removed, the command also runs the
+// gate, with the inputs as flags.
 
 const writeEvals = (message: string, suite = 'Everything') => `suite: ${suite}
 cases:
@@ -34,7 +34,7 @@ function readInputs({ file, job = 'evals', values = {} }: Example): Record<strin
   return readExampleInputs(readExampleJob(file, job), values);
 }
 
-/** Runs the gate of a job in a process of its own, with its inputs as flags; more than one file of evals are arguments. */
+/** Runs the gate of a job in its own process, with its inputs as flags and its evals files as arguments. */
 function runGateCommand(workspace: Workspace, example: Example, env: Record<string, string>, stop?: AbortSignal) {
   const { evals = '', ...inputs } = readInputs(example);
   const flags = Object.entries(inputs).flatMap(([name, value]) => [`--${name}`, value]);
@@ -45,7 +45,7 @@ function runGateCommand(workspace: Workspace, example: Example, env: Record<stri
   });
 }
 
-/** Runs the gate of a job. `server` are inputs of the server that the job does not name. */
+/** Runs the gate of a job. `server` has inputs of the server that the job does not set. */
 function runGate(
   workspace: Workspace,
   example: Example,
@@ -61,7 +61,7 @@ function runStep(workspace: Workspace, { file, job = 'evals' }: Example, command
 }
 
 describe('a server in another language', () => {
-  /** Writes an executable where the tool is asked for it, and refuses other arguments. */
+  /** Creates a build tool that writes an executable for these arguments and refuses others. */
   const build = (words: string, target: string) =>
     `[ "$*" = "${words}" ] || exit 64\nmkdir -p "$(dirname ${target})"\nprintf '#!/bin/sh\\n%s\\n' "${startServer}" > ${target}\nchmod +x ${target}`;
   const examples: Array<[file: string, job: string, tools: Record<string, string>, builds: string]> = [
@@ -124,7 +124,7 @@ describe('docker.yml', () => {
     await workspace.write('evals/x.evals.yaml', writeEvals('hello').replace(/toolCall: echo\n.*/, call));
     const abort = new AbortController();
     const gate = runGateCommand(workspace, { file: 'docker.yml' }, env, abort.signal);
-    // The first one answers the handshake.
+    // The first container answers the handshake.
     await daemon.waitForStart(2);
     daemon.holdInputs();
     abort.abort('SIGINT');

@@ -18,9 +18,8 @@ import { canMake } from '../support/process/sandbox-lab.ts';
 import { addingServerPath, createWorkspace, greenEvals, plainServer, type Workspace } from '../support/workspace.ts';
 import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
-// The steps of examples/workflows that use the action, run by the runner harness with the inputs that stand there. The server is what
-// `npm run build` would have built. Each of the three actions runs from the committed dist/, and where a test runs one of them again, in
-// this process.
+// The steps of examples/workflows that use the action, run in the runner harness with their inputs. The server stands for the output of
+// `npm run build`. Each of the three actions runs from the committed dist/; repeated runs in a test use this process.
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
@@ -40,13 +39,13 @@ cases:
       - assert: { toolResultContains: "Echo: hello" }
 `;
 
-/** The same case with a server that does worse: the tool is asked for what it does not say. */
+/** Replaces the server by a worse one, with which the same case fails. */
 async function worsen({ path }: Workspace): Promise<void> {
   const text = `process.argv.push('worse');\nimport(${JSON.stringify(addingServerPath)});\n`;
   await writeFile(join(path, 'build/index.js'), text);
 }
 
-/** As the artifacts are stored under the names of the shards, and downloaded. */
+/** Copies the report to the path to which the shard's artifact would be downloaded. */
 async function keepAsShard({ path }: Workspace, shard: number): Promise<void> {
   const target = join(path, `shards/eval-shard-${shard}`);
   await rm(target, { recursive: true, force: true });
@@ -253,7 +252,7 @@ describe('forks-evals.yml and forks-comment.yml', () => {
     });
     expect(evals).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
 
-    // As the artifact is stored, and downloaded where nothing of the pull request is checked out.
+    // The artifact is downloaded into a directory without a checkout of the pull request.
     const text = await workspace.read('mcp-eval-report/report.json');
     const commentJob = readExampleJob('forks-comment.yml', 'comment');
     const comment = async (report: string, run: typeof runAction) => {

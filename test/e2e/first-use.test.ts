@@ -14,8 +14,8 @@ import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { createWorkspace, plainServer } from '../support/workspace.ts';
 
-// The commands of the README in their order, as a newcomer types them in a repository whose server is built: `npx` finds the command where
-// `npm install` puts it, and git pushes to a repository next to it.
+// Runs the commands of the README in order, as a newcomer would in a repository with a built server. `npx` finds the command in the
+// directory of `npm install`, and git pushes to a local repository.
 
 const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
 const firstUse = readme.slice(readme.indexOf('## First use'), readme.indexOf('## Results'));
@@ -30,7 +30,7 @@ const environment = {
   GIT_CONFIG_GLOBAL: '/dev/null',
 };
 
-/** A server in which this tool has another name. */
+/** Writes a server in which this tool has another name. */
 function renameTool(tool: string): string {
   return `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(memoryServerPath)}], {
   stdio: ['pipe', 'pipe', 'inherit'],

@@ -9,8 +9,8 @@ import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
 import { addingServerPath, createWorkspace, plainServer } from '../support/workspace.ts';
 
-// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. Over each transport, the
-// jobs of one color run from dist/, and those of the other within this process, as do the jobs about events.
+// Tests the committed dist/ against `serve` of the installed command: two processes that share only the API. For each transport, jobs with
+// one expected color run from dist/; the other jobs and those about events run in this process.
 
 const selectService = ({ baseUrl, apiKey }: ContractService) => ({
   service: 'svc',
@@ -22,7 +22,7 @@ interface Job extends ActionRun {
   report: Report | null;
 }
 
-/** Every job is a workflow run of its own; two of one run and one name would cut each other off, as they should. */
+/** Every job has its own workflow run. Two jobs with the same run and name would disconnect each other, as they should. */
 let runs = 100;
 
 async function runJob(
@@ -54,7 +54,7 @@ cases:
 `;
 }
 
-/** Fails by what the service judges, by what the gate judges from the trace, and passes in a third case. */
+/** A suite with a case that fails by a check of the service, one that fails by a check of the gate on the trace, and one that passes. */
 function failing(suite: string): string {
   return `${passing(suite)}  - title: Says what it should
     steps:
@@ -69,7 +69,7 @@ function failing(suite: string): string {
 `;
 }
 
-/** What must not depend on where the evals are executed. */
+/** The parts of a result that must not depend on the service. */
 function describeOutcome({ exitCode, conclusion, outputs, annotations, report }: Job) {
   const { verdict, passed, failed, total, 'pass-rate': passRate } = outputs;
   return {
@@ -132,9 +132,9 @@ async function serveOverHttp(): Promise<Record<string, string>> {
   };
 }
 
-/** Without what differs from run to run. */
+/** Removes the parts that differ from run to run. */
 function cleanSummary({ summary }: Job): string | undefined {
-  // A service elsewhere says neither how many iterations ran at a time nor which revision they spoke.
+  // A hosted service reports neither the number of parallel iterations nor the protocol revision.
   return summary
     ?.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME')
     .replaceAll(/^Ran .* at a time.*\n\n/gm, '')
@@ -189,11 +189,11 @@ describe('a hosted job', () => {
 
   it('has its own name and run in a matrix, and leaves only the suite', async () => {
     await using service = await startServeProcess();
-    // What the runner says of them differs in nothing else.
+    // The jobs differ in no other variable of the runner.
     const env = { GITHUB_RUN_ID: '41' };
     const start = (index: string, run = runJob) =>
       run({ ...plainServer, ...selectService(service), 'comment-id': index }, { env });
-    // The first makes the suite that the others find, which run at the same time.
+    // The first job creates the suite. The others run at the same time and find it.
     const jobs = [await start('0', runJobHere), ...(await Promise.all([start('1'), start('2', runJobHere)]))];
     for (const job of jobs) expect(job).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(new Set(jobs.map(({ log }) => /Opening a tunnel to the server as (.*) …/.exec(log)?.[1])).size).toBe(3);

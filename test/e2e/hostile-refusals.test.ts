@@ -4,9 +4,8 @@ import { runStageInTest } from '../support/runner/action-in-test.ts';
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
 import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/text/leak-forms.ts';
 
-// Errors quote what they fail on. Here everything fails on something secret: answers of a service that refuses, grants that
-// cannot be used, inputs that cannot be read, and the process itself. One job of each kind is the built action in a process of its own; the
-// others run in this process.
+// Error messages quote their cause. Here every cause contains a secret: answers of a service that refuses, unusable grants, unreadable
+// inputs, and the process itself. For each kind, the built action runs one job in its own process; the others run in this process.
 
 const ofBuiltAction = new Set([
   '401',
@@ -18,7 +17,7 @@ const chooseProcess = (name: string) => (ofBuiltAction.has(name) ? {} : { runSta
 
 type Answer = (self: HostileService, request: HostileRequest, text: string) => HostileAnswer;
 
-/** Answers requests of this method and path otherwise than the service would. */
+/** Starts a service that gives other answers to requests of this method and path. */
 const startTampering = (pattern: RegExp, answer: Answer) =>
   startHostile((self) => (request, text) => (pattern.test(request.what) ? answer(self, request, text) : undefined));
 
@@ -80,7 +79,7 @@ describe('a service that refuses and quotes secrets in its reason', () => {
       'no tunnel',
       /\/tunnels$/,
       (self, request) => {
-        // Never given to the job.
+        // The job never receives the grant.
         self.grant = null;
         return { status: 403, body: envelope('FORBIDDEN', echo(self, request)) };
       },
@@ -99,7 +98,7 @@ function expectClean(sinks: Record<string, string | null>, told: Record<string, 
   const { proxyPassword: _, urlKey: __, ...known } = canaries;
   const secrets = { ...known, ...told };
   expect(findEncodedLeaks(secrets, sinks)).toEqual([]);
-  // Of a tunnel's URL all but `k` may be known.
+  // Only `k` of a tunnel's URL is secret.
   const { tunnelUrl: ___, ...others } = { tunnelUrl: '', ...secrets };
   expect(findRemnants(others, sinks)).toEqual([]);
 }
@@ -140,7 +139,7 @@ describe('a relay that refuses and says the token', () => {
 
 describe('an input that cannot be used', () => {
   const { apiKey, modelKey, serverSecret } = canaries;
-  // What a shell would take for the end of a quotation.
+  // Removes characters that would end a quotation in a shell.
   const word = apiKey.replaceAll(/["']/g, '');
 
   it.each<[string, Record<string, string>]>([

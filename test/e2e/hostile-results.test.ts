@@ -6,13 +6,13 @@ import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../s
 import { runtimeToken } from '../support/runner/job-variables.ts';
 import { runStageInTest } from '../support/runner/action-in-test.ts';
 
-// A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
-// where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.
+// A service and a server that put every secret, in every encoding, into every text that they send. The secrets must reach their targets and
+// nothing else. Each location has its own mark, which shows where its text appears.
 
-/** Where the service writes secrets: in the data of a run and in the parts of the answer around it. */
+/** Locations of secrets in the service's answers: the data of a run and the parts of the answer around it. */
 const placesOfService = Array.from({ length: 14 }, (_, index) => `service-${index + 1}`);
 
-/** Puts everything the service knows into every text of its answers about a run, and lets the run fail. */
+/** Puts every secret that the service knows into every text of its answers about a run, and makes the run fail. */
 function tellInResults(
   { what }: HostileRequest,
   text: string,
@@ -56,7 +56,7 @@ function tellInResults(
   return { headers, body: JSON.stringify({ ...answer, notes: place(12), error: place(13), summary }) };
 }
 
-/** Where the server writes secrets, and where the evals do. */
+/** Locations of secrets in the server's answers and in the evals. */
 const placesOfServer = Array.from({ length: 17 }, (_, index) => `server-${index + 1}`);
 
 const heardIn = (places: readonly string[], sinks: Readonly<Record<string, string | null>>) =>
@@ -75,10 +75,10 @@ describe('a service that writes every secret into the results of a run', () => {
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed', failed: '1' }, problems: [] });
     const secrets = { ...canaries, ...listTold(hostile) };
     expect(findEncodedLeaks(secrets, run.sinks)).toEqual([]);
-    // Of the tunnel's URL all but `k` may be known.
+    // Only `k` of the tunnel's URL is secret.
     const { tunnelUrl: _, ...others } = { tunnelUrl: '', ...secrets };
     expect(findRemnants(others, run.sinks)).toEqual([]);
-    // The secrets did arrive: these marks precede the redacted texts.
+    // These marks precede the redacted texts, so that the secrets did arrive.
     expect(heardIn(placesOfService, run.sinks)).toEqual([
       'service-1',
       'service-2',
@@ -94,7 +94,7 @@ describe('a service that writes every secret into the results of a run', () => {
       expect(run.sinks[sink]).toContain('***');
     }
 
-    // Each secret gets to its one place.
+    // Each secret reaches its one target.
     expect(new Set(hostile.requests.map(({ headers }) => headers.authorization))).toEqual(
       new Set([`Bearer ${canaries.apiKey}`]),
     );
@@ -112,13 +112,13 @@ describe('a service that writes every secret into the results of a run', () => {
       expect.stringMatching(/^mcp-eval-ci\/[\w.-]+$/),
     ]);
 
-    // The server receives its own secret and none of the others.
+    // The server receives its own secret and no other.
     expect(JSON.parse(run.received.split('\n')[0] ?? '')[0]).toMatchObject({ SERVER_SECRET: canaries.serverSecret });
     const notForServer = { ...secrets, serverSecret: runtimeToken };
     expect(findEncodedLeaks(notForServer, { received: run.received })).toEqual([]);
     expect(run.received).not.toMatch(/INPUT_|ACTIONS_|GITHUB_/);
 
-    // Masks come before the first line that could show what they mask, grants included.
+    // Each mask is printed before the first line that could show its secret, including those of grants.
     const lines = run.log.split('\n');
     const isMask = (line: string | undefined) => line?.startsWith('::add-mask::') === true;
     const escaped = (secret: string) => `::add-mask::${secret.replaceAll('%', '%25')}`;
@@ -192,7 +192,7 @@ describe('a server that writes every secret of the job', () => {
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [] });
     expect(findEncodedLeaks(known, run.sinks)).toEqual([]);
     expect(findRemnants(known, run.sinks)).toEqual([]);
-    // No sink shows what a server says of itself and its tools, except their names.
+    // No output shows a server's texts about itself and its tools, except their names.
     const unheard = new Set(['server-6', 'server-7', 'server-9']);
     expect(heardIn(placesOfServer, run.sinks)).toEqual(placesOfServer.filter((place) => !unheard.has(place)));
   });
@@ -202,7 +202,7 @@ const passed = `SERVER_SECRET=${canaries.serverSecret}\nPASSED_THROUGH`;
 
 const tellingEvals = (tell: (place: string) => string) =>
   JSON.stringify({
-    // With ids of their own, since those made of titles are no encoding of anything.
+    // Sets ids, because ids derived from titles are not encodings of them.
     id: 'telling',
     suite: tell('server-12'),
     cases: [

@@ -8,7 +8,7 @@ import { createWorkspace } from '../support/workspace.ts';
 const root = resolve(import.meta.dirname, '../..');
 const chunks = ['models.js', 'models-anthropic.js', 'models-compatible.js'];
 
-/** Runs the action from a copy of dist that has no part for models. */
+/** Runs the action from a copy of dist without the part for models. */
 async function runWithoutModels(steps: string) {
   await using action = await createWorkspace();
   for (const name of ['dist', 'action.yml']) {

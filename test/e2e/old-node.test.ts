@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Finds a Node in the PATH that is older than this project needs, and new enough to know ES modules. */
+/** Finds a Node in the PATH that is older than required and supports ES modules. */
 function findOldNode(): { file: string; version: string } | null {
   for (const directory of (process.env['PATH'] ?? '').split(path.delimiter)) {
     const file = path.join(directory, 'node');
@@ -19,7 +19,7 @@ function findOldNode(): { file: string; version: string } | null {
 
 const old = findOldNode();
 
-// Where the machine has no older Node than the project's own, these are skipped.
+// Skips the tests if the machine has no older Node.
 describe.skipIf(old === null)(`under an older Node (${old?.version ?? 'none is installed'})`, () => {
   const start = (file: string) => {
     const { status, stdout, stderr } = spawnSync(old?.file ?? '', [path.join(root, file)], { encoding: 'utf8' });

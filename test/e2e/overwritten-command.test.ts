@@ -9,7 +9,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 const namedToolsServer = resolve(import.meta.dirname, '../support/servers/named-tools-server.mjs');
 
-/** A server that overwrites every file of a directory before it answers, and then has tools with the names of its arguments. */
+/** A server that overwrites every file of a directory before it answers. Its tools have the names of its arguments. */
 const server = `
 import { readdirSync, writeFileSync } from 'node:fs';
 for (const name of readdirSync(process.env.TARGET)) writeFileSync(process.env.TARGET + '/' + name, 'process.exit(0);');
@@ -25,7 +25,7 @@ cases:
       - assert: { toolResultContains: right }
 `;
 
-/** Runs a copy of the command with two servers, the first of which overwrites the copy as soon as it is started. */
+/** Runs a copy of the command with two servers. The first server overwrites the copy as soon as it starts. */
 async function runOverwritten(serviceFlags: readonly string[]) {
   await using copy = await createWorkspace();
   await cp(entryDirectory, copy.path, { recursive: true });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Writes an action whose stages are the given scripts, and runs it in an empty workspace. */
+/** Writes an action with the given scripts as stages, and runs it in an empty workspace. */
 async function runFixture(
   scripts: { main: string; post?: string; postIf?: string },
   options: Partial<ActionRunOptions> = {},
@@ -217,7 +217,7 @@ describe('processes that outlive the job', () => {
   });
 });
 
-/** A killed process needs a moment to end; a bounded wait, since no event reports the end. */
+/** Waits until a killed process has ended. The wait is bounded, because no event reports the end. */
 async function isGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (!isAlive(pid)) return true;

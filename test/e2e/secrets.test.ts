@@ -7,8 +7,8 @@ import { type ActionRun, runAction } from '../support/runner/run-action.ts';
 import { runActionInTest } from '../support/runner/action-in-test.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-// A server that knows a secret of the job and says it wherever it can. The runner of these tests does not know the
-// secret, so that only this action can hide it.
+// A server that writes a secret of the job into every text. The runner of these tests does not know the secret, so that only this action
+// can hide it.
 
 const canary = 'canary "7f3a" <b>&c/d+e%41=\'x\'|`y`';
 const plainCanary = 'canary_5d2e8c7b91f04a66';
@@ -28,7 +28,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 let runs = 0;
 
-/** Every job uploads its results, too. */
+/** Runs a job that also uploads its results. */
 async function run(
   files: Record<string, string>,
   check: (run: ActionRun, texts: Texts) => void,
@@ -36,7 +36,7 @@ async function run(
 ): Promise<void> {
   await using workspace = await createWorkspace({ 'server.mjs': talkativeServer, ...files });
   const upload = { upload: 'svc', 'base-url': service.baseUrl, 'api-key': service.apiKey };
-  // Of another run, or the service would keep what it got first.
+  // Uses another run id, because the service would keep the first results of a run.
   const env = { PASSED_THROUGH: canary, GITHUB_RUN_ID: String((runs += 1)) };
   const result = await start({ workspace: workspace.path, inputs: { ...inputs, ...upload }, env });
   check(result, await collectTexts(workspace, result));
@@ -44,7 +44,7 @@ async function run(
 
 type Texts = Record<string, string | null>;
 
-/** Everything that leaves the job. The raw log omits the lines that register masks, which the runner never shows. */
+/** Collects everything that leaves the job. The raw log omits the lines that register masks, because the runner never shows them. */
 async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Texts> {
   const reports = await readdir(join(workspace.path, 'mcp-eval-report'));
   const files = await Promise.all(
@@ -64,7 +64,7 @@ async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Te
   };
 }
 
-/** All that the service has received so far. */
+/** Collects everything that the service has received. */
 async function collectUploaded(): Promise<string> {
   const read = async (path: string) => (await service.project.get(path)).body;
   const texts: unknown[] = [];
@@ -84,7 +84,7 @@ describe('a secret that the server returns', () => {
       expect(result.exitCode).toBe(1);
       expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'report.html', 'junit.xml']));
       expect(findLeaks([canary, plainCanary, service.apiKey], texts)).toEqual([]);
-      // The secret did arrive: the mask shows that the gate redacted something.
+      // The mask shows that the secret did arrive and the gate redacted it.
       for (const place of [
         'log',
         'summary',

@@ -12,7 +12,7 @@ const hasActionlint = spawnSync('actionlint', ['-version']).status === 0;
 const hasZizmor = spawnSync('zizmor', ['--version']).status === 0;
 const readOnly = 'permissions:\n  contents: read\n';
 
-/** Every workflow of the repository and of its documents, by a name that says where it is from. */
+/** Lists every workflow of the repository and its documents, with a name that shows its origin. */
 function listWorkflows(): Map<string, string> {
   const workflows = new Map<string, string>();
   for (const directory of ['.github/workflows', 'examples/workflows']) {
@@ -26,19 +26,19 @@ function listWorkflows(): Map<string, string> {
       const kind = judgeBlockKind(text);
       const name = `${file.replaceAll(/[^a-z]+/gi, '-')}-line-${line}.yml`;
       if (kind === 'workflow') workflows.set(name, text);
-      // The job around the steps is not part of the snippet.
+      // The snippet does not include the job around its steps.
       if (kind === 'steps') workflows.set(name, `${wrapSteps(text).trimEnd()}\n${readOnly}`);
     }
   }
   return workflows;
 }
 
-/** Runs a linter over these workflows, as a repository of their own would have them, with this repository's configuration. */
+/** Runs a linter over these workflows in a separate repository, with this repository's configuration. */
 async function lint(workflows: ReadonlyMap<string, string>, [command = '', ...args]: readonly string[]) {
   await using workspace = await createWorkspace();
   const directory = path.join(workspace.path, '.github/workflows');
   await mkdir(directory, { recursive: true });
-  // Both look up what `uses: ./` leads to.
+  // Both linters read the target of `uses: ./`.
   for (const file of ['action.yml', '.github/zizmor.yml']) {
     cpSync(path.join(root, file), path.join(workspace.path, file));
   }
@@ -66,7 +66,10 @@ interface Workflow {
   jobs: Record<string, { permissions?: unknown; steps: Array<{ uses?: string; with?: Record<string, unknown> }> }>;
 }
 
-/** What makes a job dangerous that starts code of a pull request: a token that may write, or credentials that stay in the checkout. */
+/**
+ * Lists settings that make a job dangerous if it runs code of a pull request: a token with write permission, or credentials that stay in
+ * the checkout.
+ */
 function listDangers(text: string): string[] {
   const { permissions, jobs } = parse(text) as Workflow;
   return Object.entries(jobs).flatMap(([name, job]) => {
@@ -97,7 +100,7 @@ describe('jobs that start the server', () => {
   });
 });
 
-/** Secrets that the repository would have to store. A job has its own token anyway. */
+/** Lists secrets that the repository would have to store. Every job has its own token. */
 function listSecrets(text: string): string[] {
   return [...text.matchAll(/\bsecrets\b(?!\.GITHUB_TOKEN\b)[\w.[\]'-]*/g)].map(([name]) => name);
 }
@@ -118,7 +121,7 @@ describe('the workflows of this repository', () => {
 
 const note = (isInstalled: boolean) => (isInstalled ? '' : ' (skipped: it is not installed)');
 
-// The linters are programs of their own; where one is not installed, its tests are skipped.
+// The linters are separate programs. If one is not installed, its tests are skipped.
 describe.skipIf(!hasActionlint)(`actionlint${note(hasActionlint)}`, () => {
   it('finds nothing in the workflows and snippets', async () => {
     expect(await lint(listWorkflows(), actionlint)).toEqual({ status: 0, stdout: '' });

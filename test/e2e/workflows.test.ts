@@ -26,7 +26,7 @@ afterAll(async () => {
   await validator[Symbol.asyncDispose]();
 });
 
-/** Paths below the root of files whose name matches, in the directories that people read. */
+/** Lists the paths below the root of files with a matching name, in the directories that people read. */
 function listFiles(pattern: RegExp, directories = ['.', 'docs', 'examples', '.github']): string[] {
   return directories.flatMap((directory) =>
     readdirSync(path.join(root, directory), { recursive: directory !== '.', withFileTypes: true })
@@ -36,7 +36,7 @@ function listFiles(pattern: RegExp, directories = ['.', 'docs', 'examples', '.gi
   );
 }
 
-/** Names of our outputs that a workflow reads from the step with the given id, and that action.yml does not have. */
+/** Lists outputs that a workflow reads from the step with the given id and that action.yml does not have. */
 function listUnknownOutputs(text: string): string[] {
   const { outputs } = parse(actionText) as { outputs: Record<string, unknown> };
   const names = [...text.matchAll(/steps\.evals\.outputs\.([\w-]+)/g)].map((match) => match[1] ?? '');
@@ -85,7 +85,7 @@ describe('workflows', () => {
 
   it.each(files)('%s pins every action of others to a commit', (file) => {
     const references = [...read(file).matchAll(/uses:\s*(\S+)(.*)/g)].filter(
-      // The owner and the version under which users reference this action are not known yet.
+      // The published owner and version of this action are not known yet.
       ([, reference]) => !/^(?:\.\/|your-org\/mcp-eval-ci(?:\/(?:merge|publish))?@)/.test(reference ?? ''),
     );
     const unpinned = references.filter(([line]) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
