@@ -7,11 +7,11 @@ import { openScriptedProvider, type ProviderRequest } from '../support/models/sc
 import { type FixtureTool, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-// A base together with what else a gate can have: prompts, recordings, several servers, both revisions of MCP.
+// A base together with other features of a gate: prompts, recordings, several servers, both revisions of MCP.
 
 type Call = FixtureTool['call'];
 
-/** Compares two servers in this process, whose only tool is `add`. */
+/** Compares two servers in this process. Their only tool is `add`. */
 async function compare(
   workspace: Workspace,
   { base, head }: { base: Call; head: Call },
@@ -57,7 +57,7 @@ cases:
       - assert: { responseContains: hello }
 `;
 
-/** Calls the tool where it is asked for a sum, then repeats what it answered. */
+/** Calls the tool if the prompt asks for a sum, then repeats its answer. */
 const answer = ({ turn, userText }: ProviderRequest) =>
   turn === 1 && userText.includes('2 + 3')
     ? { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }

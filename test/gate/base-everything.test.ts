@@ -10,12 +10,12 @@ import { type EverythingServer, startEverythingServer } from '../support/servers
 import { createWorkspace } from '../support/workspace.ts';
 import { tools } from './everything-cases.ts';
 
-// server-everything as base and as change, where one of its tools can be broken on the way.
+// server-everything as base and as change. A proxy can break one of its tools.
 
-/** Of the tools that keep nothing, so that iterations of both sides can share a server. */
+/** Tools that keep no state, so that iterations of both sides can share a server. */
 const named = ['echo', 'get-sum', 'get-structured-content'];
 
-/** The first case of each. */
+/** The first case of each tool. */
 const cases = named.flatMap((name) =>
   (tools[name] ?? []).slice(0, 1).map(({ steps, green }) => ({
     id: name,
@@ -68,7 +68,7 @@ async function compareWithEverything(headUrl: string, seed: number) {
   });
 }
 
-// Ten of them in `npm run test:soak`.
+// The number of seeds is 10 in `npm run test:soak`.
 const seeds = Array.from({ length: countDraws(10) }, (_, index) => index + 1);
 
 describe('server-everything compared with itself', () => {

@@ -25,13 +25,13 @@ const writeCase = (says: string, isNamed = true) => `${isNamed ? 'suite: Words\n
       - assert: { toolResultContains: ${says} }
 `;
 
-/** Starts the test server with the words of a file that each commit has its own of. */
+/** Starts the test server with the words of a file that differs between commits. */
 const launcher = `import { readFileSync } from 'node:fs';
 process.argv.push(...readFileSync('words.txt', 'utf8').trim().split(' '));
 await import(${JSON.stringify(plainServerPath)});
 `;
 
-/** A repository whose branch `main` says `one two`, and whose change says other words. */
+/** Creates a repository in which `main` has the words `one two` and the change has others. */
 async function createRepository(
   words: string,
   { evals = writeCase('one') + writeCase('two', false), baseWords = 'one two' } = {},
@@ -79,7 +79,7 @@ async function compare(
   return result;
 }
 
-// Several gates in one test take a while on a machine that is busy.
+// Several gates in one test take long on a busy machine.
 describe('base: git', () => {
   it('checks the merge base out, sets it up, compares with it, and leaves nothing', async () => {
     await using workspace = await createRepository('one', {
@@ -153,7 +153,7 @@ describe('base: git', () => {
         ['p', 1],
       ],
     ]);
-    // What the base did is made worse, so that the change seems as good.
+    // Makes the kept results of the base worse, so that the change seems as good.
     const [name = ''] = readdirSync(join(workspace.path, 'kept'));
     const file = join(workspace.path, 'kept', name);
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll('"marks":"p"', '"marks":"f"'));
@@ -172,7 +172,7 @@ describe('base: git', () => {
   ])('with sandbox %s, a change that spoils the base finds it %s', async (sandbox, outcome, exitCode) => {
     if (sandbox === 'auto' && !hasSandbox) return;
     await using workspace = await createRepository('one');
-    // Has the base say less before it starts, so that it seems no better than the change.
+    // Removes a word of the base before it starts, so that it seems no better than the change.
     const spoil = `import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const found = [];
 const temporary = ${JSON.stringify(tmpdir())};
@@ -234,7 +234,7 @@ describe('openCheckout', () => {
     await using workspace = await createRepository('one two');
     const { path: repository } = workspace;
     const temporary = join(repository, 'elsewhere');
-    // No process has so high an id.
+    // No process has such a high id.
     const names = { abandoned: `${baseTreePrefix}4194999-a`, used: `${baseTreePrefix}${process.pid}-b`, other: 'own' };
     for (const name of Object.values(names)) await mkdir(join(temporary, name), { recursive: true });
     const commit = git(repository, 'rev-parse', 'main').trim();

@@ -16,7 +16,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const steady: Record<string, Behaviour[]> = { add: ['passes'], greet: ['passes'] };
 
 describe('a hosted gate with a base', () => {
-  // The second one finds the suite of the first.
+  // The second gate finds the suite of the first.
   it.each([
     ['creates', 8],
     ['finds', 3],

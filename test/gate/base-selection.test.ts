@@ -8,7 +8,7 @@ import { createPullRequest, type FileChange } from '../support/github/pull-reque
 
 type Files = Readonly<Record<string, FileChange>>;
 
-/** What the server says makes `blue` pass and `red` fail. */
+/** With this answer, `blue` passes and `red` fails. */
 const says = 'blue';
 const plain = writeSayingCases('Says', ['red', 'blue']);
 const tagged = plain.replaceAll('    title:', '    tags: [smoke]\n    title:');
@@ -136,7 +136,7 @@ describe('a quarantine of the base', () => {
     `quarantine: [{ suite: says, case: ${name}, owner: "@alice", reason: x, expires: 2099-01-01 }]\n`;
   const base = { 'a.evals.yaml': plain, 'p.yaml': entry('blue') };
   const inputs = { policy: 'p.yaml' };
-  /** The case `red`, which fails, with the id that is in quarantine. */
+  /** The failing case `red`, with the id that is in quarantine. */
   const reused =
     writeSayingCases('Says', ['red']).replace('- id: red', '- id: blue') +
     writeSayingCases('x', ['red']).split('cases:\n')[1]?.replace('"red"', '"blue"');
@@ -188,7 +188,7 @@ describe('shards with `policy-ref: base` and a selection', () => {
     `${evals}${writeSayingCases('x', ['bl']).split('cases:\n')[1]?.replace('"bl"', '"blue"')}`;
   const smoke = three(required).replace('- id: bl\n', '- id: bl\n    tags: [smoke]\n');
 
-  /** The gates of two shards of a change, and what merges them. */
+  /** Runs the gates of two shards of a change, and merges them. */
   async function runShards(head: FileChange, inputs: GateInputs, ofMerge: Record<string, string>) {
     const { workspace, environment } = await createPullRequest({ 'a.evals.yaml': smoke }, { 'a.evals.yaml': head });
     await using _workspace = workspace;

@@ -8,7 +8,7 @@ import { createWorkspace } from '../support/workspace.ts';
 const noteServer = fileURLToPath(new URL('../support/servers/note-server.mjs', import.meta.url));
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
-/** Of `sandbox`, with the level that each leads to. */
+/** Values of `sandbox`, with the resulting levels. */
 const levels = [
   ['off', 'none'],
   ...(hasSandbox
@@ -69,7 +69,7 @@ describe('a server that keeps a file where its base works, too', () => {
 
 describe('an unchanged server that keeps a file', () => {
   const places = ['~/.notes/note', '$TMPDIR/note'];
-  // At every level either side begins once, and in either place.
+  // At every level, each side begins once, with either directory.
   const gates = levels.flatMap(([sandbox, level], row) =>
     places.map((place, column) => [sandbox, level, place, 1 + ((row + column) % 2)] as const),
   );

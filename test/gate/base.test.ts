@@ -16,13 +16,13 @@ type Scripts = Readonly<Record<string, readonly Behaviour[]>>;
 const names = ['echo', 'greet'];
 const allPass: Scripts = Object.fromEntries(names.map((name) => [name, ['passes']]));
 
-/** Twenty in `npm run test:soak`. */
+/** The number of comparisons is 20 in `npm run test:soak`. */
 const comparisons = countDraws(20);
 
-/** The largest one that an option takes. */
+/** The largest seed that the option accepts. */
 const seed = 2 ** 32 - 1;
 
-/** Runs a gate whose change is one server and whose base is another one, both in this process. */
+/** Runs a gate with one server as the change and another one as the base, both in this process. */
 async function compare(
   { base, head }: { base: Scripts; head: Scripts },
   inputs: Record<string, string> = {},
@@ -49,11 +49,11 @@ const inAll = ({ report }: EmbeddedGate) => ({
     .join('\n'),
 });
 
-/** One gate whose change breaks a tool, for every test that reads its report. */
+/** One gate with a change that breaks a tool, shared by every test that reads its report. */
 let brokenGate: ReturnType<typeof compare> | null = null;
 const runBroken = () => (brokenGate ??= compare({ base: allPass, head: { ...allPass, greet: ['fails'] } }));
 
-// Several gates in one test take a while on a machine that is busy.
+// Several gates in one test take long on a busy machine.
 describe('a base that runs in the same job', () => {
   it('fails a change that breaks a tool, and names the case in summary, comment and annotations', async () => {
     const result = await runBroken();

@@ -16,7 +16,7 @@ cases:
       - assert: { responseContains: "5" }
 `;
 
-/** Runs a gate with a model that gives this answer for 100,000 tokens, or 0.10 of the currency. */
+/** Runs a gate with a model that gives this answer for 100,000 tokens, at a cost of 0.10. */
 async function runGate(text: string, inputs: Parameters<typeof runEmbeddedGate>[1], files: Record<string, string>) {
   await using workspace = await createWorkspace({ 'a.evals.yaml': evals, ...files });
   await using provider = await openScriptedProvider({

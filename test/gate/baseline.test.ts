@@ -136,7 +136,7 @@ describe('a gate with a baseline', () => {
         calls: { a: 4, b: 1, c: 1 },
         report: { comparison: { cases: [{ id: 'a', change: 'unsteady', confirming: { passed: 1, total: 3 } }] } },
       });
-      // The rate is that of the iterations that the plan asked for.
+      // The rate counts only the planned iterations.
       expect(result.report.suites).toMatchObject([{ totals: { passed: 2, iterations: 3 } }]);
     });
 
@@ -162,7 +162,7 @@ describe('a gate with a baseline', () => {
 
     it('confirms as many as there are iterations for, and says that the others are not confirmed', async () => {
       const result = await run({ a: ['fails'], b: ['fails'], c: ['fails'] });
-      // Seven for a policy that allows none.
+      // A policy that allows no regressions takes seven further iterations.
       expect(result).toMatchObject({ exitCode: 1, calls: { a: 8, b: 1, c: 1 } });
       const messages = result.report.verdict.reasons.map(({ message }) => message);
       expect(

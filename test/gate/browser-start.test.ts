@@ -5,7 +5,7 @@ import { writeScriptedBrowser } from '../support/scripted-browser.ts';
 import { plainServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Lists what a gate of the case starts, in the order of the starts. */
+/** Lists the processes that a gate of the case starts, in order. */
 async function listStarts(assertion: string): Promise<string[]> {
   await using workspace = await createWorkspace({
     'x.evals.yaml': `suite: Words\ncases:\n  - title: Says one\n    steps:\n      - toolCall: argv\n      - assert: ${assertion}\n`,

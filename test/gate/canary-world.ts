@@ -2,9 +2,9 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { ProviderRequest, ScriptedReply } from '../support/models/scripted-provider.ts';
 import type { FixtureTool } from '../support/servers/fixture-mcp-server.ts';
 
-/** Draws secrets that look like nothing else, each with the name of its place. */
+/** Draws random secrets, each with the name of its location. */
 export interface Canaries {
-  /** The secret of a place, which is drawn with the first call for it. */
+  /** Returns the secret of a location. The first call draws it. */
   at: (place: string) => string;
   list: () => Readonly<Record<string, string>>;
 }
@@ -22,7 +22,7 @@ export function drawCanaries(round: number): Canaries {
   };
 }
 
-/** An evals file with a secret in each text that it may have. */
+/** Writes an evals file with a secret in each text that it may have. */
 export function writeCanaryEvals({ at }: Canaries): string {
   const talk = {
     id: 'talk',
@@ -54,12 +54,12 @@ export function writeCanaryEvals({ at }: Canaries): string {
     suite: `Canaries ${at('suite name')}`,
     id: 'canaries',
     model: 'anthropic/claude-test',
-    // The first assertions fail in words that quote everything; the conversation goes on after that.
+    // The first assertions fail with messages that quote everything; the conversation continues after that.
     cases: [talk, { ...talk, id: 'whole', steps: talk.steps.filter((step) => 'prompt' in step) }, ...failing],
   });
 }
 
-/** Tools with a secret in each text that a server may say of them, and in what they answer. */
+/** Creates tools with a secret in each of their texts and answers. */
 export function createCanaryTools({ at }: Canaries): Record<string, FixtureTool> {
   const inputSchema: Tool['inputSchema'] = {
     type: 'object',
@@ -92,7 +92,7 @@ export function createCanaryTools({ at }: Canaries): Record<string, FixtureTool>
   };
 }
 
-/** A provider with a secret in each text that it may send. Its last answers quote the whole request. */
+/** Creates a provider with a secret in each text that it may send. Its last answers quote the whole request. */
 export function answerWithCanaries({ at }: Canaries): (request: ProviderRequest) => ScriptedReply {
   const calls: ScriptedReply = {
     text: `I read ${at('text before calls')}.`,

@@ -8,8 +8,8 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 const server = `${process.execPath} ${folderServerPath}`;
 
 /**
- * A suite of cases that each call one tool. Those that call `look` run `looks` times, and wait until they have seen so many other
- * processes: all that run at the same time, because the last one to start sees none that is gone.
+ * Writes a suite of cases that each call one tool. Cases that call `look` run `looks` times, and wait until they have seen as many other
+ * processes. This shows which processes run at the same time, because the last one to start does not see ended ones.
  */
 function writeCases(tools: readonly string[], { head = '', looks = 2, others = 1 } = {}): string {
   const cases = tools.map(
@@ -31,7 +31,7 @@ async function runFolderGate(workspace: Workspace, suite: string, inputs: Record
   const { report } = await runEmbeddedGate(workspace, {
     'server-command': `${server} ${folder}`,
     isolation: 'iteration',
-    // The server knows the other processes by their ids, which a sandbox hides.
+    // The server identifies the other processes by their ids, which a sandbox hides.
     sandbox: 'off',
     ...inputs,
   });

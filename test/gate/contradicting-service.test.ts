@@ -10,7 +10,7 @@ import type { FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts'
 import { runHostedGate } from '../support/gate/hosted-gate.ts';
 import { startHostileService } from '../support/service/hostile-service.ts';
 
-// A real service behind a proxy that changes its answers: answers that contradict each other never become a verdict.
+// A real service behind a proxy that changes its answers. Contradicting answers must never become a verdict.
 
 let service: ContractService;
 let server: FixtureMcpServer;
@@ -33,9 +33,9 @@ type Answer = Record<string, unknown> & { items?: Array<Record<string, unknown>>
 
 interface Contradiction {
   inputs?: Record<string, string>;
-  /** Requests whose answers are changed. */
+  /** The requests whose answers are changed. */
   what: RegExp;
-  /** Gives the changed answer; `times` counts the requests for the same, from 1. */
+  /** Returns the changed answer. `times` counts equal requests, from 1. */
   change: (answer: Answer, times: number) => unknown;
   exitCode: 0 | 1 | 3;
   reason: RegExp;

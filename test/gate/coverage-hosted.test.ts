@@ -28,7 +28,7 @@ const failsSlowly = `
     - assert: { toolResultIsError: true }
 `;
 
-/** Runs a gate at a service that is hosted to it, which refuses requests that match. */
+/** Runs a gate with a service that it treats as hosted, and that refuses requests that match. */
 async function runCovered(
   policy: string,
   { tests = `${finds}${failsSlowly}`, refused }: { tests?: string; refused?: RegExp } = {},

@@ -27,7 +27,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 const numRuns = countDraws(1000);
 const headSha = '1'.repeat(40);
 
-/** `refused` where nothing was judged. */
+/** `refused` if nothing was judged. */
 type Judged = Report['verdict']['outcome'] | 'refused';
 
 function damageSomewhere(report: Report, where: number, how: number): { text: string; place: string } {
@@ -73,7 +73,7 @@ async function judgePublished(
 
 const mergingPlan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
 
-/** What `merge` makes of reports that nothing is wrong with. */
+/** Judges undamaged shard reports like `merge`. */
 function judgeSoundShards(shards: readonly Report[]): Judged {
   const members = shards.map((report, index) => ({ label: String(index), report }));
   const { joined, problems } = joinShards(members, { isJudgedAnew: false });
@@ -83,7 +83,7 @@ function judgeSoundShards(shards: readonly Report[]): Judged {
   return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 
-/** What `publish` makes of a report that nothing is wrong with. */
+/** Judges an undamaged report like `publish`. */
 function judgeSound(report: Report, minPassRate: string): Judged {
   if (minPassRate === '') return report.verdict.outcome;
   const { minPassRate: minimumPassRate } = parseGateOptions({ publish: 'x', 'min-pass-rate': minPassRate });
@@ -100,7 +100,7 @@ function countSeen(seen: readonly Judged[]): Record<Judged, number> {
   };
 }
 
-/** Reports of every verdict are damaged, and refused often but not always: much of a report decides nothing. */
+/** Damaged reports must have every verdict, and must be refused often but not always, because much of a report decides nothing. */
 const isVaried = ({ passed, failed, inconclusive, refused }: Record<Judged, number>) =>
   Math.min(passed, failed, inconclusive) > numRuns / 200 && refused > numRuns / 10 && refused < 0.95 * numRuns;
 
@@ -115,7 +115,7 @@ describe('a report that is damaged in one field', () => {
         const policy = createPolicy({ flaky: ofPolicy(effect) });
         const shards = createShardReports(suites, 2, (caseIndex) => picks[caseIndex] ?? 1, policy);
         const sound = judgeSoundShards(shards);
-        // Files take their time, so that only some of the undamaged reports are merged from them.
+        // Files take time, so that only some of the undamaged reports are merged from them.
         if (where % 10 === 0) expect(await judgeMerged(workspace, shards.map(renderReportJson))).toBe(sound);
         const [first, ...others] = shards;
         if (first === undefined) return;
@@ -144,7 +144,7 @@ describe('a report that is damaged in one field', () => {
         const publish = (text: string) =>
           judgePublished({ api, workspace, environment }, text, { 'min-pass-rate': minPassRate });
         const sound = judgeSound(report, minPassRate);
-        // Requests take their time, so that only some of the undamaged reports are published.
+        // Requests take time, so that only some of the undamaged reports are published.
         if (where % 10 === 0) expect(await publish(renderReportJson(report))).toBe(sound);
         const { text, place } = damageSomewhere(report, where, how);
         const found = await publish(text);

@@ -1,6 +1,6 @@
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Steps as an evals file has them, an assertion that holds after them, one that does not, and the reason for that. */
+/** Steps of an evals file, an assertion that holds after them, one that fails, and its reason. */
 export interface Subject {
   steps: readonly Entry[];
   client?: Entry;
@@ -14,7 +14,7 @@ const dynamic = 'demo://resource/dynamic';
 const gzip = (outputType: string) =>
   call('gzip-file-as-resource', { name: '{{uuid}}.gz', data: 'data:text/plain,hello', outputType });
 
-/** By tool. */
+/** The subjects, by tool. */
 export const tools: Readonly<Record<string, readonly Subject[]>> = {
   echo: [
     {
@@ -73,7 +73,7 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       reason: '/humidity in the result of get-structured-content is 82, expected 83',
     },
     {
-      // The tool's own schema is of draft-07.
+      // The schema of the tool is of draft-07.
       steps: [call('get-structured-content', { location: 'Chicago' })],
       green: { toolResultMatchesSchema: { properties: { temperature: { type: 'integer' } } } },
       red: { toolResultMatchesSchema: { required: ['wind'] } },
@@ -104,7 +104,7 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       reason: 'has no block like {"type":"resource_link"}',
     },
     {
-      // The link can be read in the same session. The server keeps one such file of a name for all of its sessions.
+      // The same session can read the link. The server has one such file per name for all sessions.
       steps: [{ ...gzip('resourceLink'), capture: { link: '/content/0/uri' } }, { readResource: '{{link}}' }],
       green: { resourceMimeType: 'application/gzip' },
       red: { resourceMimeType: 'text/plain' },
@@ -200,7 +200,7 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
       reason: 'elicitationRequested',
     },
     {
-      // The first URL is a condition of the call, which the client repeats then.
+      // The call requires the first URL. The client then repeats the call.
       steps: [call('trigger-url-elicitation', { url: 'https://example.com/pay', errorPath: true })],
       client: { elicitation: ['accept', 'accept'] },
       green: { toolResultContains: 'User completed the URL elicitation flow' },
@@ -212,7 +212,7 @@ export const tools: Readonly<Record<string, readonly Subject[]>> = {
 
 const city = { complete: 'department', prompt: 'completable-prompt', value: 'S' };
 
-/** What the server has in addition to tools. */
+/** Features of the server other than tools. */
 export const others: Readonly<Record<string, Subject>> = {
   'a static resource': {
     steps: [{ readResource: 'demo://resource/static/document/features.md' }],

@@ -16,7 +16,7 @@ const subjects = [
 
 const toId = (name: string, colour: string) => `${name.replaceAll(/[^a-z0-9]+/g, '-')}-${colour}`;
 
-/** Both cases of every subject run in one gate, side by side; JSON is YAML, too. */
+/** Runs both cases of every subject in one gate. JSON is also YAML. */
 async function runAll(url: string): Promise<ReadonlyMap<string, CaseReport>> {
   const cases = subjects.flatMap(([name, { steps, client, green, red }]) =>
     Object.entries({ green, red }).map(([colour, assertion]) => ({
@@ -60,7 +60,7 @@ describe('server-everything', () => {
     const outcome = await runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
     listed = findNames(outcome.trace.messages);
     found = await runAll(server.url);
-    // Fifty cases run in here.
+    // This run has fifty cases.
   });
 
   it('lists no tool to a client with all abilities that has no case here', () => {

@@ -11,7 +11,7 @@ import { filesystemServerPath, memoryServerPath, plainServerCommand } from '../s
 import { listMarkedPids } from '../support/process/processes.ts';
 import { createWorkspace, everythingOverHttp, type Workspace } from '../support/workspace.ts';
 
-// Real servers, started as users start them. After every gate nothing that carries its marker may be left.
+// Real servers, started as users start them. After every gate, no process with its marker may be left.
 
 async function run(workspace: Workspace, inputs: Record<string, string>): Promise<GateResult & { log: string[] }> {
   const environment = process.env;
@@ -146,7 +146,7 @@ cases:
   });
 });
 
-/** Only what provokes can run out of time: the other case must pass on a slow machine, too. */
+/** Only the provoking case can time out: the other case must pass on a slow machine too. */
 const faultyEvals = (tool: string, args: string, timeout = '60s') => `suite: Faults
 cases:
   - title: Provokes

@@ -20,7 +20,7 @@ import { catchError } from '../support/service/service-client.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
-// Gates with two servers and a service that is hosted to them: a tunnel and a record for each.
+// Gates with two servers and a service that they treat as hosted: a tunnel and a record for each server.
 
 const program = readFileSync(resolve('test/support/servers/named-tools-server.mjs'), 'utf8');
 const start = (...tools: string[]) => ({ command: process.execPath, args: ['server.mjs', ...tools] });
@@ -39,7 +39,7 @@ const green =
   test('Uses one', call('search', 'find'), expectText('find', 'milk'));
 const endless = test('Waits', call('notes', 'note'), call('search', 'hang'));
 
-/** The same two servers within the test, for what is not about their processes. */
+/** Starts the same two servers in the process of the test, for tests that do not need their processes. */
 async function startTwo() {
   const echo = { call: ({ args }: ToolContext) => text(String(args['text'])) };
   const hang = { call: () => new Promise<never>(() => {}) };
@@ -60,8 +60,8 @@ afterEach(async () => {
 });
 
 /**
- * Runs a gate, and looks at what it has left in the service. A job that is stopped has seconds to clear it, which a busy machine may not
- * keep; what it has written down by then is cleared as its post step does.
+ * Runs a gate, and lists the resources that it has left in the service. A stopped job has only seconds to clean up, which may not be enough
+ * on a busy machine. The function then cleans up from the journal, like the post step.
  */
 async function run(
   service: ContractService,
@@ -78,7 +78,7 @@ async function run(
   return { ...result, grants: tap.grants, remains: await findRemains(service, tap) };
 }
 
-/** As the post step does. */
+/** Cleans up like the post step. */
 async function clear({ baseUrl, apiKey }: ContractService, leftovers: RemoteResources): Promise<void> {
   const proxy = { httpProxy: null, httpsProxy: null, noProxy: null };
   const key = new Secret(apiKey);
@@ -196,7 +196,7 @@ describe('a hosted gate with several servers', () => {
       message: expect.stringMatching(/^search: The tunnel was closed, or another job was granted one/),
     });
     expect(report.totals.failed).toBe(0);
-    // The one that was taken belongs to the other job now.
+    // The name that was taken now belongs to the other job.
     expect(remains).toEqual({ ...nothing, servers: [grants[1]?.name] });
   });
 

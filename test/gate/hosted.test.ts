@@ -13,11 +13,11 @@ import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { catchError } from '../support/service/service-client.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 
-// The service is real and listens on loopback; to the gate it is a hosted service.
+// A real service on loopback that the gate treats as hosted.
 
 const started = { 'server-command': plainServerCommand, isolation: 'run' };
 
-/** A server within the test, for what is not about its process. */
+/** A server in the process of the test, for tests that do not need its process. */
 let running: FixtureMcpServer;
 let server: { 'server-url': string };
 
@@ -99,7 +99,7 @@ describe('a hosted gate', () => {
     await using service = await openContractService();
     const echoes = `${tests('one')}    - assert: { toolResultContains: one }\n`;
     const before = await runHostedGate(service, { ...server, tests: echoes });
-    // Its echo answers with another argument than the one that the case gives.
+    // The `echo` of this server answers with another argument than that of the case.
     const command = `${process.execPath} test/support/servers/named-tools-server.mjs echo`;
     const broken = { 'server-command': command, 'server-cwd': process.cwd() };
     const after = await runHostedGate(service, { ...broken, tests: echoes });

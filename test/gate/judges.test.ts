@@ -89,7 +89,7 @@ describe('a gate with a judge', () => {
     const replayed = await runJudgedGate(workspace, { recordings: 'replay' });
     expect(replayed.verdict.outcome).toBe('passed');
     expect(replayed.cases[0]?.replayed).toEqual({ passed: 1, total: 1 });
-    // Another conversation is another call, of which nothing is known.
+    // Another conversation is another call, for which there is no recording.
     await workspace.write('a.evals.yaml', evals.replace('b: 3', 'b: 4'));
     const stale = await runJudgedGate(workspace, { recordings: 'replay' });
     expect(stale.verdict.outcome).toBe('inconclusive');
@@ -105,7 +105,7 @@ describe('a gate with a judge', () => {
     expect(failed.cases[0]?.failures[0]?.reasons).toEqual([
       'judge: openai/gpt-5-mini failed it, with the scores 0.1, 0.1: It names another city.',
     ]);
-    // The advice is not asked for any more.
+    // The gate does not ask for the advisory judge any more.
     expect(strict.requests).toHaveLength(2);
     await using closed = await openScriptedProvider({ format: 'compatible', answers: () => ({ status: 401 }) });
     const open = await runJudgedGate(workspace, { baseUrl: closed.baseUrl, recordings: 'live' });

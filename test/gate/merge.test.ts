@@ -23,7 +23,7 @@ async function runShards(workspace: Workspace, says: string, inputs: Record<stri
   return exitCodes;
 }
 
-/** In a process of its own, for its exit codes and its output. */
+/** Runs the command in its own process, for its exit code and output. */
 const runMerge = (workspace: Workspace, ...args: string[]) =>
   runCommand(['merge', 'shards', ...args], { cwd: workspace.path });
 

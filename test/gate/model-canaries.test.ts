@@ -26,10 +26,10 @@ import {
   writeCanaryEvals,
 } from './canary-world.ts';
 
-/** Shortens the waits before a call is repeated, and no time limit. */
+/** Shortens the waits before a repeated call, but no time limit. */
 const clock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 20, limitsMs: [10_000] });
 
-/** Places that the gate must know as secrets by itself. */
+/** Secrets that the gate must know by itself. */
 const known: ReadonlySet<string> = new Set([
   'key of anthropic',
   'key of openai',
@@ -38,10 +38,10 @@ const known: ReadonlySet<string> = new Set([
   'variable of the server',
 ]);
 
-/** Where the evals file has secrets that no provider is sent. */
+/** Secrets of the evals file that are never sent to a provider. */
 const inEvals = ['suite name', 'case title', 'pinned argument', 'expected argument', 'expected text'];
 
-/** Where answers, results of tools and the server have some that no provider is sent. */
+/** Secrets in answers, tool results and the server that are never sent to a provider. */
 const inAnswers = ['refusal message', 'error header', 'error dump', 'error page', 'answer header'];
 const inServer = ['resource address', 'result key', 'result value', 'tool title', 'name of the server'];
 const unsent = new Set([...inEvals, ...inAnswers, 'answer of another provider', ...inServer]);
@@ -57,7 +57,7 @@ interface CanaryGate {
   environment?: Record<string, string>;
 }
 
-/** Runs a gate and returns every text that leaves it, by where it stands. */
+/** Runs a gate and returns every text that leaves it, by location. */
 async function runCanaryGate(workspace: Workspace, canaries: Canaries, { providers, inputs, ...rest }: CanaryGate) {
   const { at, list } = canaries;
   const environment = {
@@ -103,7 +103,7 @@ async function runCanaryGate(workspace: Workspace, canaries: Canaries, { provide
   return { report, texts };
 }
 
-/** Starts everything that a secret can come from. */
+/** Starts every source of secrets. */
 async function openWorld(canaries: Canaries) {
   const answers = answerWithCanaries(canaries);
   const resources = new AsyncDisposableStack();
@@ -137,7 +137,7 @@ describe('secrets of a gate with models', () => {
     expect(recorded.report.cases.find(({ id }) => id === 'whole')).toMatchObject({ passed: 1, failed: 0 });
     expect(recorded.texts['recordings/canaries/whole.anthropic-claude-test.jsonl']).toContain('***');
 
-    // Each secret was where it belongs, and the keys in their headers alone.
+    // Each secret reached its target, and the keys only their headers.
     const requests = [...providers.anthropic.requests, ...providers.openai.requests];
     const sent = requests.map(({ body }) => JSON.stringify(body)).join();
     for (const { headers } of providers.anthropic.requests) expect(headers['x-api-key']).toBe(at('key of anthropic'));
@@ -151,7 +151,7 @@ describe('secrets of a gate with models', () => {
     const evals = await workspace.read('a.evals.yaml');
     expect(inEvals.filter((place) => !evals.includes(at(place)))).toEqual([]);
 
-    // A reason quotes what a recording has, and what is there now.
+    // The reason quotes both the recorded text and the current one.
     await workspace.write('a.evals.yaml', writeCanaryEvals(canaries).replaceAll('You keep', 'You hold'));
     const stale = await runCanaryGate(workspace, canaries, { providers, inputs: { ...server, recordings: 'replay' } });
     expect(findEncodedLeaks(list(), stale.texts)).toEqual([]);

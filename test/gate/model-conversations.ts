@@ -7,7 +7,7 @@ import {
   type ToolRequest,
 } from '../support/models/independent-provider.ts';
 
-/** Conversations with real servers. The provider only answers a request that has what the case needs it to have. */
+/** Conversations with real servers. The provider only answers a request that contains what the case requires. */
 
 export const answer = (
   when: ProviderRule['when'],
@@ -23,7 +23,7 @@ export const call = (when: ProviderRule['when'], ...calls: readonly ToolRequest[
   answer: callTools(...calls),
 });
 
-/** What a model of any server may do instead of answering. */
+/** Ways in which a model may stop instead of answering, with any server. */
 export const limits: readonly Conversation[] = [
   {
     id: 'length',
@@ -37,7 +37,7 @@ export const limits: readonly Conversation[] = [
     rules: [{ when: {}, answer: { error: { message: 'A fuse blew.', type: 'api_error' }, status: 500 } }],
     expected: { result: 'unscored', reason: /(?:anthropic|openai) is out of order \(500\): A fuse blew\./ },
   },
-  // Last, since calls come further apart once one was refused.
+  // The last one, because calls are further apart after a refusal.
   {
     id: 'paced',
     steps: [say('paced', 'Hello.'), { assert: { responseContains: 'Hi' } }],
@@ -158,7 +158,7 @@ export const everythingConversations: readonly Conversation[] = [
   ...limits,
 ];
 
-/** `files` is a directory that the server may read and write. */
+/** Creates conversations about files. The server may read and write `files`, a directory. */
 export function converseAboutFiles(files: string): readonly Conversation[] {
   return [
     {

@@ -17,7 +17,7 @@ import { converseAboutFiles, everythingConversations } from './model-conversatio
 
 const formats: ProviderFormat[] = ['anthropic', 'compatible'];
 
-/** Shortens the waits before a call is repeated, and no time limit. */
+/** Shortens the waits before a repeated call, but no time limit. */
 const quickClock = createHurriedClock({ fromMs: 250, toMs: 30_000, instead: 50, limitsMs: [10_000] });
 
 function readResult({ passed, failed, planned }: CaseReport): string {
@@ -25,7 +25,7 @@ function readResult({ passed, failed, planned }: CaseReport): string {
   return failed > 0 ? 'failed' : 'passed';
 }
 
-/** What each conversation came to, next to what it must come to. */
+/** Lists the results of the conversations together with the expected ones. */
 function compareResults(report: Report, conversations: readonly Conversation[]) {
   const found = new Map(report.cases.map((testCase) => [testCase.id, testCase]));
   const list = conversations.map(({ id, expected }) => {
@@ -63,7 +63,7 @@ describe.each(formats)('conversations with an independent provider in the %s for
     const inputs = { 'server-command': everythingOverStdio };
     const { found, expected, bodies } = await runConversations(workspace, everythingConversations, { format, inputs });
     expect(found).toEqual(expected);
-    // What the author called is no part of the conversation.
+    // The conversation does not include the author's own calls.
     expect(bodies.filter((body) => body.includes('from the author'))).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ cases:
       - assert: { toolCalledAtLeastOnce: get-sum }
 `;
 
-/** Calls the tool in the first turn unless it may not, and says what it answered. */
+/** Calls the tool in the first turn unless the prompt forbids it, and repeats its answer. */
 function answer({ turn, userText }: ProviderRequest): ScriptedReply {
   if (turn > 1 || userText.includes('Do not')) return { text: 'The sum is 5.', usage: { input: 150, output: 8 } };
   return { toolCalls: [{ name: 'get-sum', arguments: { a: 2, b: 3 } }], usage: { input: 100, output: 10 } };
@@ -48,7 +48,7 @@ async function run(workspace: Workspace, provider: ScriptedProvider, inputs: Rec
   );
 }
 
-/** Takes out times, durations, and the ids that every run draws anew. */
+/** Removes times, durations and random ids. */
 function removeTimes(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')

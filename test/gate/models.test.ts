@@ -30,7 +30,7 @@ cases:
       - assert: { responseContains: "5" }
 `;
 
-/** Calls the tool, then repeats what it answered. */
+/** Calls the tool, then repeats its answer. */
 function addWithTool({ turn }: ProviderRequest): ScriptedReply {
   return turn === 1
     ? { toolCalls: [{ name: 'get-sum', arguments: { a: 2, b: 3 } }], usage: { input: 100, output: 10 } }
@@ -85,7 +85,7 @@ describe('a gate with prompts', () => {
     expect(red.report.cases[0]?.failures[0]?.reasons.join(' ')).toMatch(
       /The result of \d+ bytes of get-sum does not fit/,
     );
-    // Without a result of the server, it is the trouble of the provider or of the case.
+    // Without a result of the server, the provider or the case is at fault.
     expect((await run(() => tooLong)).exitCode).toBe(3);
   });
 
@@ -136,7 +136,7 @@ describe('a gate with prompts', () => {
         return { fault: 'hang' };
       },
     });
-    // The time is up when the model is asked for the second time.
+    // The time limit expires at the second call of the model.
     const clock = createEventClock((delayMs) => (delayMs === 77_000 ? asked.promise : undefined));
     const { exitCode, report } = await runModelGate(workspace, { provider, inputs: { policy: 'policy.yaml' }, clock });
     expect(exitCode).toBe(3);
@@ -244,7 +244,7 @@ ${checks}`;
       expect(await runCase(refused, choice({ content: 'No.' }, 'content_filter'))).toBe(0);
       expect(await runCase('    checks: [modelRefused]\n', withField)).toBe(0);
       expect(await runCase('      - assert: { not: modelRefused }\n', withField)).toBe(1);
-      // An answer is no refusal, whatever it says.
+      // A text is no refusal, whatever it says.
       expect(await runCase(refused, choice({ content: 'I cannot help with that.' }, 'stop'))).toBe(1);
     });
 
@@ -252,7 +252,7 @@ ${checks}`;
       expect(await runCase('      - assert: { not: { responseContains: x } }\n', withField)).toBe(3);
       // The check is about an earlier prompt.
       expect(await runCase(`${refused}      - prompt: And now?\n`, withField)).toBe(3);
-      // Advice decides nothing.
+      // An advisory check decides nothing.
       expect(await runCase('      - assert: { type: modelRefused, role: advisory }\n', withField)).toBe(3);
     });
 
@@ -331,7 +331,7 @@ ${checks}`;
       'The system prompt changed: recorded "You add numbers.", now "You subtract numbers."',
       expect.stringMatching(/^The prompt changed: recorded "What is 2 \+ 3\?.*now "What is 3 \+ 2\?/),
     ]);
-    // With a key, only what is stale is asked again, and written where it can be reviewed.
+    // With a key, the gate asks again only for stale answers, and writes them to files for review.
     const auto = await runModelGate(workspace, { provider });
     expect(auto.report.verdict.outcome).toBe('passed');
     await access(join(workspace.path, 'report', recordingPath));

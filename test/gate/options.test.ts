@@ -256,7 +256,7 @@ describe('parseGateOptions', () => {
   it('refuses settings of a server that it does not start', () => {
     const url = 'http://127.0.0.1:3000/mcp';
     expect(readIssues({ evals: 'a', 'server-url': url })).toEqual([]);
-    // Cases may use the variables, so that only the plan knows whether these have an effect.
+    // Cases may use the variables, so that only the plan shows if they have an effect.
     expect(readIssues({ evals: 'a', 'server-url': url, 'server-env': 'A=b', 'server-cwd': 'dir' })).toEqual([
       'server-cwd: needs-server-command',
     ]);

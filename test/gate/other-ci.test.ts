@@ -15,14 +15,14 @@ function git({ path }: Workspace, ...args: string[]): string {
   return execFileSync('git', [...identity, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
-/** The variables of a job, without the commits: those of the checkout count. */
+/** Lists the variables of a job, without the commits, because those of the checkout apply. */
 function listVariables(name: string): Record<string, string> {
   const variables = Object.entries(ciExamples[name]?.variables ?? {});
   return Object.fromEntries(variables.filter(([, value]) => !/^[0-9a-f]{12,}$/.test(value)));
 }
 
 describe('a merge request on GitLab that lowers its minimum', () => {
-  /** Checked out as GitLab's runner does: a detached HEAD, and of the target branch what the job has fetched. */
+  /** Checks out like GitLab's runner: a detached HEAD, and only the fetched part of the target branch. */
   async function createMergeRequest({ fetches }: { fetches: boolean }): Promise<Workspace & { upstream: Workspace }> {
     const upstream = await createWorkspace({ 'x.evals.yaml': evals('100%') });
     git(upstream, 'init', '-q', '-b', 'main');

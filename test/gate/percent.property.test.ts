@@ -4,12 +4,12 @@ import { parseGateOptions } from '../../src/gate/options.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
-/** A percentage of up to four decimals, as its ten-thousandths. */
+/** A percentage with up to four decimals, drawn as ten-thousandths. */
 const percent = fc
   .nat({ max: 1_000_000 })
   .map((parts) => ({ fraction: parts / 1_000_000, text: String(parts / 10_000) }));
 
-/** What each place where a rate can be written makes of it; null where it refuses. */
+/** Reads a rate with every parser of rates; null if the parser refuses it. */
 function readEverywhere(written: string): Array<number | null> {
   const suite = `suite: a\npolicy: { minimumPassRate: ${written}, tags: { t: ${written} } }\ncases: [{ title: b, tags: [t], steps: [{ toolCall: c }] }]`;
   const own = readSuite(suite, { file: 'a.yaml' }).suite?.policy;

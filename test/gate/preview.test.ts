@@ -74,11 +74,11 @@ beforeAll(async () => {
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** Gives what a dry run prints, and every request that it sends. */
+/** Returns the output of a dry run, and every request that it sends. */
 async function preview(inputs: GateInputs, environment: Record<string, string> = {}) {
   await using tap = await openServiceTap(service);
   const hosted = { service: 'svc', 'base-url': tap.service.baseUrl, 'api-key': service.apiKey };
-  // Were it started, it would fail.
+  // This server would fail if the gate started it.
   const server = { 'server-command': 'no-such-program --flag', 'server-name': 'demo' };
   const options = readGateInputs({ ...server, ...hosted, 'dry-run': 'true', ...inputs });
   const plan = await planGate(options, { cwd: process.cwd(), environment: { ...jobOnBranch, ...environment } });
@@ -87,7 +87,7 @@ async function preview(inputs: GateInputs, environment: Record<string, string> =
   return { lines, methods: [...new Set(tap.requests.map((request) => request.split(' ')[0]))] };
 }
 
-/** Gives what a dry run says of the models of a suite of which one iteration of one case is recorded. */
+/** Returns the output of a dry run about the models of a suite. One iteration of one case is recorded. */
 async function previewPrompts(
   inputs: GateInputs,
   {
@@ -110,7 +110,7 @@ async function previewPrompts(
   return lines.slice(lines.findIndex((line) => line.includes('recordings: ')));
 }
 
-/** Everything in the project that a run could change. */
+/** Reads everything in the project that a run could change. */
 async function readProject(): Promise<unknown> {
   const { items: suites } = (await service.project.get('/eval-suites')).body;
   const cases = suites.map(
@@ -167,7 +167,7 @@ describe('previewGate', () => {
     const save = async (title: string) =>
       await saveSuite(service, serverId, [inlineTest('echo', { title })], { name: 'Inline tests · twice' });
     await save('first');
-    // Their times differ by milliseconds.
+    // Makes the times differ by milliseconds.
     await systemClock.sleep(5);
     await save('second');
     const { lines } = await preview({ tests: tests('mine') }, environment);

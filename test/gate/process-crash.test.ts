@@ -7,7 +7,7 @@ import { findFreePort } from '../support/network/free-port.ts';
 import { crashingServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** How the server is reached, and what iterations share. */
+/** The transports, and the state that iterations share. */
 const modes = {
   'stdio, a process per iteration': { isolation: 'iteration' },
   'stdio, one process': { isolation: 'run' },
@@ -22,20 +22,20 @@ const [perIteration, oneProcess, , overHttp] = modeNames as [Mode, Mode, Mode, M
 const withSessions = [perIteration, oneProcess, overHttp];
 
 /**
- * The ends are the same with a sandbox, where the machine has one, and without. How iterations share a process is no part of the sandbox, so
- * one mode of either transport has one.
+ * Processes end alike with a sandbox, if the machine has one, and without. The sandbox does not depend on how iterations share a process,
+ * so that one mode of each transport uses it.
  */
 const hasSandbox = (mode: Mode) => mode === perIteration || mode === overHttp;
 const sandboxesOf = (mode: Mode) => [...(hasSandbox(mode) ? ['auto'] : []), ...(mode === overHttp ? [] : ['off'])];
 
 interface Shape {
-  /** What the process does in the case; other cases run next to it. */
+  /** What the process does in the case. Other cases run at the same time. */
   what: string;
   steps: string[];
   outcome: 'passed' | 'failed';
   /** The first line of the reason. */
   says?: string;
-  /** All of them unless given. */
+  /** The modes. Default: all of them. */
   modes?: readonly Mode[];
 }
 
@@ -50,7 +50,7 @@ const fails = (withWhat: string, how: string, { when, ...more }: { when: string;
   says: `The server ${how} before it answered end.`,
 });
 
-/** The verdict on a process that ends, by when and how it does. */
+/** The verdicts on a process that ends, by the time and way of its end. */
 const shapes: Shape[] = [
   fails('0', 'exited with code 0', { when: 'before' }),
   fails('1', 'exited with code 1', { when: 'before', modes: withSessions }),
@@ -123,7 +123,7 @@ function findCase({ report }: EmbeddedGate, title: string): CaseReport | undefin
   return report.cases.find((member) => member.title === title);
 }
 
-/** The case's reason, by lines; the lines that a process wrote last are behind its first. */
+/** Returns the lines of the reason of a case. The last lines of the process's output follow the first line. */
 function readReason(result: EmbeddedGate, title: string): string[] {
   return findCase(result, title)?.failures[0]?.reasons[0]?.split('\n') ?? [];
 }
@@ -179,7 +179,7 @@ it('fails every iteration of a case that always crashes, however many they are',
 
 describe('a crash that a shared process shows once', () => {
   it.each(modeNames.slice(1))('fails no case over %s', async (mode) => {
-    // From the next start on it does not crash, so that the gate cannot identify the call at fault.
+    // The process does not crash from the next start on, so that the gate cannot identify the call at fault.
     const cases = [writeCase('First', [echo]), writeCase('Crashes once', [end('9', 'once')]), bystander];
     const result = await run(mode, cases);
     expect(result.report.totals.failed).toBe(0);

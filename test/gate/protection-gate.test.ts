@@ -30,7 +30,7 @@ async function runChange(base: Files, head: Files, inputs: GateInputs = {}, says
 
 const codes = ({ verdict }: Report) => verdict.reasons.map(({ code }) => code);
 
-/** The report of a gate that is judged without git, such as one on main. */
+/** Creates the report of a gate that is judged without git, such as one on main. */
 async function reportOf(says: string): Promise<string> {
   const { workspace } = await createPullRequest({ 'a.evals.yaml': evals }, {});
   await using _workspace = workspace;

@@ -6,7 +6,7 @@ import { answers, startSseServer } from '../support/servers/sse-server.ts';
 import { stdioServerCommand } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.
+// A server with both protocol revisions that keeps its notes in the session, so that it forgets everything in 2026-07-28.
 
 const notes = new Map<string, string>();
 let both: FixtureMcpServer;

@@ -52,7 +52,7 @@ cases:
       - assert: { responseContains: Read }
 `;
 
-/** Calls what it is offered, in the form in which it is offered. */
+/** Calls every offered tool, in the form of the request. */
 function readAll({ body, turn, userText }: ProviderRequest) {
   const { tools = [] } = body as { tools?: Array<Record<string, unknown>> };
   const offered = tools.map((tool) => (tool['function'] ?? tool) as { name: string; [key: string]: unknown });

@@ -9,11 +9,11 @@ import { startServeProcess } from '../support/service/serve-process.ts';
 import { findRemains } from '../support/service/service-remains.ts';
 import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
-// Whole jobs against a service in another process, whose relay hangs up on them in every way that it knows.
+// Whole jobs against a service in another process. Its relay disconnects them in every way that it has.
 
 const started = { 'server-command': plainServerCommand, 'server-cwd': process.cwd() };
 
-/** One case that passes and one that fails, so that neither a green nor a red by accident is the true verdict. */
+/** One case that passes and one that fails, so that an accidental green or red is never the right verdict. */
 const mixed = `- title: right
   steps:
     - toolCall: echo
@@ -48,12 +48,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** The run also ends when its call is cut off; the gate must not see that first. */
+/** The run also ends when its call is interrupted, and the gate must not see that first. */
 const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
 const taps: ServiceTap[] = [];
 let jobs = 0;
 
-/** Runs a job and does something to its tunnel when the given request is on its way, which then goes on: by default at once. */
+/** Runs a job and disturbs its tunnel when the given request arrives. The request continues at once by default. */
 async function disturbJob(
   { tests, moment, goesOn = 'then' }: { tests: string; moment: RegExp; goesOn?: 'then' | 'after the job' },
   disturb: (tap: ServiceTap) => Promise<void>,
@@ -84,7 +84,7 @@ function describeEnd({ exitCode, report, leftovers }: HostedGateResult) {
 
 const nothing = { grants: [], runs: [], servers: [] };
 
-/** Whether a host is connected to the tunnel that was granted last. */
+/** Checks if a host is connected to the latest granted tunnel. */
 async function isServed(tap: ServiceTap): Promise<boolean> {
   const { status } = await fetch(tap.grants.at(-1)?.url ?? '', { method: 'POST' });
   return status !== 503 && status !== 401;
@@ -158,7 +158,7 @@ describe('a hosted job is inconclusive, and names the tunnel', () => {
       async (network) => {
         network.relayMood = 'refuses';
         network.hangUp();
-        // The first dial follows at once, so the second failure is the first that a wait comes after.
+        // The first dial follows at once, so that a wait follows only after the second failure.
         await expect.poll(() => network.dials).toBeGreaterThan(2);
         clock.jump(60_000);
       },
@@ -177,7 +177,7 @@ describe('a hosted job is inconclusive, and names the tunnel', () => {
   });
 
   it('when its public URL leads nowhere for a minute, although the relay is connected', async () => {
-    // The looks are 20 s apart.
+    // The checks are 20 s apart.
     const clock = createJumpingClock({ fromMs: 15_001, toMs: 25_000, instead: 20 });
     const { tap, end } = await disturbJob(
       { tests: endless, ...whileItRuns },
@@ -217,7 +217,7 @@ describe('a hosted job whose calls get no answer', () => {
         network.hangUp();
         return (await service.project.get(`/eval-runs/${network.runIds[0]}`)).body.status;
       };
-      // A call that comes before the host does waits for it; sooner or later one is under way.
+      // A call that arrives before the host waits for it, so that at some time one is in progress.
       await expect.poll(breakOff, { interval: 300 }).toBe('completed');
     });
     expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { endless: 'inconclusive' } });

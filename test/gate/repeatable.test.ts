@@ -5,10 +5,10 @@ import { countDraws } from '../support/property-runs.ts';
 import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** 12 in `npm run test:soak`. */
+/** The number of gates is 12 in `npm run test:soak`. */
 const gates = countDraws(12);
 
-/** Real servers: one that keeps nothing, one over a folder, one over a file. Cases see what earlier ones wrote. */
+/** Real servers: one without state, one over a folder, one over a file. Cases see the changes of earlier ones. */
 const servers = {
   everything: {
     command: `${process.execPath} ${everythingServerPath}`,

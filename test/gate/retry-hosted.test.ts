@@ -98,7 +98,7 @@ describe('a hosted gate that runs again what failed', () => {
     expect([exitCode, report.verdict.outcome, leftovers]).toEqual([143, 'failed', null]);
     expect(report.suites[0]?.retries).toMatchObject([{ round: 1, shortfall: 'Stopped by SIGTERM.' }]);
     expect(tap.requests.filter((request) => request.endsWith(`/eval-runs/${tap.runIds[1]}/cancel`))).toHaveLength(1);
-    // The tunnel ends too, and the service may learn of that first.
+    // The tunnel ends too, and the service may notice that first.
     const { body } = await service.project.get(`/eval-runs/${tap.runIds[1]}`);
     expect(['cancelled', 'failed']).toContain(body.status);
   });

@@ -11,7 +11,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
 
-/** Overwrites what decides the verdict before it serves, and notes what the system said. */
+/** Overwrites the files that decide the verdict before the server starts, and records the result of each attempt. */
 const attack = `
 import { writeFileSync, existsSync } from 'node:fs';
 const tries = {};

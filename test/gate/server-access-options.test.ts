@@ -17,7 +17,7 @@ async function plan(texts: Record<string, string>) {
   return await planGate(parseGateOptions({ ...usual, ...texts }), { cwd: workspace.path, environment: {} });
 }
 
-/** Messages of everything that is wrong, none of which may hold `secret`. */
+/** Returns the messages about all mistakes. None may contain `secret`. */
 async function readMessages(texts: Record<string, string>, secret = 'k1-value'): Promise<string[]> {
   const error: unknown = await plan(texts).catch((reason: unknown) => reason);
   if (!(error instanceof ConfigurationError)) return [];

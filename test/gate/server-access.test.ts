@@ -21,7 +21,7 @@ cases:
 const greeting: Record<string, FixtureTool> = { greet: { call: () => text('hello') } };
 const secret = 'hv-Zq81vK3mW7xT1pR5';
 
-/** Lets requests with the header in. */
+/** Creates a guard that accepts requests with the header. */
 const guardWithHeader = (name: string, value: string) => (request: Request) =>
   request.headers.get(name) === value ? null : new Response('', { status: 401 });
 
@@ -119,7 +119,7 @@ describe('a gate with an OAuth client', () => {
       await using server = await startFixtureMcpServer(greeting, {
         era,
         guard: async (request) => {
-          // The first list is that of the start; what comes after the second are the calls.
+          // The first list belongs to the start; calls follow the second one.
           const isOver = server.events.filter((event) => event === 'list').length > 1;
           const error = { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Not any more' } };
           return isOver ? Response.json(error, { status }) : await guard(request);
@@ -136,7 +136,7 @@ it('keeps headers, secrets of clients and tokens out of everything that it write
   await using oauth = await startOAuthServer({ lifetimeS: 3600 });
   const red = evals.replace('contains: hello', 'contains: nothing').replace('Contains: hello', 'Contains: goodbye');
   await using workspace = await createWorkspace({ 'x.evals.yaml': red });
-  // The worst server: it answers with everything that it received.
+  // A server that answers with everything that it received.
   const received: string[] = [];
   const guard = guardWithTokens(oauth);
   await using server = await startFixtureMcpServer(

@@ -5,7 +5,7 @@ import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { startSayingServer } from '../support/servers/saying-server.ts';
 
-// Jobs on branches of a repository against a service that keeps a suite of each.
+// Jobs on branches of a repository, against a service with a suite for each branch.
 
 let service: ContractService;
 let jobs = 0;
@@ -18,7 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const head = 'policy: { minimumPassRate: 0% }\n';
 
-/** Each case passes where the server says its id. */
+/** Each case passes if the server's answer contains its id. */
 async function runJob(
   suite: string,
   { branch, says, ids, inputs = {} }: { branch: string; says: string; ids: string[]; inputs?: Record<string, string> },

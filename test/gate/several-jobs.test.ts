@@ -77,7 +77,7 @@ describe('eight jobs of a matrix at once', () => {
     const names: string[] = [];
     let waits = 0;
     const clock = createHurriedClock({ fromMs: 15_000, toMs: 30_000, instead: 300 });
-    // Two runs fill the limit until a third job waits.
+    // Two runs use up the limit until a third job waits.
     const room = new AbortController();
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const others = started.map(({ resolve }, index) =>

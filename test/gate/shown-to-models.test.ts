@@ -33,7 +33,7 @@ let provider: ScriptedProvider;
 
 const call = { name: 'count_stock', arguments: {} };
 
-/** Calls the tool, then says how many are left. */
+/** Calls the tool, then reports the remaining number. */
 function answer({ turn }: ProviderRequest): ScriptedReply {
   return turn === 1 ? { toolCalls: [call] } : { text: 'Some are left.' };
 }
@@ -134,7 +134,7 @@ describe('a result with more tokens than the case allows', () => {
     expect(reasons).toContain(
       'The result of count_stock has about 251 tokens (1001 bytes of text), and `maxResultTokens` allows 250.',
     );
-    // The provider is not asked again.
+    // The gate does not ask the provider again.
     expect(provider.requests.length).toBe(length + 1);
   });
 });

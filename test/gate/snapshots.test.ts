@@ -19,7 +19,7 @@ cases:
       - assert: { anyOf: [{ toMatchFile: ${file} }] }
 ${more}`;
 
-/** Plans and runs a gate whose server answers with `answer`. */
+/** Plans and runs a gate with a server that answers with `answer`. */
 async function run(cwd: string, answer: string, { updatesSnapshots = false, secrets = [] as Secret[] } = {}) {
   await using server = await startSayingServer(answer);
   const options = parseGateOptions({ 'server-url': server.url, evals: 'evals/*.evals.yaml' });

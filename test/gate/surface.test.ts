@@ -23,7 +23,7 @@ const add: FixtureTool = { description: 'Adds.', call: () => text('added') };
 
 const evals = 'suite: notes\ncases:\n  - title: Adds\n    steps:\n      - toolCall: add\n';
 
-/** Runs a gate with the surface of one server against a server with other tools. */
+/** Runs a gate with the surface file of one server against a server with other tools. */
 async function runChanged(changed: Record<string, FixtureTool>, { policy = '', options = {} } = {}) {
   await using server = await startFixtureMcpServer({ search: createSearch(), add });
   const { signal } = new AbortController();

@@ -27,7 +27,7 @@ describe('a gate with a probation of two gates', () => {
       { id: 'old', outcome: 'passed', probation: null },
     ]);
     expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('on probation, passed in 0 of 2 gates');
-    // A failure does not take the trust away, neither tonight nor tomorrow.
+    // A failure does not end the trust, neither tonight nor tomorrow.
     expect((await night('new')).exitCode).toBe(1);
     expect((await night('new')).exitCode).toBe(1);
     const judged = await runCommand(['judge', 'mcp-eval-report'], { cwd: workspace.path });

@@ -4,7 +4,7 @@ import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// A server over HTTP that keeps notes of tenants, and refuses a note that it has already.
+// A server over HTTP that keeps notes of tenants and refuses duplicates.
 
 const notes = new Map<string, string>();
 let server: FixtureMcpServer;

@@ -10,7 +10,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['red']);
 
-/** A checkout next to a file that a gate must not touch. */
+/** Creates a checkout next to a file that a gate must not change. */
 async function createCheckout(): Promise<{ outer: Workspace; checkout: Workspace; readVictim: () => Promise<string> }> {
   const outer = await createWorkspace({ 'victim/keep.txt': 'precious', 'checkout/a.evals.yaml': evals });
   const path = join(outer.path, 'checkout');

@@ -166,7 +166,7 @@ describe('policy-ref: base without the base in git', () => {
   const high = withPolicy('{ minimumPassRate: 90% }');
   const low = withPolicy('{ minimumPassRate: 10% }');
 
-  /** A checkout of the head alone, in a job of GitHub's; its step works in `cwd`. */
+  /** Plans a gate in a GitHub job with a checkout of only the head. The step works in `cwd`. */
   async function planRemote(api: GitHubApi, options: { texts?: Record<string, string>; cwd?: string } = {}) {
     const { texts = {}, cwd = '.' } = options;
     await using workspace = await createWorkspace({

@@ -33,7 +33,7 @@ const modelsPolicy = (text: string) => readPolicy(text, { file: 'policy.yaml' })
 const judgeAgain = (report: Report): Report['verdict']['outcome'] =>
   rejudgeReport(report, { minimumPassRate: null, baseline: null, policy: null }).report.verdict.outcome;
 
-/** Undefined where the report is refused. */
+/** Judges a damaged report; undefined if it is refused. */
 function judgeDamaged(value: unknown): Report['verdict']['outcome'] | undefined {
   let report: Report;
   try {
@@ -95,7 +95,7 @@ describe('the check of a report', () => {
       }),
       { numRuns },
     );
-    // Refused often, and not always: much of a report decides nothing.
+    // Often refused, but not always, because much of a report decides nothing.
     expect(seen.get('undefined')).toBeGreaterThan(numRuns / 10);
     expect(seen.get('passed')).toBeGreaterThan(0);
     expect(seen.get('failed')).toBeGreaterThan(0);

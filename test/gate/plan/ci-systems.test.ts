@@ -23,7 +23,7 @@ describe('detectCiContext', () => {
 
   it.each(Object.entries(ciExamples))('lets the variables of %s win over git', (_, { variables, expected }) => {
     const { line } = detect(variables, { git: { branch: 'another' } });
-    // A tag has no branch, whatever git has checked out; what names nothing at all has git's.
+    // A tag has no branch, whatever git has checked out. If the variables name nothing, the branch is git's.
     const isSilent = expected.line === null && !Object.keys(variables).some((name) => /TAG|SOURCEBRANCH/.test(name));
     expect(line).toBe(isSilent ? 'another' : expected.line);
   });
@@ -53,7 +53,7 @@ describe('detectCiContext', () => {
   it('takes branch and commit from git where no CI system is known', () => {
     const git = { branch: 'main', commit: headCommit };
     expect(detect({ CI: 'true' }, { git })).toMatchObject({ line: 'main', commit: headCommit, isDefaultBranch: true });
-    // A developer's checkout may hold anything, and must not change what the jobs of the branch share.
+    // A developer's checkout may contain anything, and must not change data that jobs of the branch share.
     expect(detect({}, { git })).toMatchObject({ line: 'main', commit: headCommit, isDefaultBranch: false });
   });
 

@@ -20,7 +20,7 @@ async function planChange({ workspace, environment }: PullRequestCheckout, input
   return await planGate(parseGateOptions(texts), { cwd: workspace.path, environment });
 }
 
-/** What the gate of a pull request finds, with its base and its own files. */
+/** Lists the findings of the gate of a pull request, with its base and its own files. */
 async function findIn(base: Files, head: Files, inputs: Record<string, string> = {}) {
   const pullRequest = await createPullRequest(base, head);
   await using _workspace = pullRequest.workspace;
@@ -269,7 +269,7 @@ describe('a change that lowers what its base requires', () => {
       { 'evals/b.yaml': null, 'evals/B/x.yaml': other.replace('Other', 'New') },
       { evals },
     ).catch((error: unknown) => ({ codes: [String(error)] }));
-    // A file that is named by itself and gone is a problem of the inputs.
+    // A missing file that is named directly is a problem of the inputs.
     expect(codes).toEqual([evals.includes('\n') ? expect.stringContaining('No file matches') : 'suite-removed']);
   });
 

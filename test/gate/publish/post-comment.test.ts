@@ -52,7 +52,7 @@ async function post(api: GitHubApi, telling: Telling = {}): Promise<string> {
   return (await postComment(client, createDraft(telling), silentLogger)).kind;
 }
 
-/** What readers see of the comments on the pull request, oldest first. */
+/** Reads the visible text of the comments on the pull request, oldest first. */
 const read = (api: GitHubApi) => api.comments.map(({ body }) => body.replace(/^<!--.*-->\n/, ''));
 
 describe('postComment', () => {

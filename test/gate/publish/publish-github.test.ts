@@ -105,7 +105,7 @@ describe('a gate with comment', () => {
     ];
     for (const job of [...jobs, ...jobs]) await publish(api.url, job);
     expect(api.comments).toHaveLength(jobs.length);
-    // Scripts are counted through the job, so that one more before it would make it another.
+    // GitHub numbers scripts across the job, so that another script before this one would change its name.
     for (const step of ['__run', '__run_2']) await publish(api.url, { job: { variables: { GITHUB_ACTION: step } } });
     expect(api.comments).toHaveLength(jobs.length + 1);
   });

@@ -25,12 +25,12 @@ interface Publishing {
   texts?: Record<string, string>;
   event?: RunnerEvent;
   variables?: Record<string, string>;
-  /** The artifact's file; the red report of the head by default. */
+  /** The text of the artifact's file. Default: the red report of the head. */
   text?: string;
   prepare?: (workspace: Workspace) => Promise<void>;
 }
 
-/** Publishes a report in a job that the end of another workflow started. */
+/** Publishes a report in a job that another workflow's end started. */
 async function publish(api: GitHubApi, options: Publishing = {}) {
   await using workspace = await createWorkspace({ 'report/report.json': options.text ?? renderReportJson(report) });
   await options.prepare?.(workspace);
@@ -51,7 +51,7 @@ async function publish(api: GitHubApi, options: Publishing = {}) {
   return { outcome, said, warnings };
 }
 
-/** The API with a pull request from a fork and one from the repository itself. */
+/** Starts the API with a pull request from a fork and one from the repository itself. */
 async function startWithFork(): Promise<GitHubApi> {
   const api = await startGitHubApi();
   api.pulls.clear();
@@ -103,7 +103,7 @@ describe('publishReport', () => {
       ...report.suites.map(({ name }) => name),
       ...report.cases.flatMap(({ failures }) => failures.flatMap(({ reasons }) => reasons)),
     ];
-    // Everywhere in the report, which would contradict itself otherwise.
+    // Replaces it in the whole report, which would otherwise contradict itself.
     const text = foreign.reduce(
       (json, each) => json.replaceAll(JSON.stringify(each), JSON.stringify(marker)),
       renderReportJson({ ...report, notes: [marker, `\n${marker}`] }),

@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const projects = json(200, { items: [{ id: 'p_1', name: 'Demo' }] });
 const receipt = { ok: true, suiteId: 's_1', runId: 'r_1' };
 
-/** Uploads to a service that answers the second request like this, in a job of a pull request. */
+/** Uploads in a job of a pull request to a service that gives this answer to the second request. */
 async function upload(answer: Answer, clock = createJumpingClock({ fromMs: 0, toMs: 60_000, instead: 1 })) {
   await using service = await startHttpServer([projects, answer]);
   const evals = writeCallingCases(['good', 'bad']);

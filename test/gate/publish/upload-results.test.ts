@@ -40,7 +40,7 @@ interface Job {
 
 let jobs = 0;
 
-/** Runs a gate with an upload, in a job of its own unless another one is given. */
+/** Runs a gate with an upload. Each has its own job unless another one is given. */
 async function run(to: Pick<ContractService, 'baseUrl' | 'apiKey'>, evals: string, job: Job = {}) {
   await using workspace = await createWorkspace({ 'a.evals.yaml': evals, ...job.files });
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: String((jobs += 1)), ...job.environment };
@@ -52,7 +52,7 @@ async function run(to: Pick<ContractService, 'baseUrl' | 'apiKey'>, evals: strin
   );
 }
 
-/** Waits take a moment, and the limit of an upload is still far. */
+/** Shortens waits, but the limit of an upload stays far. */
 const quickClock = () => createJumpingClock({ fromMs: 0, toMs: 60_000, instead: 1 });
 
 const callGood = writeCallingCases(['good']);
@@ -93,7 +93,7 @@ describe('a gate that uploads', () => {
     const traces = await Promise.all(
       items.map(({ id }: { id: string }) => service.project.get(`/eval-runs/${failed.id}/iterations/${id}/trace`)),
     );
-    // The upload has a trace only of iterations that failed.
+    // The upload includes traces only of failed iterations.
     expect(traces.map(({ status }) => status)).toEqual([404, 404, 200, 200]);
     expect(JSON.stringify(traces[2].body.messages)).toContain('Not this time.');
 
@@ -196,7 +196,7 @@ describe('a gate that uploads', () => {
     }
     expect(await listRuns('Attempts · change')).toHaveLength(2);
     expect([infos[1], infos[2] === infos[0]]).toEqual([infos[0], false]);
-    // The service keeps what it got first.
+    // The service keeps the first results.
     const other = await run(service, nameSuite('Attempts', writeCallingCases(['good', 'bad'])), { environment });
     expect(other.warnings).toEqual([
       'Attempts: the run in the service says that 1 of 1 passed; here it is 1 of 2. The verdict stands.',
@@ -242,7 +242,7 @@ describe('an obstacle to an upload', () => {
       onlineClock: clock,
     });
     expect([warnings, infos.filter((info) => info.includes('is uploaded'))]).toEqual([[], [expect.any(String)]]);
-    // The second one was refused, and came again when it was asked to.
+    // The second request was refused, and the gate repeated it after the requested time.
     expect(tap.requests.map((request) => request.split('/').at(-1))).toEqual(['projects', 'report', 'report']);
   });
 });

@@ -19,7 +19,7 @@ const page = (...items: Array<Record<string, unknown>>) =>
 const passed = (tokensUsed: number) => ({ status: 'completed', result: 'passed', tokensUsed });
 const broken = { status: 'failed', result: null };
 
-/** Watches a run of which each look shows the next answer, until it is cancelled or the last answer was seen twice. */
+/** Watches a run with one answer per check, until it is cancelled or the last answer was seen twice. */
 async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
   const seen = Promise.withResolvers<null>();
   await using server = await startHttpServer([

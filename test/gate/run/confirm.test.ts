@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Confirmation, confirmSuspects } from '../../../src/gate/run/confirm.ts';
 import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
-/** Cases that need so many further results, of which a round adds one to each but those of `stuck`. */
+/** Confirms cases that need this many further results. A round adds one result to each, except those of `stuck`. */
 function confirm(needed: Record<string, number>, given: Partial<Confirmation> & { stuck?: string; roundMs?: number }) {
   const clock = new ManualClock();
   const results = new Map(Object.keys(needed).map((id) => [id, 0]));

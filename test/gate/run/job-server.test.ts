@@ -28,7 +28,7 @@ async function listServers(): Promise<Array<{ name: string; url: string }>> {
   return (await service.project.get('/servers')).body.items;
 }
 
-/** The records while the run of a job executes. */
+/** Lists the records while the run of a job executes. */
 async function runAndList(options: Record<string, string>, environment: Record<string, string>) {
   const during: Array<{ name: string; url: string }> = [];
   const result = await runHostedGate(

@@ -8,7 +8,7 @@ import { createWorkspace } from '../../support/workspace.ts';
 const beforeMidnight = Date.UTC(2026, 0, 31, 23, 59, 59);
 const afterMidnight = Date.UTC(2026, 1, 1, 0, 0, 1);
 
-/** A clock on which the test ends the day. It shortens sleeps and lists them in `sleepsMs`. */
+/** Creates a clock on which the test ends the day. It shortens sleeps and lists them in `sleepsMs`. */
 function createMidnightClock() {
   let nowMs = beforeMidnight;
   const sleepsMs: number[] = [];
@@ -24,7 +24,7 @@ function createMidnightClock() {
     passMidnight: () => {
       nowMs = afterMidnight;
     },
-    /** Resolves after so many further pauses between looks at the run. */
+    /** Resolves after this many further pauses between checks of the run. */
     waitForLooks: async (count: number) => {
       const wanted = countLooks(sleepsMs) + count;
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -45,11 +45,11 @@ function watch(
   );
 }
 
-/** Waits between attempts take a moment, in which the time has passed nevertheless; the attempts take what they take. */
+/** Shortens waits between attempts but counts their time as passed. The attempts take real time. */
 const hurriedRetries = { fromMs: 100, toMs: 1000, instead: 5 };
-/** An attempt has but a moment. */
+/** Shortens the time limit of an attempt. */
 const hurriedAttempts = { fromMs: 1000, toMs: 15_001, instead: 100 };
-/** The same for the waits between the looks that are taken later. */
+/** Shortens the waits between later checks. */
 const hurriedLooks = { fromMs: 15_001, toMs: 25_000, instead: 5 };
 
 describe('the public URL of a tunnel', () => {
@@ -98,7 +98,7 @@ describe('the public URL of a tunnel', () => {
   });
 });
 
-/** Watches a server whose nth handshake, counted from 0, goes as `choose` says. `outlast` waits until it has had so many. */
+/** Watches a server. `choose` decides the answer to the nth handshake, counted from 0. `outlast` waits until there were this many. */
 async function watchServer(choose: (count: number) => Answer, options: { isOneAtATime?: boolean } = {}) {
   let handshakes = 0;
   let answer = silence;
@@ -127,11 +127,11 @@ async function isLost({ lost }: PublicUrlWatch): Promise<boolean> {
 describe('the public URL of a tunnel in use', () => {
   it('is lost when no handshake has succeeded for a minute', async () => {
     const { watched, countHandshakes } = await watchServer((count) => (count < 4 ? shakesHands : noTunnel));
-    // The attempts take real time, which may make it a second more.
+    // The attempts take real time, which may add a second.
     expect((await watched.lost).message).toMatch(
       /^The server could not be reached through the tunnel's public URL for 1 min(?: \d+ s)?: it answered HTTP 503: No host is connected to this tunnel\.$/,
     );
-    // A look every 20 s, and the third in vain is over a minute after the last that was not.
+    // With a check every 20 s, the third failed one is over a minute after the last successful one.
     expect(countHandshakes()).toBe(4 + 3);
   });
 

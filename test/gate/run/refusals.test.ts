@@ -5,7 +5,7 @@ import { scoreIteration } from '../../../src/verdict/tally.ts';
 
 const at = (atMs: number): SeenRefusal => ({ status: 401, wwwAuthenticate: null, atMs });
 const launch = { askedAtMs: 10_000, answeredAtMs: 10_400 };
-/** A service whose clock is an hour ahead. */
+/** A service with a clock that is an hour ahead. */
 const aheadMs = 3_600_000;
 const run = { createdAtMs: 10_200 + aheadMs };
 const iteration = { startedAtMs: 20_000 + aheadMs, durationMs: 5000 };

@@ -7,7 +7,7 @@ import type { GateInputs } from '../../support/gate/gate-inputs.ts';
 import { plainServerCommand } from '../../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/** Runs a gate against a server whose tools behave like this, with one case for each of them. */
+/** Runs a gate against a server with these behaviours of its tools, with one case for each tool. */
 async function runGate(
   scripts: Readonly<Record<string, readonly Behaviour[]>>,
   inputs: GateInputs,

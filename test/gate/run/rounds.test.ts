@@ -255,7 +255,7 @@ describe('a server that the gate starts', () => {
     const good = await run('run', '');
     expect(good.report.results[0]?.rounds?.processes).toBe('round');
     expect([good.exitCode, good.starts, good.rounds?.ran, good.rounds?.fixed]).toEqual([0, 7, 7, null]);
-    // One start in two is broken for as long as it lives.
+    // Every second start is broken for its whole life.
     const moody = await run('run', '2 4 6 8 10');
     expect([moody.exitCode, moody.starts, moody.rounds?.ran]).toEqual([3, 8, 8]);
     expect(moody.report.results[0]?.cases.map(({ byRound }) => byRound)).toEqual(names.map(() => 'pfpfpfpf'));

@@ -123,7 +123,7 @@ describe('createTeardown', () => {
     const teardown = createTeardown({ clock: systemClock, logger });
     const first = Promise.withResolvers<void>();
     const log: string[] = [];
-    // The first ends only after the second has begun, which one after the other would never happen.
+    // The first ends only after the second has begun, which would never happen one after the other.
     teardown.add('do the first', async () => {
       await first.promise;
       log.push('first');
