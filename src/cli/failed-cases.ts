@@ -22,6 +22,7 @@ export function listFailedCases({ cases, suites }: Pick<Report, 'cases' | 'suite
 /**
  * Restricts the options of `run` to the cases that failed in the last run, according to its report. Without evals files, the files of the
  * report run. Null if every case passed.
+ *
  * @throws {ConfigurationError} when there is no report, when it cannot be read, or when the options choose cases themselves
  */
 export async function selectFailed(

@@ -29,6 +29,7 @@ export function parseGateOptions(texts: Readonly<Record<string, string | undefin
 
 /**
  * Reads the options of the command `tunnel`, which needs nothing to run.
+ *
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseTunnelOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -37,6 +38,7 @@ export function parseTunnelOptions(texts: Readonly<Record<string, string | undef
 
 /**
  * Reads the options of commands that examine a server, which need nothing to run.
+ *
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseDoctorOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -45,6 +47,7 @@ export function parseDoctorOptions(texts: Readonly<Record<string, string | undef
 
 /**
  * Reads the options of judging a report again, which need nothing to run.
+ *
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseJudgeOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
@@ -90,13 +93,14 @@ function toConfigurationIssue(zodIssue: z.core.$ZodIssue): ConfigurationIssue {
 /**
  * Reads options like `parseGateOptions`. If some are wrong, it still checks the files that the others name, so that one run reports every
  * problem. `refused` are issues that the caller has found.
+ *
  * @throws {ConfigurationError} with every problem of every option, and then of every file.
  */
 export async function readGateOptions(
   texts: Readonly<Record<string, string | undefined>>,
   { cwd, refused = [] }: { cwd: string; refused?: readonly ConfigurationIssue[] },
 ): Promise<GateOptions> {
-  // Stops at issues other than a misplaced flag of the command: the other options would only repeat them.
+  // Stops at any other issue, because the problems of the other options would only follow from it.
   if (refused.some(({ code }) => code !== commandFlagCode)) throw new ConfigurationError(refused);
   let problem = new ConfigurationError(refused);
   try {

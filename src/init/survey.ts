@@ -59,6 +59,7 @@ const longestMessage = 200;
  * Lists what a server has, and tries what is safe: tools that the server declares read-only or that the user names, resources and prompts.
  * Each request is sent once, with arguments sampled from its schema. A request that the server refuses or does not answer in 10 s is
  * reported with its message.
+ *
  * @throws {ConfigurationError} when the user names a tool that the server does not list
  * @throws the session's error when the server cannot list what it declares, and the signal's reason once it aborts
  */

@@ -38,6 +38,7 @@ const evalsName = /\.evals\.(?:ya?ml|json)$/;
 
 /**
  * Reads the existing evals.
+ *
  * @throws {ConfigurationError} when the file that init would extend is no valid evals file
  */
 export async function readExistingEvals(file: string, cwd: string): Promise<ExistingEvals> {

@@ -40,6 +40,7 @@ interface CallManner<Answer> extends Partial<Pick<ServiceCall<unknown>, 'priorit
 
 /**
  * Calls an operation of the API and returns its checked answer.
+ *
  * @throws {ServiceError} when the service refuses
  * @throws {NetworkError} when no answer arrives
  * @throws {ProtocolError} when the answer does not match the operation
@@ -67,6 +68,7 @@ export async function callOperation<
 /**
  * Walks a paged operation to its end and yields the new items of each page, like `walkPages`. If the cursor is in the headers, each item is
  * a whole answer. With `isRaw`, items are as the service sent them; otherwise they have only the described fields.
+ *
  * @throws {ProtocolError} when the service's cursors lead nowhere
  */
 export function walkOperation(

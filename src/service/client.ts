@@ -22,6 +22,7 @@ export interface ServiceClient extends AsyncDisposable {
   readonly random: () => number;
   /**
    * Calls the API and returns the parsed answer. Repeats attempts if that does no harm.
+   *
    * @throws {ServiceError} when the service refuses
    * @throws {NetworkError} when no answer arrives
    * @throws {ProtocolError} when the answer does not match the operation
@@ -97,6 +98,7 @@ const retriesPerClient = 25;
 
 /**
  * Opens a client. It sends nothing before the first call. Disposing it aborts the calls in progress and closes its connections.
+ *
  * @throws {ConfigurationError} when the base URL or the key is invalid
  */
 export function openServiceClient(options: ServiceClientOptions): ServiceClient {

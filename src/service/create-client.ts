@@ -55,13 +55,16 @@ export interface EvalServiceClientOptions {
 /**
  * Creates a client of the eval API, hosted or served by `mcp-eval-ci serve`: `client.servers.listProjectServers({ projectId })`. Nothing is
  * sent before the first call.
+ *
  * - The client checks answers. It drops unknown fields and accepts unknown codes and statuses. An optional field may be absent or null.
  * - Times are milliseconds since 1970. Pass rates are fractions, 0..1, except `minimumPassRate` and `minimumAccuracy`, in percent.
  * - The client repeats a request after a network failure, 429 or 5xx if that does no harm: GET, DELETE, changes of single fields, and any
- * request with an idempotency key. One attempt takes at most a minute, or two if the service connects to servers or models first.
- * - A hosted service allows 60 requests a minute, so the client spreads its requests. Each function rejects with a `ServiceError`
- * (`status`, `code`, `details`) when the service refuses, a `NetworkError` when no answer arrives, and a `ProtocolError` when the answer
- * does not match the operation.
+ *   request with an idempotency key. One attempt takes at most a minute, or two if the service connects to servers or models first.
+ * - A hosted service allows 60 requests a minute, so the client spreads its requests.
+ *
+ * Each function rejects with a `ServiceError` (`status`, `code`, `details`) when the service refuses, a `NetworkError` when no answer
+ * arrives, and a `ProtocolError` when the answer does not match the operation.
+ *
  * @throws {ConfigurationError} when the base URL or the key is invalid
  */
 export function createServiceClient(options: EvalServiceClientOptions): EvalServiceClient {

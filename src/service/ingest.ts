@@ -33,6 +33,7 @@ export interface IngestRunParams extends CallOptions {
 /**
  * Uploads a run with all its results, in one request if they fit, else in several. If the service already has the same run and it has
  * ended, returns that run and sends nothing else. A run that was opened is ended in any case, if the service can be reached.
+ *
  * @throws {GateError} of the request that failed
  */
 export async function ingestRun(client: ServiceClient, params: IngestRunParams): Promise<WireIngestedRun> {

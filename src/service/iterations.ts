@@ -28,6 +28,7 @@ interface IterationParams extends CallOptions {
 /**
  * Lists the iterations of a run page by page, each once. If a later page has another case or result for an iteration, the iteration is
  * yielded again. Ends only after every page was read.
+ *
  * @throws {ProtocolError} when the service's cursors lead nowhere
  */
 export function listIterations(

@@ -27,6 +27,7 @@ const maxSends = 2;
 /**
  * Starts exactly one run of a suite. If the service has no room for another run, it waits in the queue. If it is unknown whether the run
  * was started, it searches the suite's runs before it sends the request again.
+ *
  * @throws {DeadlineError} when there was no room within `queueTimeoutMs`
  * @throws {GateError} of the last request. After that, and after an abort, the run may still exist: find it with `findRunByMarker`
  */
@@ -99,7 +100,10 @@ export interface QueueOptions {
 /** The place of a run in the queue. The service sends no notice, so the gate sends the request again at intervals. */
 export interface Queue {
   hasBegun(): boolean;
-  /** Waits before the refused request is sent again. @throws {DeadlineError} when there was no room in time */
+  /**
+   * Waits before the refused request is sent again.
+   * @throws {DeadlineError} when there was no room in time
+   */
   waitForRoom(refusal: ServiceError): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ import type { WireProject } from './wire.ts';
 /**
  * Finds the project with this id, or else with exactly this name; if none is given, the only project. Make it the first call, because it
  * distinguishes a wrong key or base URL from a service failure.
+ *
  * @throws {ConfigurationError} for the input `project`, `api-key` or `base-url`
  */
 export async function requireProject(

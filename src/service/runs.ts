@@ -45,6 +45,7 @@ interface RunParams extends CallOptions {
 /**
  * Starts a run. With an idempotency key of at most 256 characters, a repeated launch returns the first run (`deduped`) instead of starting
  * another.
+ *
  * @throws {ConfigurationError} when the service refuses it permanently
  */
 export async function createRun(
@@ -69,6 +70,7 @@ export async function createRun(
 
 /**
  * Gets the current state of a run.
+ *
  * @throws {ProtocolError} when the service answers with another run
  */
 export async function getRun(client: ServiceClient, { projectId, runId, ...options }: RunParams): Promise<Run> {

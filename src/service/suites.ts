@@ -14,6 +14,7 @@ async function listSuites(
 
 /**
  * Finds a suite of a project by its id, or else by its exact name; undefined if there is none.
+ *
  * @throws {ConfigurationError} for the input `suite` if several have that name
  */
 export async function findSuite(

@@ -28,6 +28,7 @@ export interface TunnelGrant {
 /**
  * Creates a tunnel under a server name, or another grant for an existing one, which disconnects the holder of the earlier grant. Call it
  * while this job has no connection, so that a repeated request disconnects no other job.
+ *
  * @throws {ConfigurationError} when the service refuses it permanently
  */
 export async function createTunnel(

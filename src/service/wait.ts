@@ -48,6 +48,7 @@ interface WaitParams extends CallOptions {
 /**
  * Polls a run until it has ended and returns it, whatever its result. An unknown status counts as not ended unless the service gives the
  * completion time. `onProgress` receives every answer, including the last one.
+ *
  * @throws {DeadlineError} when `deadline` passes first; the run continues
  */
 export async function waitForRun(client: ServiceClient, params: WaitParams): Promise<Run> {

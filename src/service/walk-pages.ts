@@ -8,6 +8,7 @@ const maxPages = 10_000;
  * Walks a paged collection to its end and yields the new items of each page. An item that repeats an earlier one, by `idOf` and
  * `contentOf`, is skipped. An item that contradicts an earlier one is yielded again, so that the reader sees both. `what` names the
  * collection in errors.
+ *
  * @throws {ProtocolError} when the walk cannot end: a cursor repeats, or two pages in a row bring nothing new
  */
 export async function* walkPages<Item>(

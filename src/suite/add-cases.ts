@@ -9,7 +9,7 @@ export interface AddedCase {
   isCommentedOut: boolean;
 }
 
-/** Prints cases as items of a list in block style, each line behind `indent`. */
+/** Prints cases as items of a list in block style, each line indented by `indent`. */
 export function renderCases(cases: readonly AddedCase[], indent: string): string {
   return cases
     .map(({ content, comments, isCommentedOut }) => {

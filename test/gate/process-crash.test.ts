@@ -29,7 +29,7 @@ const hasSandbox = (mode: Mode) => mode === perIteration || mode === overHttp;
 const sandboxesOf = (mode: Mode) => [...(hasSandbox(mode) ? ['auto'] : []), ...(mode === overHttp ? [] : ['off'])];
 
 interface Shape {
-  /** What the process does in the case. Other cases run at the same time. */
+  /** The action of the process in the case. Other cases run at the same time. */
   what: string;
   steps: string[];
   outcome: 'passed' | 'failed';
