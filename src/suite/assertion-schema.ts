@@ -145,7 +145,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     context.addIssue({ code: 'custom', message: problem.message, params: { code: 'bad-role' } });
   };
 
-  const plainChecks: readonly z.ZodObject[] = [...checkSchemas.map((schema) => shareForm(schema, readName(schema)))];
+  const plainChecks: readonly z.ZodObject[] = checkSchemas.map((schema) => shareForm(schema, readName(schema)));
 
   /** The assertions that `anyOf` and `allOf` combine. The schema is lazy because a part may be a combination itself. */
   const parts = z

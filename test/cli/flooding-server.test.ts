@@ -8,12 +8,12 @@ import { createWorkspace } from '../support/workspace.ts';
 
 /** A case for each attack, and after it one that the server answers. */
 const renderEvals = (attacks: readonly Attack[]) => `suite: Flooded
-timeout: 5s
+timeout: 120s
 cases:
 ${attacks
   .map(
     (attack) => `  - title: ${attack}
-    timeout: ${isEndless(attack) ? 1 : 5}s
+    timeout: ${isEndless(attack) ? 1 : 120}s
     steps: [{ toolCall: ${attack} }]
   - title: healthy after ${attack}
     steps: [{ toolCall: healthy }]
@@ -24,15 +24,14 @@ ${attacks
 /** Nothing but the time of the case ends these: lines that are no messages are skipped, as fast as they come. */
 const isEndless = (attack: Attack) => attack === 'logs';
 
-/** On a slow machine the time of the case runs out first. */
-const exceeded = /^The server (?:sent more than 10000 messages|caused more than 2000 requests)|^Timed out after 5 s/;
+const exceeded = /^The server (?:sent more than 10000 messages|caused more than 2000 requests)/;
 
 const timedOut = /^Timed out after 1 s/;
 
 const reasons = {
   requests: exceeded,
   notifications: exceeded,
-  line: /^The server was ended by SIGKILL before it answered line\.|^Timed out after 5 s/,
+  line: /^The server was ended by SIGKILL before it answered line\./,
   logs: timedOut,
   deep: /nested deeper than 1000 levels/,
 };
