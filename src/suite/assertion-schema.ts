@@ -82,6 +82,7 @@ function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
   return form.meta({ ...form.meta(), id });
 }
 
+/** Derives from a registry the forms in which a file may write its assertions. */
 export function createAssertionForms(registry: CheckRegistry): AssertionForms {
   const checkSchemas = registry.checks.map((kind) => kind.createSchema(fileParts));
   const elementSchemas = registry.elements.map((kind) => kind.createSchema(fileWidgetParts));
@@ -98,6 +99,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     return [bareNames, ...listed, ...written.flatMap(({ shortForm }) => shortForm ?? [])];
   };
 
+  /** Writes a short form out in the API's shape, with all parts of a `not` or a combination. */
   const expandShortForm = (written: unknown): unknown => {
     if (typeof written === 'string') return { type: written };
     if (!isRecord(written)) return written;

@@ -67,7 +67,7 @@ const variants: Array<[string, Omit<ShardAttack, keyof Attack>]> = [
     },
   ],
   [
-    'puts the case on the list of no report',
+    'takes the cases out of the report with the case',
     {
       forge: onRed((workspace, shard) =>
         edit(workspace, shard, (report) => ({ ...report, cases: [], verdict: { outcome: 'passed', reasons: [] } })),
