@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namedUnion } from './named-union.ts';
 import { isJsonEqual, isRecord } from '../base/json.ts';
 import {
   type Assertion,
@@ -163,8 +164,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
   ];
 
   /** The assertions that `not` may wrap. Heuristics, judges and another `not` are included so that each gets its own message. */
-  const negatedSchema = z
-    .union([...listForms(plainChecks), ...combinationForms, nestedNot])
+  const negatedSchema = namedUnion([...listForms(plainChecks), ...combinationForms, nestedNot])
     .superRefine((written, context) => {
       const message = findWrapProblem('not', expandShortForm(written), registry);
       if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
@@ -178,16 +178,16 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
   ];
 
   /** One assertion of a combination. Heuristics and judges are included so that each gets its own message. */
-  const partSchema: z.ZodType = z
-    .union([...listForms(plainChecks), ...wrappingForms])
-    .meta({ id: 'part', title: 'assertion', description: 'One of several assertions.' });
+  const partSchema: z.ZodType = namedUnion([...listForms(plainChecks), ...wrappingForms]).meta({
+    id: 'part',
+    title: 'assertion',
+    description: 'One of several assertions.',
+  });
 
-  const check = z
-    .union([...listForms(plainChecks), ...wrappingForms])
+  const check = namedUnion([...listForms(plainChecks), ...wrappingForms])
     .superRefine(refuseBadRole)
     .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
-  const assertion = z
-    .union([...listForms([...plainChecks, ...elementSchemas]), ...wrappingForms])
+  const assertion = namedUnion([...listForms([...plainChecks, ...elementSchemas]), ...wrappingForms])
     .superRefine(refuseBadRole)
     .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
 

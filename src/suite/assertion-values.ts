@@ -1,6 +1,7 @@
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { namedUnion } from './named-union.ts';
 import { describeError } from '../base/errors.ts';
 import {
   createCheckParts,
@@ -165,6 +166,8 @@ export const fileWidgetParts = createWidgetParts({
 });
 
 /** The action of an `interact` step. */
-export const actionSchema = z
-  .union(createActionSchemas(fileWidgetParts))
-  .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });
+export const actionSchema = namedUnion(createActionSchemas(fileWidgetParts)).meta({
+  id: 'action',
+  title: 'action',
+  description: 'What is done to the rendered widget.',
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namedUnion } from './named-union.ts';
 import { findWrapProblem } from '../checks/assertion.ts';
 import { createStepShapes, type Step, type StepByKind } from '../cases/step.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
@@ -135,8 +136,7 @@ const defaultRounds = 10;
 const defaultEveryMs = 1000;
 const defaultWithinMs = 10_000;
 
-const repeatableSchema = z
-  .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, bareForm])
+const repeatableSchema = namedUnion([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, bareForm])
   .superRefine((written, context) => {
     if (!('capture' in written)) return;
     const message =
@@ -158,9 +158,13 @@ const repeatForm = z.strictObject({
 });
 
 /** A step in a file: the API's shape, recognized by its `kind`, or the short form, by its first key. */
-const writtenStepSchema = z
-  .union([...Object.values(fullForms), ...ownForms, repeatForm, ...Object.values(shortForms), bareForm])
-  .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
+const writtenStepSchema = namedUnion([
+  ...Object.values(fullForms),
+  ...ownForms,
+  repeatForm,
+  ...Object.values(shortForms),
+  bareForm,
+]).meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
 
 /** The limit of the API. */
 const maxSteps = 200;
@@ -174,9 +178,11 @@ export const stepsSchema = z
 /** The steps of `setup` and `teardown`. None of them needs a model. */
 export const fixtureStepsSchema = z
   .array(
-    z
-      .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, repeatForm, bareForm])
-      .meta({ id: 'fixture-step', title: 'step', description: 'A step before or after those of a case.' }),
+    namedUnion([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, repeatForm, bareForm]).meta({
+      id: 'fixture-step',
+      title: 'step',
+      description: 'A step before or after those of a case.',
+    }),
   )
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `At most ${maxSteps} steps`))
   .meta({ maxItems: maxSteps });

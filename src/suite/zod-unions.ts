@@ -112,7 +112,7 @@ function choose(schema: z.ZodType, value: unknown): z.ZodType {
   return schema instanceof z.ZodUnion ? (chooseAlternative(schema, value)?.schema ?? schema) : schema;
 }
 
-function readSignature(schema: z.ZodType): Array<{ key: string; literals: string[] | undefined }> {
+export function readSignature(schema: z.ZodType): Array<{ key: string; literals: string[] | undefined }> {
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
@@ -127,7 +127,7 @@ function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {
 }
 
 /** Unwraps what does not change the known keys: optionality, transformation and lazy references. */
-function unwrap(schema: unknown): z.ZodType {
+export function unwrap(schema: unknown): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.in);
   if (schema instanceof z.ZodLazy) return unwrap(schema.unwrap());
