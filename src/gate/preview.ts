@@ -1,25 +1,16 @@
 import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
-import { appendAll } from '../base/lists.ts';
 import { describeSmallestFall, formatMinimumPassRate } from '../model/rate.ts';
-import { requireProject } from '../service/project.ts';
-import { findOldestSuite } from '../service/suites.ts';
 import { outlineSuite } from '../suite/manifest.ts';
 import { listExpected } from '../verdict/compare.ts';
 import { computeSmallestFall } from '../verdict/smallest-fall.ts';
-import { connectProject, type HostedProject, openUploadClient } from './run/hosted-project.ts';
-import type { GateContext } from './run/context.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
-import type { PlannedUpload } from './plan/plan-service.ts';
 import { describeModels, describeOffer } from './preview-models.ts';
 import { describeRuns } from './preview-runs.ts';
-import { findStoredSuite } from './run/prepare-stored-suite.ts';
-import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
+import type { PreviewCalls } from './preview-service.ts';
 import { nameServer } from './run/test-servers.ts';
-
-type PreviewCalls = Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>;
 
 /**
  * Describes what the gate would run, and what it would change in a hosted service, one line each. Reads from the service, and starts,
@@ -43,46 +34,14 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
     ...plan.notes,
     ...plan.remarks,
   ];
-  if (plan.upload !== null) appendAll(lines, await previewUpload(plan, plan.upload, context));
-  if (plan.service.hosted === null) return lines;
-  await using service = await connectProject(plan.service, plan.service.hosted, context);
-  for (const planned of plan.suites) {
-    if (planned.kind === 'file') appendAll(lines, await previewChanges(planned, service, context.signal));
-    else await findStoredSuite(planned, { service, signal: context.signal });
-  }
-  return lines;
+  if (plan.upload === null && plan.service.hosted === null) return lines;
+  // Loaded only if the plan has a service: the descriptions of its operations take longer to load than all that is shown above.
+  const { previewService } = await import('./preview-service.ts');
+  return [...lines, ...(await previewService(plan, context))];
 }
 
 function isFile(planned: PlannedSuite): planned is FileSuite {
   return planned.kind === 'file';
-}
-
-async function previewChanges(planned: FileSuite, service: HostedProject, signal: AbortSignal): Promise<string[]> {
-  const { client, projectId } = service;
-  const stored = await findOldestSuite(client, { projectId, name: planned.hostedName, signal });
-  if (stored === undefined) {
-    return [`The project has no suite ${planned.hostedName}; it would be created.`];
-  }
-  const sync = await planStoredSync(planned, stored.id, { service, whole: planned.whole, signal });
-  const [title, changes] = describeChanges(sync, planned.hostedName);
-  return [`${title}.`, ...changes.map((change) => `  ${change}`)];
-}
-
-/** Reads the project, so that the preview reports a key without access to it. */
-async function previewUpload(
-  { suites }: GatePlan,
-  upload: PlannedUpload,
-  { clock, logger, signal }: PreviewCalls,
-): Promise<string[]> {
-  await using client = openUploadClient(upload, { clock, logger });
-  const { baseUrl, project } = upload.service;
-  const { name } = await requireProject(client, { project, signal });
-  const where = `of the project ${JSON.stringify(name)} at ${baseUrl}`;
-  return suites.flatMap((planned) =>
-    planned.kind === 'stored'
-      ? []
-      : `Would upload the results of ${planned.suite.name} to the suite ${JSON.stringify(planned.hostedName)} ${where}.`,
-  );
 }
 
 function describeServer({ servers, service, timeoutMs }: GatePlan): string {

@@ -3,8 +3,8 @@ import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
+import { clearRemoteResources } from '../../../src/gate/run/clear-remote.ts';
 import {
-  clearRemoteResources,
   type RemoteResources,
   openCleanupJournal,
   parseRemoteResources,

@@ -3,7 +3,7 @@ import { CancelledError } from '../../../src/base/errors.ts';
 import { readProxySettings } from '../../../src/http/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { clearRemoteResources } from '../../../src/gate/run/cleanup-journal.ts';
+import { clearRemoteResources } from '../../../src/gate/run/clear-remote.ts';
 import { saveServer } from '../service/contract-service.ts';
 import { startForwardProxy } from '../network/forward-proxy.ts';
 import { findClosedPort } from '../network/http-server.ts';
