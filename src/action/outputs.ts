@@ -40,25 +40,26 @@ export const outputTable: readonly OutputDefinition[] = [
   },
   {
     name: 'passed',
-    description: 'How many iterations passed.',
+    description: 'The number of iterations that passed.',
     pattern: count,
     read: (report) => String(report.totals.passed),
   },
   {
     name: 'failed',
-    description: 'How many iterations failed.',
+    description: 'The number of iterations that failed.',
     pattern: count,
     read: (report) => String(report.totals.failed),
   },
   {
     name: 'total',
-    description: 'How many iterations were scored: passed and failed together.',
+    description: 'The number of scored iterations: passed and failed together.',
     pattern: count,
     read: (report) => String(report.totals.iterations),
   },
   {
     name: 'regressions',
-    description: 'How many cases regressed since the baseline, or against the base. Empty where nothing was compared.',
+    description:
+      'The number of cases that regressed since the baseline, or against the base. Empty if nothing was compared.',
     pattern: count,
     read: ({ comparison, baseComparison }) => {
       if (comparison !== null) return String(comparison.counts.regressed);
@@ -68,7 +69,7 @@ export const outputTable: readonly OutputDefinition[] = [
   },
   {
     name: 'flaky',
-    description: 'How many cases failed at first and passed when `retryFailed` ran them again.',
+    description: 'The number of cases that failed at first and passed when `retryFailed` ran them again.',
     pattern: count,
     read: ({ cases }) => String(cases.filter(({ classification }) => classification === 'flaky').length),
   },

@@ -9,7 +9,7 @@ export const judgeKind = defineCheck({
   docs: 'a model finds that the conversation meets this rubric; with `threshold`, gives it at least this score. See [judges](judges.md)',
   weight: 'judge',
   fields: ({ text, model }) => ({
-    rubric: text.meta({ description: 'What the judge looks for, in words.' }),
+    rubric: text.meta({ description: 'The criterion of the judge, in words.' }),
     model: model
       .exactOptional()
       .meta({ description: "The model that judges, as `provider/name`. Default: the suite's `judgeModel`." }),

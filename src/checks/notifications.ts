@@ -18,7 +18,7 @@ export const notificationChecks = [
     type: 'progressReported',
     docs: 'the server reported progress at least `minCount` times (default: once), for `toolName` or any tool, with `message` in the message of the report; the progress of every call in scope only increased',
     fields: ({ count, text, ofTool }) => ({
-      minCount: count.exactOptional().meta({ description: 'How often at least; once unless given.' }),
+      minCount: count.exactOptional().meta({ description: 'The least number of times. Default: 1.' }),
       message: text.exactOptional().meta({ description: 'Text that the message of each of these reports contains.' }),
       toolName: ofTool,
     }),

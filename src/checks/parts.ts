@@ -93,7 +93,7 @@ export function createCheckParts(values: CheckValues) {
         message: 'Write at least one of `code`, `contains` and `matches`',
         params: { code: 'empty-error' },
       })
-      .meta({ id: 'tool-error', minProperties: 1, description: 'What the error of the latest result is like.' }),
+      .meta({ id: 'tool-error', minProperties: 1, description: "The properties of the latest result's error." }),
   };
 }
 

@@ -44,7 +44,7 @@ export const fitsFields = ({ jsonSchema, path }: CheckParts) => ({
   path,
 });
 export const equalsFields = ({ value, path }: CheckParts) => ({
-  value: value.meta({ description: 'What the latest result, or the part of it at `path`, equals.' }),
+  value: value.meta({ description: 'The value that the latest result, or the part of it at `path`, equals.' }),
   path,
   tolerance: z.number().min(0).exactOptional().meta({ description: 'By how much numbers may differ, at every depth.' }),
   unordered: z.boolean().exactOptional().meta({ description: 'True compares lists in any order, at every depth.' }),
@@ -160,7 +160,7 @@ export const toolResultChecks = [
     type: 'toolResultIsError',
     docs: 'the latest result is an error (`true`), or is not (`false`)',
     fields: ({ ofTool }) => ({
-      isError: z.boolean().meta({ description: 'Whether the latest result is an error.' }),
+      isError: z.boolean().meta({ description: 'True if the latest result must be an error.' }),
       toolName: ofTool,
     }),
     sample: { isError: true },
@@ -180,7 +180,7 @@ export const toolResultChecks = [
       block: blockOf(parts),
       count: parts.count
         .exactOptional()
-        .meta({ description: 'How many blocks are like this; at least one by default.' }),
+        .meta({ description: 'The number of blocks like this; at least one by default.' }),
       toolName: parts.ofTool,
     }),
     sample: { block: { type: 'image', mimeType: 'image/png' } },

@@ -9,7 +9,7 @@ const pairedCaseSchema = z.object({
   id: z.string(),
   base: marks.describe('By round: `p` passed, `f` failed, `-` without a result.'),
   head: marks.describe('The same iterations of the change, those included that ran for the comparison alone.'),
-  cached: count.describe('How many of those of the base an earlier job has run.'),
+  cached: count.describe('The number of iterations of the base that an earlier job has run.'),
   confirming: count.describe(
     'How many of the last rounds ran only because the case seemed worse; no rate counts them.',
   ),
@@ -23,7 +23,7 @@ export const processScopes = ['iteration', 'round', 'several-rounds'] as const;
 export type ProcessScope = (typeof processScopes)[number];
 
 const aboutBase = {
-  label: z.string().describe('What the base is, for people.'),
+  label: z.string().describe('The name of the base, for people.'),
   commit: z.string().nullable().describe('Null where the base is known only by how its server starts.'),
   seed: z
     .int()
@@ -54,18 +54,18 @@ const caseComparisonSchema = z.object({
   head: countsSchema.describe('Over the pairs.'),
   broken: count.describe('Pairs that passed in the base and failed in the change.'),
   fixed: count.describe('Pairs that failed in the base and passed in the change.'),
-  isWorse: z.boolean().describe('Whether the pairs establish that the case is worse than in the base.'),
+  isWorse: z.boolean().describe('True if the pairs establish that the case is worse than in the base.'),
 });
 export type BaseCaseComparison = z.infer<typeof caseComparisonSchema>;
 
 /** The comparison of the change with its base, case by case. Both ran in one job. */
 export const baseComparisonSchema = z.object({
   ...aboutBase,
-  isDecisive: z.boolean().describe('Whether the verdict depends on it; a stored baseline goes first.'),
+  isDecisive: z.boolean().describe('True if the verdict depends on it; a stored baseline goes first.'),
   confidence: fraction.describe('One minus the chance that anything of an unchanged server is called worse.'),
   maximumRegressions: count,
   maximumRateDrop: fraction.nullable(),
-  isWorse: z.boolean().describe('Whether the pairs of all cases together establish that the change is worse.'),
+  isWorse: z.boolean().describe('True if the pairs of all cases together establish that the change is worse.'),
   newCases: count,
   unpaired: count.describe('Cases of both sides without a pair of results.'),
   uncompared: z
@@ -74,8 +74,8 @@ export const baseComparisonSchema = z.object({
       'Those without a model that have results on the change alone: the base must have failed before its steps.',
     ),
   rates: z
-    .array(rateChangeSchema.extend({ isWorse: z.boolean().describe('Whether the pairs of the suite establish it.') }))
-    .describe('Of each suite, over the pairs.'),
+    .array(rateChangeSchema.extend({ isWorse: z.boolean().describe('True if the pairs of the suite establish it.') }))
+    .describe('The change of the pass rate of each suite, over the pairs.'),
   cases: z.array(caseComparisonSchema).describe('Every case with a pair, the worse ones first.'),
 });
 export type BaseComparison = z.infer<typeof baseComparisonSchema>;

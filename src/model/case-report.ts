@@ -49,9 +49,9 @@ export const caseReportSchema = z.object({
   id: z.string(),
   title: z.string(),
   tags: z.array(z.string()),
-  required: z.boolean().describe('Whether the case must pass on its own, whatever the pass rate.'),
+  required: z.boolean().describe('True if the case must pass whatever the pass rate.'),
   outcome: outcomeSchema,
-  disposition: z.enum(dispositions).describe('How the case counts for the verdict.'),
+  disposition: z.enum(dispositions).describe('The way in which the case counts for the verdict.'),
   passed: count,
   total: count.describe('Scored iterations: passed + failed.'),
   planned: count.describe('Iterations asked for; more than `total` where some have no result.'),
@@ -72,24 +72,24 @@ export const caseReportSchema = z.object({
   probation: probationSchema
     .omit({ case: true })
     .nullable()
-    .describe('How far it is from being trusted, and counted; null where it counts.'),
+    .describe('The progress of its probation; null if it counts.'),
   classification: classSchema
     .nullable()
     .describe('Over all rounds: `flaky` failed at first and passed in full later; null where nothing was established.'),
   retries: z
     .array(countsSchema)
-    .describe('What the rounds after the first made of it; the counts above are those of the first.'),
+    .describe('Its results in the rounds after the first; the counts above are those of the first.'),
   flaky: z
     .object({ effect: flakyEffects, source: z.string() })
     .nullable()
-    .describe('How a flaky case counts: as at first, as in its last round, or not at all; null for any other.'),
+    .describe(
+      'The way in which a flaky case counts: as at first, as in its last round, or not at all; null for any other.',
+    ),
   repeats: z.array(repeatRatesSchema).describe('From the iterations of the first round, by k.'),
   model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
-  usage: modelUsageSchema
-    .nullable()
-    .describe('What its model calls used in all rounds; null where no model took part.'),
-  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
-  judges: z.array(judgeSpendingSchema).default([]).describe('What its judges used and cost, apart from that.'),
+  usage: modelUsageSchema.nullable().describe('The usage of its model calls in all rounds; null without a model.'),
+  cost: money.nullable().describe('The cost of its model calls, by the prices of the policy; null if unknown.'),
+  judges: z.array(judgeSpendingSchema).default([]).describe('The usage and cost of its judges, counted apart.'),
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
 });
 export type CaseReport = z.infer<typeof caseReportSchema>;

@@ -29,16 +29,16 @@ export function createClientOfferSchema({ text, re2Pattern, rootUri }: AnswerVal
       z.strictObject({
         accept: z
           .union([z.literal(true), content])
-          .meta({ description: 'What the user fills in; `true` for a URL that the user opens.' }),
+          .meta({ description: 'The values that the user fills in; `true` for a URL that the user opens.' }),
         when: whenAsked,
       }),
       z.strictObject({ decline: z.literal(true), when: whenAsked }),
       z.strictObject({ cancel: z.literal(true), when: whenAsked }),
     ])
-    .meta({ id: 'elicitation-answer', title: 'answer', description: 'What the user answers to one request.' });
+    .meta({ id: 'elicitation-answer', title: 'answer', description: "The user's answer to one request." });
   const samplingAnswer = z
     .union([
-      z.strictObject({ text: text.meta({ description: 'What the model answers.' }), when: whenSampled }),
+      z.strictObject({ text: text.meta({ description: "The model's answer." }), when: whenSampled }),
       z.strictObject({
         image: text.meta({ description: 'The data of an image, in Base64.' }),
         mimeType: text,
@@ -51,7 +51,7 @@ export function createClientOfferSchema({ text, re2Pattern, rootUri }: AnswerVal
         when: whenSampled,
       }),
     ])
-    .meta({ id: 'sampling-answer', title: 'answer', description: 'What the model answers to one request.' });
+    .meta({ id: 'sampling-answer', title: 'answer', description: "The model's answer to one request." });
   const root = z.union([rootUri, z.strictObject({ uri: rootUri, name: text.exactOptional() })]);
   return z.strictObject({
     elicitation: z.array(elicitationAnswer).exactOptional().meta({

@@ -46,7 +46,9 @@ const caseComparisonSchema = z.object({
     .describe('Further iterations, which ran because the case seemed to have regressed.'),
   unconfirmed: count
     .exactOptional()
-    .describe('How many further iterations would confirm that it regressed; absent where they ran, or none has to.'),
+    .describe(
+      'The number of further iterations that would confirm the regression; absent if they ran or are not needed.',
+    ),
 });
 export type CaseComparison = z.infer<typeof caseComparisonSchema>;
 
@@ -55,11 +57,11 @@ export const rateChangeSchema = z.object({
   baseline: countsSchema,
   current: countsSchema,
   difference: difference.describe('Now minus then.'),
-  lower: difference.describe('Of the interval with 95% confidence.'),
-  upper: difference,
+  lower: difference.describe('The lower end of the interval with 95% confidence.'),
+  upper: difference.describe('The upper end of the interval with 95% confidence.'),
   worse: count.describe('Cases of which a smaller share passes now.'),
   better: count,
-  pValue: fraction.describe('Of so uneven a change, if the server were as good as it was.'),
+  pValue: fraction.describe('The probability of a change at least this uneven if the server is as good as before.'),
   fallPValue: fraction.describe(
     'Of so few iterations that pass now, or fewer, if each case passed as often as before.',
   ),

@@ -7,7 +7,7 @@ const tokensPerPrice = 1_000_000;
 
 export const modelPriceSchema = z.object({
   input: money,
-  cachedInput: money.describe('Of input tokens that the provider read from its cache.'),
+  cachedInput: money.describe('The price of input tokens that the provider read from its cache.'),
   output: money,
 });
 

@@ -16,11 +16,11 @@ export type CoverageItem = z.infer<typeof coverageItemSchema>;
 
 export const coverageReportSchema = z.object({
   unread: z.string().nullable().describe('Why the surface is not known; null where it is.'),
-  isPartial: z.boolean().describe('Whether only a part of the cases ran, so that no minimum is judged.'),
+  isPartial: z.boolean().describe('True if only a part of the cases ran, so that no minimum is judged.'),
   unreadTraces: count.describe(
     'Cases without a trace that was read; their error paths, prompts and resources are unknown.',
   ),
-  items: z.array(coverageItemSchema).describe('What the servers show, and whether an eval used it.'),
+  items: z.array(coverageItemSchema).describe('The items that the servers show, each with its use by evals.'),
 });
 
 /** The surface items of the servers, each with whether the evals used it. */

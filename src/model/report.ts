@@ -35,7 +35,7 @@ const requirementSchema = z.object({
   requirement: z.string().describe('The requirement, in a few words.'),
   source: z.string().describe('An option, a `file:line`, or `default`.'),
   state: z.enum(['met', 'not-met', 'unknown']),
-  isDecisive: z.boolean().describe('Whether the verdict depends on it; else it is a warning only.'),
+  isDecisive: z.boolean().describe('True if the verdict depends on it; otherwise it is only a warning.'),
   finding: z.string(),
 });
 
@@ -72,14 +72,14 @@ const suiteReportSchema = z.object({
     .describe('Iterations asked for and run, where the verdict was settled before the end; the rate is biased then.'),
   concurrency: concurrencySchema
     .nullable()
-    .describe('How many iterations ran at the same time, and why; null where a hosted service decided that.'),
-  usage: modelUsageSchema
-    .nullable()
-    .describe('What its model calls used in all rounds; null where no model took part.'),
-  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
+    .describe(
+      'The number of iterations that ran at the same time, and the reason; null if a hosted service decided it.',
+    ),
+  usage: modelUsageSchema.nullable().describe('The usage of its model calls in all rounds; null without a model.'),
+  cost: money.nullable().describe('The cost of its model calls, by the prices of the policy; null if unknown.'),
   rounds: roundsReportSchema
     .exactOptional()
-    .describe('How its requirements were decided round by round; absent where the number of iterations was fixed.'),
+    .describe('The decisions on its requirements, round by round; absent if the number of iterations was fixed.'),
 });
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 
@@ -96,7 +96,9 @@ const shardSchema = z.object({
   selection: z
     .object({ evals: z.array(z.string()), cases: z.array(z.string()), tags: z.array(z.string()) })
     .exactOptional()
-    .describe('What was asked for before it was cut: patterns of evals files, names of cases and tags; empty for all.'),
+    .describe(
+      'The selection before it was cut into shards: patterns of evals files, names of cases and tags; empty for all.',
+    ),
 });
 
 /** The part of the cases that this job ran, if several jobs share them. */
@@ -109,14 +111,14 @@ const sandboxSchema = z.object({
       '`isolated`: the server had processes of its own and could not write to what decides the verdict; `confined`: it could write only where it was allowed to.',
     ),
   network: z.enum(['shared', 'loopback']).describe('`loopback`: it reached no other machine and no other server.'),
-  why: z.string().describe('What made the sandbox, or why there was none.'),
+  why: z.string().describe('The program that made the sandbox, or the reason why there was none.'),
 });
 
 /** The restrictions that the machine enforced while the server ran. */
 export type SandboxReport = z.infer<typeof sandboxSchema>;
 
 const serverSchema = z.object({
-  label: z.string().exactOptional().describe('What `mcp-config` calls it; absent where options describe it.'),
+  label: z.string().exactOptional().describe('Its name in `mcp-config`; absent if options describe it.'),
   transport: z
     .enum(['stdio', 'http', 'sse'])
     .describe('`http` is streamable HTTP, `sse` the transport HTTP+SSE of MCP 2024-11-05.'),
@@ -131,8 +133,8 @@ const serverSchema = z.object({
     .describe('Every revision that sessions of the run spoke, oldest first; empty where that is not known.'),
   isolation: z
     .enum(['process per iteration', 'session per iteration', 'one process for the run', 'stateless'])
-    .describe('What an iteration shares with the one before it.'),
-  sandbox: sandboxSchema.nullable().describe('How the server was isolated; null where the gate did not start it.'),
+    .describe('The process and session that an iteration shares with the one before it.'),
+  sandbox: sandboxSchema.nullable().describe('The isolation of the server; null if the gate did not start it.'),
 });
 export type ServerReport = z.infer<typeof serverSchema>;
 
@@ -146,7 +148,7 @@ const trendRunSchema = z.object({
   toolBytes: z
     .record(z.string(), count)
     .exactOptional()
-    .describe('What a model read of each tool, in bytes; missing where the surface was not compared.'),
+    .describe('The bytes that a model reads of each tool; missing if the surface was not compared.'),
 });
 export type TrendRun = z.infer<typeof trendRunSchema>;
 
@@ -170,7 +172,7 @@ const modelSummarySchema = z.object({
   range: z
     .object({ lower: fraction, upper: fraction })
     .nullable()
-    .describe('Of the pass rate of live iterations, with 95% confidence; null where there are none.'),
+    .describe('The 95% confidence interval of the pass rate of live iterations; null if there are none.'),
   ...spendingShape,
 });
 export type ModelSummary = z.infer<typeof modelSummarySchema>;
@@ -182,8 +184,8 @@ const modelsSchema = z.object({
   judges: z
     .array(judgeSpendingSchema)
     .default([])
-    .describe('What judges used and cost. `usage` and `cost` are those of the models under test.'),
-  costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
+    .describe('The usage and cost of judges. `usage` and `cost` are those of the models under test.'),
+  costGaps: z.array(z.string()).describe('The unknown parts of the cost; empty if all of it is known.'),
 });
 
 /** The results of a gate's cases by model, and the cost of the models. */
@@ -195,10 +197,12 @@ export const reportSchema = z.object({
   generator: z.object({ name: z.string(), version: z.string() }),
   startedAt: z.string().describe('ISO 8601.'),
   durationMs: milliseconds,
-  revision: revisionSchema.nullable().describe('What was tested, where it is known.'),
-  shard: shardSchema.nullable().describe('Which part of the cases was run; null for all of them.'),
+  revision: revisionSchema.nullable().describe('The revision that was tested; null if unknown.'),
+  shard: shardSchema.nullable().describe('The part of the cases that was run; null for all of them.'),
   verdict: verdictSchema,
-  stopsJob: z.boolean().describe('Whether the verdict stops the job; a policy can let one go on that is not `passed`.'),
+  stopsJob: z
+    .boolean()
+    .describe('True if the verdict stops the job; a policy can let a job go on whose verdict is not `passed`.'),
   totals: totalsSchema,
   server: serverSchema.nullable().describe('The first one; null where none was started or found.'),
   otherServers: z.array(serverSchema).default([]).describe('Further servers of the gate.'),
@@ -218,17 +222,17 @@ export const reportSchema = z.object({
     ),
   coverage: coverageReportSchema
     .exactOptional()
-    .describe('What the evals used of the surface of the servers; absent where that is not measured.'),
-  models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
+    .describe('The parts of the surface of the servers that the evals used; absent if not measured.'),
+  models: modelsSchema.nullable().describe('The results and the cost of the models; null without a model.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),
-  notes: z.array(z.string()).describe('What a reader should know in addition to the verdict.'),
+  notes: z.array(z.string()).describe('Sentences that a reader should know in addition to the verdict.'),
   policy: gatePolicySchema.describe(
     'What was required, and where that was said. With `results`, it decides the verdict.',
   ),
   results: z
     .array(reportedResultsSchema)
-    .describe('What was measured, by run: one for each suite, or one for each shard that has cases of it.'),
+    .describe('The measured results by run: one for each suite, or one for each shard that has cases of it.'),
 });
 
 /**

@@ -38,16 +38,16 @@ const caseResultsSchema = z.object({
   passed: count,
   failed: count,
   unscored: count.describe('Iterations that ended without a result.'),
-  durationsMs: z.array(milliseconds).describe('Of the scored iterations that reported one.'),
+  durationsMs: z.array(milliseconds).describe('The durations of the scored iterations that reported one.'),
   tokensUsed: count.describe('Over all iterations, further rounds included.'),
   model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
   usage: modelUsageSchema
     .nullable()
     .describe('Over all iterations, further rounds included; null where no model took part.'),
-  judges: z.array(judgeUsageSchema).default([]).describe('What its judges used, apart from that.'),
+  judges: z.array(judgeUsageSchema).default([]).describe('The usage of its judges, counted apart.'),
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
   failures: caseReportSchema.shape.failures,
-  retries: z.array(countsSchema).describe('What the further rounds made of it.'),
+  retries: z.array(countsSchema).describe('Its results in the further rounds.'),
   confirming: countsSchema
     .exactOptional()
     .describe('Iterations that ran only because it seemed to have regressed since the baseline; no rate counts them.'),
@@ -86,19 +86,19 @@ const suiteResultsSchema = z.object({
   runUrl: url,
   cases: z.array(caseResultsSchema).describe('In the order of the file.'),
   leftOut: z.array(z.string()).describe("Ids of the suite's cases that were not selected."),
-  isComplete: z.boolean().describe('Whether every page of iterations was read to its end.'),
+  isComplete: z.boolean().describe('True if every page of iterations was read to its end.'),
   iterationsRead: count.describe('Distinct iterations, scored or not, those of unknown cases included.'),
   unknownIterations: count.describe('Iterations read that belong to no case of the suite.'),
   overruled: count.describe('Iterations that the service passed and the assertions of the gate did not.'),
   contradicted: count.describe('Iterations with two different results, or listed once and not again.'),
-  tunnelBreaks: count.describe('How often the tunnel broke off and may have cut off calls.'),
-  interruption: reasonSchema.nullable().describe('What cut the run short on this side.'),
+  tunnelBreaks: count.describe('The number of times that the tunnel broke and may have cut off calls.'),
+  interruption: reasonSchema.nullable().describe('The reason why the run was cut short on this side.'),
   retries: z.array(retryRoundSchema).describe('Further rounds; everything else is of the first.'),
-  isStoppedEarly: z.boolean().describe('Whether the run was cancelled because its verdict was settled.'),
+  isStoppedEarly: z.boolean().describe('True if the run was cancelled because its verdict was settled.'),
   concurrency: concurrencySchema.nullable(),
   base: baseResultsSchema
     .exactOptional()
-    .describe('What the base did in the same rounds; absent where none was asked for.'),
+    .describe('The results of the base in the same rounds; absent without a base.'),
   rounds: roundsSchema.exactOptional().describe('Absent where the number of iterations was fixed.'),
 });
 

@@ -18,13 +18,13 @@ export interface RunRange {
 
 const roundPointSchema = z.object({
   round: z.int().min(1),
-  passed: count.describe('Of the iterations of all rounds so far.'),
+  passed: count.describe('The iterations of all rounds so far that passed.'),
   failed: count,
   evidence: z
     .number()
     .min(-1)
     .max(1)
-    .describe('How far the requirement is decided: 1 and more passed, −1 and less failed, cut to that range.'),
+    .describe('The progress of the decision, cut to −1 to 1: 1 means passed, −1 failed.'),
 });
 export type RoundPoint = z.infer<typeof roundPointSchema>;
 
@@ -53,8 +53,8 @@ export const roundsReportSchema = z.object({
   requirements: z.array(roundsRequirementSchema).describe("The suite's own minimum first."),
   fixed: z
     .object({
-      iterations: count.describe('What a fixed number of iterations with the same power takes for the whole suite.'),
-      saved: z.int().describe('How many fewer ran; below 0 where more ran.'),
+      iterations: count.describe('The fixed number of iterations that has the same power, for the whole suite.'),
+      saved: z.int().describe('The number of iterations that were saved; below 0 if more ran.'),
       savedCost: money.nullable().describe('In the currency of the prices; null where the cost is not known.'),
     })
     .nullable()

@@ -14,8 +14,10 @@ export const surfacePolicySchema = z.object({
   review: effect,
   additive: effect,
   cosmetic: effect,
-  findings: effect.describe('What findings mean, whether they are new or not.'),
-  maximumBytes: sourced(count).nullable().describe('What the tools of a server may take of the context of a model.'),
+  findings: effect.describe('The effect of findings, new or not.'),
+  maximumBytes: sourced(count)
+    .nullable()
+    .describe('The most bytes that the tools of a server may take of the context of a model.'),
 });
 
 /** The effects of surface changes on the verdict. */

@@ -17,7 +17,7 @@ const changeSchema = z.object({
   severity: surfaceSeveritySchema,
   rule: z.string().describe('The rule that decided the severity.'),
   reason: z.string().describe('Why the rule says so.'),
-  message: z.string().describe('What changed.'),
+  message: z.string().describe('The change, in words.'),
   before: z.string().nullable(),
   after: z.string().nullable(),
   location: placeSchema.nullable().describe('In the surface file; null without one.'),
@@ -45,7 +45,9 @@ export type ToolSize = z.infer<typeof toolSizeSchema>;
 
 const configurationSchema = z.object({
   name: z.string(),
-  bytes: count.describe('What a model reads of the tools: names, descriptions and input schemas as JSON, in UTF-8.'),
+  bytes: count.describe(
+    'The size of the texts that a model reads of the tools: names, descriptions and input schemas as JSON, in UTF-8.',
+  ),
   bytesBefore: count.nullable().describe('Null where nothing is compared.'),
   tools: z.array(toolSizeSchema).describe('Largest first.'),
   changes: z.array(changeSchema).describe('Worst first.'),

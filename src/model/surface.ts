@@ -14,7 +14,7 @@ const toolSchema = z.strictObject({
   inputSchema: object,
   outputSchema: object.exactOptional(),
   annotations: object.exactOptional(),
-  execution: object.exactOptional().describe('Whether the tool runs as a task.'),
+  execution: object.exactOptional().describe('Says if the tool runs as a task.'),
   _meta: meta,
 });
 
@@ -67,7 +67,7 @@ export const surfaceFileSchema = z.strictObject({
   version: z.literal(surfaceFileVersion),
   configurations: z
     .record(z.string().min(1), surfaceSchema)
-    .describe(`What the server shows, by the name of its configuration; \`${defaultConfiguration}\` unless named.`),
+    .describe(`The surface of the server by the name of its configuration; \`${defaultConfiguration}\` unless named.`),
 });
 
 /** The surfaces of one server, by configuration. */

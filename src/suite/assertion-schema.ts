@@ -169,7 +169,7 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
       const message = findWrapProblem('not', expandShortForm(written), registry);
       if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
     })
-    .meta({ id: 'negated', title: 'assertion', description: 'What must not hold.' });
+    .meta({ id: 'negated', title: 'assertion', description: 'The assertion that must not hold.' });
 
   const wrappingForms = [
     shareForm(createNotSchema(negatedSchema), 'not'),
@@ -186,10 +186,14 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
 
   const check = namedUnion([...listForms(plainChecks), ...wrappingForms])
     .superRefine(refuseBadRole)
-    .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
+    .meta({ id: 'check', title: 'check', description: 'An assertion that must hold at the end of an iteration.' });
   const assertion = namedUnion([...listForms([...plainChecks, ...elementSchemas]), ...wrappingForms])
     .superRefine(refuseBadRole)
-    .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
+    .meta({
+      id: 'assertion',
+      title: 'assertion',
+      description: 'An assertion that must hold at this point of the case.',
+    });
 
   /** Parses a check that `check` accepted and that is already expanded into the API's shape, inside and out. */
   const parseExpanded = (expanded: unknown): Check => {

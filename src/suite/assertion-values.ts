@@ -169,5 +169,5 @@ export const fileWidgetParts = createWidgetParts({
 export const actionSchema = namedUnion(createActionSchemas(fileWidgetParts)).meta({
   id: 'action',
   title: 'action',
-  description: 'What is done to the rendered widget.',
+  description: "The user's action in the rendered widget.",
 });

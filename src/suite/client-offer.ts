@@ -20,7 +20,7 @@ const rootUri = text
 export const writtenOfferSchema = createClientOfferSchema({ text, re2Pattern, rootUri })
   .meta({
     id: 'client',
-    description: 'What the client offers the server, and its answers. A case replaces what its suite says, key by key.',
+    description: "The client's offers to the server, and its answers. Keys of a case replace those of its suite.",
   })
   .exactOptional();
 

@@ -5,7 +5,7 @@ import { type Finding, sortFindings } from './findings.ts';
 import { modelId, text, withIssueCode } from './scalar-schemas.ts';
 import { parseSource } from './source-document.ts';
 
-const passed = z.boolean().meta({ description: 'Whether a person says that it passes.' });
+const passed = z.boolean().meta({ description: 'True if a person says that it passes.' });
 
 const partSchema = z.union([
   z.strictObject({ system: z.string() }),
@@ -17,8 +17,8 @@ const partSchema = z.union([
 
 const exampleSchema = z.union([
   z.strictObject({
-    answer: z.string().meta({ description: 'What the model answered.' }),
-    prompt: text.exactOptional().meta({ description: 'What the model was asked.' }),
+    answer: z.string().meta({ description: "The model's answer." }),
+    prompt: text.exactOptional().meta({ description: 'The prompt to the model.' }),
     passed,
   }),
   z.strictObject({
@@ -38,7 +38,7 @@ const labelsSchema = z.strictObject({
   $schema: z.string().exactOptional(),
   judge: z
     .strictObject({
-      rubric: text.meta({ description: 'What the judge looks for, in words.' }),
+      rubric: text.meta({ description: 'The criterion of the judge, in words.' }),
       model: modelId.meta({ description: 'The model that judges, as `provider/name`.' }),
       threshold: z.number().min(0).max(1).exactOptional().meta({
         description:

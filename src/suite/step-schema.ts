@@ -13,7 +13,7 @@ const stepId = id.meta({ id: 'step-id', description: 'Unique in the case; made w
 
 const shapes = createStepShapes(
   {
-    prompt: text.meta({ description: 'What the user says to the model. Needs a model.' }),
+    prompt: text.meta({ description: "The user's message to the model. Needs a model." }),
     serverName: text,
     serverId: text.meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
     toolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
@@ -76,7 +76,10 @@ const ownForms = [
       server,
       prompt: text.exactOptional().meta({ description: 'The prompt that has the argument.' }),
       resourceTemplate: text.exactOptional().meta({ description: 'The URI template that has the argument.' }),
-      value: z.string().exactOptional().meta({ default: '', description: 'What the user has written so far.' }),
+      value: z
+        .string()
+        .exactOptional()
+        .meta({ default: '', description: 'The text that the user has written so far.' }),
       arguments: textArguments.exactOptional(),
       ...kept,
     })
@@ -94,9 +97,11 @@ const ownForms = [
     waitForUpdate: uri.meta({ description: 'URI of a resource that an earlier step subscribes to.' }),
     id: stepId,
     server,
-    within: timeout.exactOptional().meta({ description: 'How long an update may take to come. Default: 10s.' }),
+    within: timeout
+      .exactOptional()
+      .meta({ description: 'The longest time that the step waits for an update. Default: 10s.' }),
   }),
-  z.strictObject({ wait: timeout.meta({ description: 'How long to wait.' }), id: stepId }),
+  z.strictObject({ wait: timeout.meta({ description: 'The time to wait.' }), id: stepId }),
   z.strictObject({
     command: z
       .array(z.string())
@@ -153,7 +158,7 @@ const repeatForm = z.strictObject({
   id: stepId,
   until: gatingSchema,
   times: z.int().min(1).max(maxRounds).exactOptional().meta({ default: defaultRounds, description: 'Rounds at most.' }),
-  every: timeout.exactOptional().meta({ description: 'How long to wait between two rounds. Default: 1s.' }),
+  every: timeout.exactOptional().meta({ description: 'The time between two rounds. Default: 1s.' }),
   ...kept,
 });
 

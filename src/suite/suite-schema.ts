@@ -27,7 +27,7 @@ export const decoyListSchema = z.array(decoySchema);
 
 const matchSchema = matchOptionsSchema.meta({
   id: 'match',
-  description: "How the tool calls of a model's turn are matched with the expected ones.",
+  description: "The way in which the tool calls of a model's turn are matched with the expected ones.",
 });
 
 const checkList = z.array(writtenCheckSchema);
@@ -56,11 +56,11 @@ const modelShape = {
     .meta({ description: 'Models for prompt steps; every case with a prompt runs with each of them.' }),
   system: text.exactOptional().meta({ description: 'Instructions that the model gets before the first prompt.' }),
   temperature: z.number().min(0).max(2).exactOptional().meta({
-    description: "How much the model's answers vary, 0 to 2. Default: the provider's.",
+    description: "The variation of the model's answers, 0 to 2. Default: the provider's.",
   }),
   maxSteps: z.int().min(1).max(100).exactOptional().meta({
     default: defaultMaxSteps,
-    description: 'How often the model may be called for one prompt. A model that is not done by then fails the case.',
+    description: 'The most calls of the model for one prompt. A model that is not done by then fails the case.',
   }),
   maxResultTokens: z.int().min(1).max(1_000_000).exactOptional().meta({
     description:
@@ -90,7 +90,7 @@ const fields = createCaseShape({
 /** A case with the file's own names, including fields that the API does not have. */
 const caseSchema = z
   .strictObject({
-    title: fields.title.meta({ description: 'What the case shows, in a few words.' }),
+    title: fields.title.meta({ description: 'A few words that say what the case shows.' }),
     id: id.exactOptional().meta({ description: 'Unique in the suite and stable; defaults to a slug of the title.' }),
     tags: z.array(text).exactOptional().meta({ description: 'Words by which cases are selected.' }),
     required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
@@ -142,7 +142,7 @@ export const suiteSchema = z.strictObject({
   recordings: z
     .strictObject({ ignore: z.array(ignorePattern).exactOptional() })
     .exactOptional()
-    .meta({ description: 'How recordings of model answers are compared.' }),
+    .meta({ description: 'The comparison of requests with those that recorded model answers belong to.' }),
   protocol: protocol.exactOptional(),
   runs: runsOrRange.exactOptional().meta({ default: 1 }),
   timeout: timeout.exactOptional().meta({

@@ -14,7 +14,7 @@ const toolCall = z.strictObject({
 });
 
 const turn = z.strictObject({
-  prompt: z.string().trim().min(1).max(8000).describe('What the user says.'),
+  prompt: z.string().trim().min(1).max(8000).describe("The user's message."),
   expectedToolCalls: z
     .array(toolCall)
     .max(20)
@@ -27,7 +27,7 @@ export const draftSchema = z.strictObject({
   title: z.string().trim().min(1).max(200).describe('A short, unique name.'),
   scenario: z.string().max(2000).optional().describe('The situation that the user is in.'),
   turns: z.array(turn).min(1).max(10),
-  expectedOutput: z.string().max(4000).optional().describe('What a good final answer says.'),
+  expectedOutput: z.string().max(4000).optional().describe('The content of a good final answer.'),
   isNegative: z.boolean().default(false).describe('True for a request that none of the tools is for.'),
 });
 

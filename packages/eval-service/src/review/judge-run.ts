@@ -36,7 +36,7 @@ function writeGoalRubric(expectedOutput: string): string {
 
 const rubricHits = {
   name: 'rubricHits',
-  description: 'What of the expected output the answer achieves, one short phrase each.',
+  description: 'The parts of the expected output that the answer achieves, one short phrase each.',
 };
 const unsupportedClaims = {
   name: 'unsupportedClaims',
