@@ -47,6 +47,7 @@ export function buildSuite(
   appendAll(findings, findTwoModelKeys(written, document, []));
   appendAll(findings, findEmptyConditions(written.client, document, []));
   appendAll(findings, findJudgesWithoutModel(judges));
+  appendAll(findings, findServerIds(written, document, []));
 
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
@@ -60,7 +61,7 @@ export function buildSuite(
     const steps = parseSteps(testCase.steps).map((step) =>
       mapSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), place),
     );
-    appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
+    appendAll(findings, findServerIds(testCase, document, path));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
     const ownChecks = {
       ...parsedChecks,
@@ -78,12 +79,12 @@ export function buildSuite(
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
     const timeoutMs = testCase.timeout ?? written.timeout ?? defaultTimeoutMs;
-    const setup = parseFixtures('setup', { written, index, document, filling, findings });
+    const setup = parseFixtures('setup', { written, index, document, filling });
     const located = steps.map((step, position) => ({
       step,
       location: document.locateValue([...path, 'steps', position]),
     }));
-    const teardown = parseFixtures('teardown', { written, index, document, filling, findings });
+    const teardown = parseFixtures('teardown', { written, index, document, filling });
     appendAll(findings, findHopelessSteps({ setup, steps: located, timeoutMs }));
     const locate = (check: Check, at: DocumentPath) => ({ check, location: document.locateValue(at) });
     const allChecks = [

@@ -1,11 +1,10 @@
-import { appendAll } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
 import { fillParts, type Filling } from '../cases/placeholders.ts';
 import type { StepByKind } from '../cases/step.ts';
 import type { LocatedStep, SuiteCase } from '../cases/suite.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
-import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';
+import { parseSteps, type WrittenStep } from './step-schema.ts';
 import type { WrittenSuite } from './suite-schema.ts';
 
 /** Lists the fixtures of a case. The suite's setup runs before that of the case, and its teardown after that of the case. */
@@ -24,16 +23,14 @@ export function parseFixtures(
     index,
     document,
     filling,
-    findings,
-  }: { written: WrittenSuite; index: number; document: SourceDocument; filling: Filling; findings: Finding[] },
+  }: { written: WrittenSuite; index: number; document: SourceDocument; filling: Filling },
 ): LocatedStep[] {
   const fixtures = listFixtures(phase, written, index);
   const parsed = parseSteps(
     fixtures.map(({ value }) => value),
     phase,
   );
-  return fixtures.flatMap(({ value, path, isOfSuite }, position) => {
-    if (!isOfSuite || index === 0) appendAll(findings, findServerIds([value], document, path.slice(0, -1)));
+  return fixtures.flatMap(({ path, isOfSuite }, position) => {
     const step = parsed[position];
     if (step === undefined) return [];
     return [{ step: isOfSuite ? step : fillParts(step, filling), location: document.locateValue(path) }];

@@ -208,14 +208,23 @@ export function parseSteps(written: readonly WrittenStep[], prefix = 'step'): St
   });
 }
 
-/** Finds steps that name a server by id. No service has assigned that id before the gate connects the server. */
+/** The lists of steps that a suite or a case has. */
+type StepLists = Partial<Record<'setup' | 'steps' | 'teardown', readonly WrittenStep[]>>;
+
+/** Finds steps of a suite or a case that name a server by id. No service has assigned that id before the gate connects the server. */
 export function findServerIds(
-  written: readonly WrittenStep[],
+  { setup = [], steps = [], teardown = [] }: StepLists,
   document: SourceDocument,
   path: DocumentPath,
 ): Finding[] {
+  return Object.entries({ setup, steps, teardown }).flatMap(([key, list]) =>
+    findServerIdsIn(list, document, [...path, key]),
+  );
+}
+
+function findServerIdsIn(written: readonly WrittenStep[], document: SourceDocument, path: DocumentPath): Finding[] {
   return written.flatMap((step, index) => {
-    if ('repeat' in step) return findServerIds(step.repeat, document, [...path, index, 'repeat']);
+    if ('repeat' in step) return findServerIdsIn(step.repeat, document, [...path, index, 'repeat']);
     if (!('serverId' in step) || step.serverId === undefined) return [];
     const message = `The id ${quoteValue(step.serverId)} of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several`;
     return [{ ...document.locateKey([...path, index, 'serverId']), code: 'server-id', message }];

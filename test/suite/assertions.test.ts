@@ -139,4 +139,26 @@ describe('steps', () => {
       `a.yaml:6:${9 + written.indexOf('serverId')}: The id "i" of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several (server-id)`,
     ]);
   });
+
+  it('locates the id of a server in the fixtures of a suite and of each case, once each', () => {
+    const text = [
+      'suite: a',
+      'setup: [ping, { kind: toolCall, toolName: a, serverId: i }]',
+      'cases:',
+      '  - title: b',
+      '    steps: [{ toolCall: a }]',
+      '    teardown:',
+      '      - ping',
+      '      - kind: toolCall',
+      '        toolName: a',
+      '        serverId: i',
+      '  - title: c',
+      '    steps: [{ toolCall: a }]',
+    ].join('\n');
+    const { findings } = readSuite(text, { file: 'a.yaml' });
+    expect(findings.map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['server-id', 2, 46],
+      ['server-id', 10, 9],
+    ]);
+  });
 });
