@@ -1,4 +1,5 @@
 import { getState, info } from '@actions/core';
+import { createFindings } from '../base/findings.ts';
 import { systemClock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import { listProxySecrets } from '../http/proxy.ts';
@@ -66,7 +67,7 @@ async function clearService(resources: RemoteResources, { redactor, logger }: Jo
     // Never takes the key's service from the state, which the server under test can write to: the key goes to the service that the workflow names.
     const options = parseGateOptions(inputs);
     const profile = serviceProfiles[options.service];
-    const hosted = options.service === 'embedded' ? null : planHosted(options, environment, []);
+    const hosted = options.service === 'embedded' ? null : planHosted(options, environment, createFindings());
     if (hosted === null) {
       logger.warning(
         'The state names resources of an eval service, and the inputs name no service. Nothing was cleared.',

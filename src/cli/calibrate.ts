@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
+import { describeError } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
+import { createFindings, type Findings } from '../base/findings.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
@@ -23,7 +24,6 @@ import { createRecorder, mergeRecording } from '../models/recordings/record.ts';
 import { createRecordedSource, type RecordingsMode } from '../models/recordings/source.ts';
 import { type Labels, readLabels } from '../suite/read-labels.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
-import { appendAll } from '../base/lists.ts';
 
 const modes = ['auto', 'live', 'record', 'replay'] as const satisfies readonly RecordingsMode[];
 
@@ -88,10 +88,11 @@ async function calibrate(path: string, flags: CalibrateFlags, redactor: Redactor
 }
 
 async function readInputs(path: string, policyPath: string | null, cwd: string) {
-  const issues: ConfigurationIssue[] = [];
-  const policy = await readPolicyOption(policyPath, cwd, issues);
-  const labels = await readLabelsFile(path, cwd, issues);
-  if (labels === null || issues.length > 0) throw new ConfigurationError(issues);
+  const findings = createFindings();
+  const policy = await readPolicyOption(policyPath, cwd, findings.issues);
+  const labels = await readLabelsFile(path, cwd, findings);
+  if (labels === null) throw findings.toError();
+  findings.throwIfAny();
   const rules = {
     minimumAgreement: policy?.common.minimumJudgeAgreement ?? defaultJudgeAgreement,
     maximumAge: policy?.common.maximumCalibrationAgeMs ?? defaultCalibrationAge,
@@ -99,14 +100,14 @@ async function readInputs(path: string, policyPath: string | null, cwd: string) 
   return { labels, rules };
 }
 
-async function readLabelsFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<Labels | null> {
+async function readLabelsFile(path: string, cwd: string, findings: Findings): Promise<Labels | null> {
   try {
-    const { labels, findings } = readLabels(await readTextFile(resolve(cwd, path)), { file: path });
-    appendAll(issues, findings);
-    return labels;
+    const read = readLabels(await readTextFile(resolve(cwd, path)), { file: path });
+    findings.addAll(read.findings);
+    return read.labels;
   } catch (error) {
     const message = `The file cannot be read: ${describeError(error)}`;
-    issues.push({ file: path, line: 1, column: 1, code: 'unreadable-file', message });
+    findings.add({ file: path, line: 1, column: 1, code: 'unreadable-file', message });
     return null;
   }
 }

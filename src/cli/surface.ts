@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { ConfigurationError } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
@@ -102,22 +103,22 @@ function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
   configuration: string;
 } {
   const { file, update, check, configuration } = flags;
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   if (typeof file !== 'string' || file.trim() === '') {
-    issues.push({
+    findings.add({
       input: 'file',
       code: 'missing-file',
       message: 'names no surface file; give `--file`, such as surface.json',
     });
   }
   if (update === true && check === true) {
-    issues.push({
+    findings.add({
       input: 'update',
       code: 'update-and-check',
       message: 'writes the file that `--check` compares with; give one of them',
     });
   }
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  findings.throwIfAny();
   return {
     path: typeof file === 'string' ? file : '',
     isUpdate: update === true,
@@ -127,8 +128,8 @@ function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
 
 /** @throws {ConfigurationError} if the policy file is not valid */
 async function readSurfacePolicy(option: Parameters<typeof readPolicyOption>[0], cwd: string): Promise<SurfacePolicy> {
-  const issues: ConfigurationIssue[] = [];
-  const policy = await readPolicyOption(option, cwd, issues);
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  const findings = createFindings();
+  const policy = await readPolicyOption(option, cwd, findings.issues);
+  findings.throwIfAny();
   return applySurfaceDefaults(policy?.gate.surface ?? null);
 }

@@ -1,4 +1,5 @@
-import { ConfigurationError, type ConfigurationIssue, ServerStartError } from '../base/errors.ts';
+import { ServerStartError } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import { createFailedDiagnosis, type Diagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
@@ -18,9 +19,8 @@ export async function planDoctor(
   options: GateOptions,
   { cwd, environment }: { cwd: string; environment: ReachContext['environment'] },
 ): Promise<{ servers: PlannedServer[]; notes: string[] }> {
-  const issues: ConfigurationIssue[] = [];
-  const notes: string[] = [];
-  const { servers } = await planServers(options, { cwd, environment, notes }, issues);
+  const findings = createFindings();
+  const { servers } = await planServers(options, { cwd, environment }, findings);
   for (const server of servers) {
     // The doctor judges nothing, so there are no evals to protect and no reports.
     const surroundings = {
@@ -32,10 +32,11 @@ export async function planDoctor(
       cache: null,
       checkout: null,
     };
-    if (server.command !== null) server.sandbox = await planSandbox(options, surroundings, issues);
+    if (server.command !== null) server.sandbox = await planSandbox(options, surroundings, findings);
   }
-  if (servers.length === 0 || issues.length > 0) throw new ConfigurationError(issues);
-  return { servers, notes };
+  if (servers.length === 0) throw findings.toError();
+  findings.throwIfAny();
+  return { servers, notes: findings.notes };
 }
 
 /**

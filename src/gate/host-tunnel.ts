@@ -1,4 +1,5 @@
-import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
+import { type GateError, ServerStartError } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
 import { readCiJob } from './plan/ci-job.ts';
@@ -26,16 +27,17 @@ export interface TunnelPlan {
 
 /** Plans a tunnel that is hosted by hand. @throws {ConfigurationError} with everything that is wrong */
 export async function planTunnel(options: GateOptions, context: PlanContext): Promise<TunnelPlan> {
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   const ci = await readCiJob(options, context);
-  const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
-  const { servers } = await planServers(options, { ...context, notes: [] }, issues);
+  const service = { ...planService(options, { ci, environment: context.environment }, findings), isTunnelled: true };
+  const { servers } = await planServers(options, context, findings);
   if (service.profile.name === 'embedded') {
     const message =
       'must name a hosted service, svc or mcpjam; no other process could use a tunnel to the embedded one';
-    issues.push({ input: 'service', code: 'needs-hosted-service', message });
+    findings.add({ input: 'service', code: 'needs-hosted-service', message });
   }
-  if (servers.length === 0 || issues.length > 0) throw new ConfigurationError(issues);
+  if (servers.length === 0) throw findings.toError();
+  findings.throwIfAny();
   const secrets = [...service.secrets, ...servers.flatMap((server) => server.secrets)];
   return { servers, service, isolation: options.isolation, secrets };
 }

@@ -1,5 +1,5 @@
 import { Disposer } from '../base/disposal.ts';
-import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { type Clock, race } from '../base/time.ts';
@@ -37,15 +37,16 @@ export async function planOneServer(
   options: GateOptions,
   { cwd, environment }: { cwd: string; environment: ReachContext['environment'] },
 ): Promise<PlannedServer> {
-  const issues: ConfigurationIssue[] = [];
-  const { servers } = await planServers(options, { cwd, environment, notes: [] }, issues);
+  const findings = createFindings();
+  const { servers } = await planServers(options, { cwd, environment }, findings);
   if (servers.length > 1) {
     const names = servers.map(({ name }) => name).join(', ');
     const message = `choose one server of the file with \`${options.mcpConfig?.path}#<name>\`: ${names}`;
-    issues.push({ input: 'mcp-config', code: 'several-servers', message });
+    findings.add({ input: 'mcp-config', code: 'several-servers', message });
   }
   const [server] = servers;
-  if (server === undefined || issues.length > 0) throw new ConfigurationError(issues);
+  if (server === undefined) throw findings.toError();
+  findings.throwIfAny();
   return server;
 }
 

@@ -1,4 +1,5 @@
-import { ConfigurationError, type ConfigurationIssue, ServerStartError } from '../base/errors.ts';
+import { ServerStartError } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import type { Surface, SurfaceFile } from '../model/surface.ts';
@@ -13,11 +14,10 @@ export async function planSurfaceServers(
   options: GateOptions,
   context: { cwd: string; environment: ReachContext['environment'] },
 ): Promise<{ servers: PlannedServer[]; notes: string[]; protocol: Sourced<ProtocolChoice> }> {
-  const issues: ConfigurationIssue[] = [];
-  const notes: string[] = [];
-  const { servers } = await planServers(options, { ...context, notes }, issues);
-  if (servers.length === 0 && issues.length === 0) {
-    issues.push({
+  const findings = createFindings();
+  const { servers } = await planServers(options, context, findings);
+  if (servers.length === 0 && findings.issues.length === 0) {
+    findings.add({
       input: 'server-command',
       code: 'missing-server',
       message: 'names no server; give `server-command`, `server-url` or `mcp-config`',
@@ -27,10 +27,11 @@ export async function planSurfaceServers(
   if (protocol === 'both') {
     const message =
       'is `both`, and a surface is that of one revision; give one, and keep that of the other under a `--configuration` of its own';
-    issues.push({ input: 'protocol', code: 'one-revision', message });
+    findings.add({ input: 'protocol', code: 'one-revision', message });
+    throw findings.toError();
   }
-  if (issues.length > 0 || protocol === 'both') throw new ConfigurationError(issues);
-  return { servers, notes, protocol: { value: protocol ?? 'auto', source: '--protocol' } };
+  findings.throwIfAny();
+  return { servers, notes: findings.notes, protocol: { value: protocol ?? 'auto', source: '--protocol' } };
 }
 
 /**

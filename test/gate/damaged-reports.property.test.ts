@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
+import { ConfigurationError } from '../../src/base/errors.ts';
+import { createFindings } from '../../src/base/findings.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { judgeShards, rejudgeReport } from '../../src/gate/judge/rejudge.ts';
@@ -42,13 +43,13 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
     await mkdir(join(workspace.path, `shards/${index}`), { recursive: true });
     await writeFile(join(workspace.path, `shards/${index}/report.json`), text);
   }
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   const merge = await planMerge(
     { merge: ['shards'], minPassRate: null, policy: null },
     { cwd: workspace.path },
-    issues,
+    findings,
   );
-  if (issues.length > 0) return 'refused';
+  if (findings.issues.length > 0) return 'refused';
   return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 

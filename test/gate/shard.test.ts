@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ConfigurationIssue } from '../../src/base/errors.ts';
+import { createFindings } from '../../src/base/findings.ts';
 import type { HistoryRecord } from '../../src/model/history.ts';
 import { applyPolicyDefaults, emptyPolicyLayer } from '../../src/model/policy.ts';
 import { anyProtocol } from '../../src/model/protocol.ts';
@@ -26,14 +26,14 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
 }
 
 function cut(suites: readonly FileSuite[], total: number, records: HistoryRecord[] = []) {
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   const parts = Array.from({ length: total }, (_, index) =>
-    planShard(suites, { index: index + 1, total }, { records, issues }),
+    planShard(suites, { index: index + 1, total }, records, findings),
   );
   const listed = parts.map((part) =>
     part.suites.flatMap(({ suite }) => suite.cases.map((item) => `${suite.id}/${item.id}`)),
   );
-  return { parts, listed, issues };
+  return { parts, listed, issues: findings.issues };
 }
 
 describe('planShard', () => {

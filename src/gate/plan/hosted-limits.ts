@@ -10,16 +10,21 @@ import { listSnapshots } from '../../suite/load-snapshots.ts';
 import { findCasesWithoutModel } from '../../suite/model-settings.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
-/** Lowers the iterations of each case to the service's maximum, and notes it. */
-export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: string[]): Suite {
+/** Lowers the iterations of each case to the service's maximum. */
+export function capRuns(suite: Suite, { limits }: ServiceProfile): Suite {
+  const most = limits.iterationsPerCase;
+  return { ...suite, cases: suite.cases.map((item) => ({ ...item, runs: Math.min(item.runs, most) })) };
+}
+
+/** Notes the cases of which `capRuns` lowers the iterations. */
+export function noteCappedRuns(suite: Suite, { limits, name }: ServiceProfile): string[] {
   const most = limits.iterationsPerCase;
   const above = suite.cases.filter(({ runs }) => runs > most);
-  if (above.length === 0) return suite;
+  if (above.length === 0) return [];
   const titles = above.map(({ title, runs }) => `"${title}" (${runs})`).join(', ');
-  notes.push(
+  return [
     `${suite.name}: the service ${name} runs a case at most ${most} times, so these run ${most} times: ${titles}.`,
-  );
-  return { ...suite, cases: suite.cases.map((item) => ({ ...item, runs: Math.min(item.runs, most) })) };
+  ];
 }
 
 /** Finds what a hosted service would refuse or misunderstand. */

@@ -41,9 +41,9 @@ export interface McpConfigServer {
 }
 
 export interface McpConfigReading {
-  /** Empty if there are findings. */
+  /** Empty if there are issues. */
   servers: McpConfigServer[];
-  findings: readonly ConfigurationIssue[];
+  issues: readonly ConfigurationIssue[];
   /** One sentence each. */
   warnings: string[];
 }
@@ -60,7 +60,7 @@ export function readMcpConfig(
   { file, names, findVariable }: { file: string; names: readonly string[]; findVariable: FindVariable },
 ): McpConfigReading {
   const { document, findings } = parseSource(text, file);
-  const fail = (more: readonly ConfigurationIssue[]) => ({ servers: [], findings: more, warnings: [] });
+  const fail = (more: readonly ConfigurationIssue[]) => ({ servers: [], issues: more, warnings: [] });
   if (document === null || findings.length > 0) return fail(explainUnreadable(findings));
   const { value: root } = document;
   const rootKey = rootKeys.find((key) => isRecord(root) && key in root);
@@ -86,9 +86,9 @@ export function readMcpConfig(
   const readings = chosen.map((name) =>
     readEntry(name, written[name] ?? entrySchema.parse({}), { document, path: [rootKey, name], findVariable }),
   );
-  const wrong = readings.flatMap((reading) => reading.findings);
+  const issues = readings.flatMap((reading) => reading.issues);
   const warnings = readings.flatMap((reading) => reading.warnings);
-  return { servers: wrong.length > 0 ? [] : readings.map(({ server }) => server), findings: wrong, warnings };
+  return { servers: issues.length > 0 ? [] : readings.map(({ server }) => server), issues, warnings };
 }
 
 /** Reports only the first finding if the file is no valid JSON, since the others follow from it. */
@@ -108,10 +108,10 @@ interface EntrySource {
 
 function readEntry(name: string, entry: Entry, source: EntrySource) {
   const { document, path } = source;
-  const findings: ConfigurationIssue[] = [];
+  const issues: ConfigurationIssue[] = [];
   const warnings: string[] = [];
   const report = (at: DocumentPath, code: string, message: string) =>
-    findings.push({ ...document.locateValue([...path, ...at]), code, message });
+    issues.push({ ...document.locateValue([...path, ...at]), code, message });
   const sentVariables = new Set<string>();
   const fill = (text: string, at: DocumentPath): string =>
     fillVariables(text, {
@@ -143,15 +143,15 @@ function readEntry(name: string, entry: Entry, source: EntrySource) {
     headers: fillMap(entry.headers, 'headers'),
     sentVariables,
   };
-  for (const [header, value] of findings.length === 0 ? server.headers : []) {
+  for (const [header, value] of issues.length === 0 ? server.headers : []) {
     const problem = findHeaderProblem(header, value);
     if (problem !== null) report(['headers', header], 'bad-header', `\`headers\` ${problem}`);
   }
-  if (server.url !== null && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? '') && findings.length === 0) {
+  if (server.url !== null && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? '') && issues.length === 0) {
     // Does not quote the URL, which may hold a key.
     report(['url'], 'bad-url', '`url` is not an http or https URL; write one such as http://127.0.0.1:3000/mcp');
   }
-  return { server, findings, warnings };
+  return { server, issues, warnings };
 }
 
 /** Finds keys of an entry that contradict each other, each with its path. */

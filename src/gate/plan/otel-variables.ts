@@ -1,5 +1,4 @@
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, readProxySettings } from '../../http/proxy.ts';
 import { type CollectorAddress, parseCollectorUrl } from '../../otlp/collector.ts';
@@ -27,10 +26,7 @@ const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACE
  * Reads where traces are sent; null if the variables name no endpoint or turn traces off. If the gate cannot send them, a note says why,
  * since the variables may be meant for another program of the job. A header that cannot be read is an issue.
  */
-export function readOtelTarget(
-  environment: Environment,
-  { notes, issues }: { notes: string[]; issues: ConfigurationIssue[] },
-): OtelTarget | null {
+export function readOtelTarget(environment: Environment, findings: Findings): OtelTarget | null {
   const variable = endpointVariables.find((name) => read(environment, name) !== '');
   const exporters = read(environment, 'OTEL_TRACES_EXPORTER');
   const isOff =
@@ -39,18 +35,20 @@ export function readOtelTarget(
   if (variable === undefined || isOff) return null;
   const protocol = protocolVariables.find((name) => read(environment, name) !== '');
   if (protocol !== undefined && read(environment, protocol) === 'grpc') {
-    notes.push(`The traces are not sent: ${protocol} is grpc, and the gate sends them over HTTP. Set it to http/json.`);
+    findings.note(
+      `The traces are not sent: ${protocol} is grpc, and the gate sends them over HTTP. Set it to http/json.`,
+    );
     return null;
   }
   return {
     endpoint: read(environment, variable),
     variable,
     isWhole: variable === 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    headers: readHeaders(environment, issues),
+    headers: readHeaders(environment, findings),
   };
 }
 
-function readHeaders(environment: Environment, issues: ConfigurationIssue[]): Map<string, Secret> {
+function readHeaders(environment: Environment, findings: Findings): Map<string, Secret> {
   const headers = new Map<string, Secret>();
   for (const variable of headerVariables) {
     for (const [index, { name, value }] of listPairs(read(environment, variable)).entries()) {
@@ -58,7 +56,7 @@ function readHeaders(environment: Environment, issues: ConfigurationIssue[]): Ma
       if (value !== null && /^[\w!#$%&'*+.^`|~-]+$/.test(name)) headers.set(name.toLowerCase(), new Secret(value));
       else {
         const message = `entry ${index + 1} is not name=value with a percent-encoded value`;
-        issues.push({ input: variable, code: 'bad-header', message });
+        findings.add({ input: variable, code: 'bad-header', message });
       }
     }
   }
@@ -76,11 +74,11 @@ export function listOtelSecrets(environment: Environment): string[] {
  * Reads what describes the traced program: OTEL_RESOURCE_ATTRIBUTES, and OTEL_SERVICE_NAME, which has precedence. A list with an unreadable
  * entry is ignored as a whole and noted. OpenTelemetry, "Specifying resource information via an environment variable".
  */
-export function readOtelResource(environment: Environment, notes: string[]): Record<string, string> {
+export function readOtelResource(environment: Environment, findings: Findings): Record<string, string> {
   const attributes: Record<string, string> = {};
   const pairs = listPairs(read(environment, 'OTEL_RESOURCE_ATTRIBUTES'));
   if (pairs.some(({ name, value }) => name === '' || value === null)) {
-    notes.push(
+    findings.note(
       'OTEL_RESOURCE_ATTRIBUTES is not a list of name=value with percent-encoded values, so the traces are without it.',
     );
   } else {
@@ -122,34 +120,28 @@ export interface PlannedCollector extends CollectorAddress {
   secrets: readonly Secret[];
 }
 
-/** Plans where the traces are sent; null for nowhere. Adds problems to `issues`. */
-export function planCollector(
-  environment: Readonly<Record<string, string | undefined>>,
-  { notes, issues }: { notes: string[]; issues: ConfigurationIssue[] },
-): PlannedCollector | null {
-  const target = readOtelTarget(environment, { notes, issues });
+/** Plans where the traces are sent; null for nowhere. */
+export function planCollector(environment: Environment, findings: Findings): PlannedCollector | null {
+  const target = readOtelTarget(environment, findings);
   if (target === null) return null;
   const { headers } = target;
-  try {
+  const planned = findings.attempt(() => {
     const url = parseCollectorUrl(target);
     const proxy = readProxySettings(environment);
     return { url, headers, proxy, secrets: [...headers.values(), ...listProxySecrets(proxy)] };
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    appendAll(issues, error.issues);
-    return null;
-  }
+  });
+  return planned ?? null;
 }
 
 /** Plans the traces and their receiver; the resource is null if there are no traces. */
 export function planTraces(
   { merge, reportFormats }: Pick<GateOptions, 'merge' | 'reportFormats'>,
-  { environment, notes }: { environment: Environment; notes: string[] },
-  issues: ConfigurationIssue[],
+  { environment }: { environment: Environment },
+  findings: Findings,
 ): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
   const isWritten = reportFormats.includes('otlp');
   // A gate that merges reports runs nothing to trace.
   if (merge.length > 0) return { collector: null, resource: null };
-  const collector = planCollector(environment, { notes, issues });
-  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
+  const collector = planCollector(environment, findings);
+  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, findings) : null };
 }

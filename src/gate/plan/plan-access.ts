@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { isProtected } from '../../http/url.ts';
 import type { OAuthClient } from '../../mcp/client-credentials.ts';
@@ -9,18 +9,18 @@ import { planProxies } from './plan-service.ts';
 
 type GivenAccess = Pick<GateOptions, 'serverHeaders' | 'serverOauth' | 'serverOauthSecret' | 'oauthTokenOrigin'>;
 
-/** Plans the credentials for requests to the server; null if they need none. Adds problems to `issues`. */
+/** Plans the credentials for requests to the server; null if they need none. */
 export function planAccess(
   { serverHeaders: headers, serverOauth, serverOauthSecret, oauthTokenOrigin }: GivenAccess,
   environment: Readonly<Record<string, string | undefined>>,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): AccessOptions | null {
   const oauth =
     serverOauth === null || serverOauthSecret === null
       ? null
-      : { ...planOAuth(serverOauth, serverOauthSecret, issues), tokenOrigin: oauthTokenOrigin };
+      : { ...planOAuth(serverOauth, serverOauthSecret, findings), tokenOrigin: oauthTokenOrigin };
   if (headers.size === 0 && oauth === null) return null;
-  return { headers, oauth, proxy: oauth === null ? undefined : planProxies(environment, issues) };
+  return { headers, oauth, proxy: oauth === null ? undefined : planProxies(environment, findings) };
 }
 
 /** Lists what no output may show: whole values, and the credentials after the scheme of `Authorization`. */
@@ -48,19 +48,19 @@ export function listCredentials(value: string): string[] {
 function planOAuth(
   { clientId, issuer, scope }: NonNullable<GateOptions['serverOauth']>,
   secret: Secret,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Omit<OAuthClient, 'tokenOrigin'> {
   const url = URL.parse(issuer);
   if (url === null || !isProtected(url)) {
     const message =
       '`issuer` is not an https URL; write the issuer of the authorization server, such as https://auth.example.com';
-    issues.push({ input: 'server-oauth', code: 'bad-issuer', message });
+    findings.add({ input: 'server-oauth', code: 'bad-issuer', message });
   }
-  return { clientId, issuer, scope, credential: readPrivateKey(secret, issues) ?? secret };
+  return { clientId, issuer, scope, credential: readPrivateKey(secret, findings) ?? secret };
 }
 
 /** Null if the secret is no key in PEM. */
-function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject | null {
+function readPrivateKey(secret: Secret, findings: Findings): KeyObject | null {
   const text = readLines(secret);
   if (!text.startsWith('-----BEGIN')) return null;
   try {
@@ -71,7 +71,7 @@ function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject
   }
   const message =
     'starts as a private key in PEM does and cannot be read as one; give an RSA, EC or Ed25519 key without a passphrase';
-  issues.push({ input: 'server-oauth-secret', code: 'bad-private-key', message });
+  findings.add({ input: 'server-oauth-secret', code: 'bad-private-key', message });
   return null;
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import { getOwnPid } from '../../server/process-tree.ts';
 import type { ShardReport } from '../../model/report.ts';
 import type { Secret } from '../../base/redaction.ts';
@@ -67,24 +68,22 @@ interface BaseContext {
   /** The suites of all shards. */
   suites: readonly PlannedSuite[];
   shard: ShardReport | null;
-  /** Collects the reasons why nothing is compared. */
-  remarks: string[];
 }
 
 /**
  * Plans the base that runs in the same job; null if there is nothing to compare with. A base that git cannot find is no issue: the gate
- * skips the comparison. Adds problems with the options to `issues`.
+ * skips the comparison.
  */
 export async function planBase(
   options: GateOptions,
   context: BaseContext,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedBase | null> {
   const { base, baseServerCommand, baseServerCwd, baseSetup, baseCacheKey: cacheSecret } = options;
   const own = {
     setup: baseSetup,
     patterns: options.evals,
-    cachePath: planCache(options, context),
+    cachePath: planCache(options, context, findings),
     cacheSecret,
     secrets: cacheSecret === null ? [] : [cacheSecret],
     cases: context.suites.reduce((total, suite) => total + (suite.kind === 'file' ? suite.suite.cases.length : 0), 0),
@@ -92,13 +91,13 @@ export async function planBase(
   };
   const describe = (servers: readonly PlannedServer[]) => hashServers(servers, baseSetup);
   if (base?.isGit !== true) {
-    const servers = await planOwnServer(options, baseServerCwd ?? options.serverCwd, context, issues);
+    const servers = await planOwnServer(options, baseServerCwd ?? options.serverCwd, context, findings);
     const label = baseServerCommand === null ? 'a running server' : 'base-server-command';
     return { ...own, servers, label, checkout: null, cacheKey: describe(servers), problem: null };
   }
   const found = await findMergeBase(context);
   if (found === null) {
-    context.remarks.push('`base: git`: this is no pull or merge request, so there is no base to compare with.');
+    findings.remark('`base: git`: this is no pull or merge request, so there is no base to compare with.');
     return null;
   }
   if ('problem' in found) {
@@ -109,8 +108,8 @@ export async function planBase(
   const checkout = { commit, repository, directory, cwd: join(directory, relative(repository, context.cwd)) };
   const servers =
     baseServerCommand === null && base.url === null
-      ? context.servers.map((server) => moveServer(server, checkout, { options, issues }))
-      : await planOwnServer(options, null, context, issues);
+      ? context.servers.map((server) => moveServer(server, checkout, options, findings))
+      : await planOwnServer(options, null, context, findings);
   for (const server of servers) {
     if (baseServerCwd !== null || baseServerCommand !== null) {
       server.cwd = resolve(checkout.cwd, baseServerCwd ?? options.serverCwd ?? '.');
@@ -125,10 +124,10 @@ export async function planBase(
  * Plans the path of the kept results of the base; null if none are kept. A pull request could forge results of the base in any file that it
  * can write, unless they are signed.
  */
-function planCache({ base, baseCacheKey }: GateOptions, { ci, cwd, remarks }: BaseContext): string | null {
+function planCache({ base, baseCacheKey }: GateOptions, { ci, cwd }: BaseContext, findings: Findings): string | null {
   if (base?.cachePath == null) return null;
   if (ci.system !== null && ci.base !== null && baseCacheKey === null) {
-    remarks.push(
+    findings.remark(
       'The `cache` of `base` is not used, because anyone can write the files of a pull request: set `base-cache-key` to a secret that signs them.',
     );
     return null;
@@ -147,18 +146,14 @@ async function planOwnServer(
   options: GateOptions,
   cwd: string | null,
   context: BaseContext,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedServer[]> {
   const url = options.base?.url ?? null;
   const command =
     options.baseServerCommand ?? (url !== null && options.base?.isGit === true ? options.serverCommand : null);
-  const found: ConfigurationIssue[] = [];
-  const server = await planServer(
-    { ...options, serverCommand: command, serverUrl: url, serverCwd: cwd },
-    context,
-    found,
-  );
-  for (const issue of found) issues.push(renameIssue(issue));
+  const own = createFindings();
+  const server = await planServer({ ...options, serverCommand: command, serverUrl: url, serverCwd: cwd }, context, own);
+  findings.addAll(own.issues.map(renameIssue));
   return server === null ? [] : [server];
 }
 
@@ -177,16 +172,17 @@ function renameIssue(issue: ConfigurationIssue): ConfigurationIssue {
 function moveServer(
   server: PlannedServer,
   { repository, directory }: PlannedCheckout,
-  { options, issues }: { options: GateOptions; issues: ConfigurationIssue[] },
+  options: GateOptions,
+  findings: Findings,
 ): PlannedServer {
   if (server.command?.includes(`${repository}${sep}`) === true) {
     const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
     const message = `names a file in the checkout of the change by an absolute path, so that the base would be the change itself; write the path relative to the working directory, or set \`base-server-command\``;
-    issues.push({ input, code: 'absolute-command', message });
+    findings.add({ input, code: 'absolute-command', message });
   }
   if (server.url !== null && server.command === null) {
     const message = `has the server ${server.name ?? ''} at a \`url\`, which nothing starts in the checkout of the base; name a server with a \`command\` in \`mcp-server\`, or remove \`base\``;
-    issues.push({ input: 'mcp-config', code: 'base-needs-command', message });
+    findings.add({ input: 'mcp-config', code: 'base-needs-command', message });
   }
   const inside = relative(repository, server.cwd);
   return { ...server, cwd: inside.split(sep)[0] === '..' ? server.cwd : join(directory, inside) };

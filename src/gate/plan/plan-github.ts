@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
@@ -66,7 +67,8 @@ export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['wor
  */
 export async function planGitHub(
   options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'commentId' | 'shard'>,
-  { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
+  { cwd, environment }: { cwd: string; environment: Environment },
+  findings: Findings,
 ): Promise<PlannedGitHub | null> {
   const { githubToken } = options;
   const jobSlot = nameJobSlot(options);
@@ -84,7 +86,7 @@ export async function planGitHub(
     const workflow = readWorkflowFile(environment);
     return { ...access, comment, hasCheckRun, issueParts, key, workflow, ...readRun(environment, { cwd, jobSlot }) };
   } catch (error) {
-    notes.push(`The gate will post nothing on GitHub except the job's own results: ${describeError(error)}`);
+    findings.note(`The gate will post nothing on GitHub except the job's own results: ${describeError(error)}`);
     return null;
   }
 }

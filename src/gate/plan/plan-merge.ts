@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type ConfigurationIssue, describeError, readErrorCode } from '../../base/errors.ts';
+import { describeError, readErrorCode } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { Report, ShardReport } from '../../model/report.ts';
 import type { CaseResults } from '../../model/results.ts';
@@ -26,7 +27,7 @@ export interface PlannedMerge extends JoinedShards {
 export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedMerge> {
   const members: LabelledReport[] = [];
   const problems: string[] = [];
@@ -39,7 +40,7 @@ export async function planMerge(
   // A report that could not be read would also be reported as missing.
   const shown = problems.length > 0 ? problems : clashes;
   if (shown.length > 0) {
-    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
+    findings.add({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
   }
   const { revision = null, shard = null } = members[0]?.report ?? {};
   return { ...joined, revision, selection: shard?.selection, rules: { minimumPassRate, policy: null } };

@@ -1,5 +1,5 @@
-import { ConfigurationError, type ConfigurationIssue, describeError, ModelError } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import { describeError, ModelError } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { ModelPrice } from '../../model/cost.ts';
@@ -51,7 +51,7 @@ export interface PlannedModels {
 /** The options about models. */
 export type ModelOptions = Pick<GateOptions, 'recordings' | 'modelApiKeys' | 'modelTimeout' | 'modelCallsPerSecond'>;
 
-/** Finds the models that cases ask in prompts and as judges, and reads their recordings. Adds problems to `issues`. */
+/** Finds the models that cases ask in prompts and as judges, and reads their recordings. */
 export async function planModels(
   { recordings: mode, modelApiKeys, modelTimeout, modelCallsPerSecond }: ModelOptions,
   {
@@ -65,7 +65,7 @@ export async function planModels(
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
   },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedModels> {
   const providers = readProviders({ environment, keys: modelApiKeys });
   const proxy = readProxySettings(environment);
@@ -75,7 +75,7 @@ export async function planModels(
     const model = parseModelName(modelId);
     const problem = problems.get(modelId) ?? explainProblem(providers, model);
     if (!problems.has(modelId) && problem !== null && (mode === 'live' || mode === 'record')) {
-      issues.push({
+      findings.add({
         ...location,
         code: 'model-unavailable',
         message: `${problem} \`recordings: ${mode}\` always calls the model`,
@@ -85,12 +85,12 @@ export async function planModels(
     // Each variant for a model has its own file, so the case of the evals file names it. A judge judges each variant apart.
     const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
-    const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
+    const read = mode === 'live' ? null : await readRecording(path, cwd).catch(findings.absorb);
     const { ignoredInRecordings: ignored } = suite;
     const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
-    cases.push({ ...slot, isDecisive, path, recording, ignored });
+    cases.push({ ...slot, isDecisive, path, recording: read ?? null, ignored });
   };
-  appendAll(issues, suites.flatMap(findCasesWithoutModel));
+  findings.addAll(suites.flatMap(findCasesWithoutModel));
   for (const asked of suites.flatMap(listPrompted)) await planCase(asked);
   for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
@@ -147,16 +147,6 @@ function explainProblem(providers: ProviderDirectory, { provider }: ModelName): 
     if (!(error instanceof ModelError)) throw error;
     const { hint } = error;
     return hint === undefined ? describeError(error) : `${describeError(error)} ${hint}`;
-  }
-}
-
-async function tryReadRecording(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<Recording | null> {
-  try {
-    return await readRecording(path, cwd);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    appendAll(issues, error.issues);
-    return null;
   }
 }
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import { describeError, GateError } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import { findOutputRoot } from '../../base/output-files.ts';
 import { formatCount } from '../../base/text.ts';
 import { readHistoryText } from '../../history/file.ts';
@@ -27,39 +27,38 @@ export interface PlannedBaseline {
   runId: string | null;
 }
 
-interface BaselineSources {
+interface PastSources {
   cwd: string;
-  history: PlannedHistory | null;
-  /** Collects the reasons why nothing will be compared. */
-  notes: string[];
-  /** The base, whose baseline replaces the one that is checked out; null if the policy protects none. */
-  base?: ProtectedBase | null;
+  /** The base, whose files replace those that are checked out; null if the policy protects none. */
+  base: ProtectedBase | null;
 }
 
 /** Reads the baseline. A missing file is only noted, since every first run lacks it; an unreadable one is an issue. */
 async function planBaseline(
   source: string,
-  { cwd, history, notes, base = null }: BaselineSources,
-  issues: ConfigurationIssue[],
+  { history, ...sources }: PastSources & { history: PlannedHistory | null },
+  findings: Findings,
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
     if (baseline !== undefined) return { source, baseline, runId: null };
-    notes.push(explainMissingRecord(source, history));
+    findings.note(explainMissingRecord(source, history));
     return null;
   }
-  const read = await readBaselineReport(source, { base, cwd, notes, issues });
+  const read = await readBaselineReport(source, sources, findings);
   if (read.kind === 'report') {
     const { isStoppedEarly, ...report } = read.report;
     if (!isStoppedEarly) return { source, baseline: { source, ...report }, runId: null };
-    notes.push(`The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`);
+    findings.note(
+      `The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`,
+    );
     return null;
   }
   if (read.kind === 'missing') {
-    notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
+    findings.note(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
   } else {
     const message = `${JSON.stringify(source)} cannot be read as a report: ${read.why}; give the report.json of an earlier gate`;
-    issues.push({ input: 'baseline', code: 'bad-baseline', message });
+    findings.add({ input: 'baseline', code: 'bad-baseline', message });
   }
   return null;
 }
@@ -67,22 +66,22 @@ async function planBaseline(
 /** Reads the report, or the base's version if there is a base. `source` may also name only its directory. */
 async function readBaselineReport(
   source: string,
-  context: { base: ProtectedBase | null; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+  { cwd, base }: PastSources,
+  findings: Findings,
 ): Promise<BaselineReading | { kind: 'missing' }> {
   try {
-    const own = await readReportText(resolve(context.cwd, source));
-    const text = context.base === null ? own : await readBaseText(source, own, { ...context, base: context.base });
+    const own = await readReportText(resolve(cwd, source));
+    const text = base === null ? own : await readBaseText(source, own, { cwd, base, ...findings });
     return text === null ? { kind: 'missing' } : parseBaselineReport(text);
   } catch (error) {
     return { kind: 'bad', why: error instanceof GateError ? error.message : describeError(error) };
   }
 }
 
-async function readBaseText(
-  source: string,
-  own: string | null,
-  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
-): Promise<string | null> {
+/** The context of `readProtectedFile`. */
+type ProtectedSources = PastSources & { base: ProtectedBase } & Pick<Findings, 'issues' | 'notes'>;
+
+async function readBaseText(source: string, own: string | null, context: ProtectedSources): Promise<string | null> {
   const inside = join(source, 'report.json');
   const isDirectory = context.base.tree.list([inside]).length > 0;
   const path = isDirectory ? inside : source;
@@ -128,11 +127,7 @@ interface PlannedHistory {
   records: HistoryRecord[];
 }
 
-async function chooseHistory(
-  label: string,
-  own: string,
-  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
-): Promise<string> {
+async function chooseHistory(label: string, own: string, context: ProtectedSources): Promise<string> {
   const { listHistoryLosses, readProtectedFile } = await import('./protect-past.ts');
   const { text } = await readProtectedFile({ path: label, own, listLosses: listHistoryLosses }, context);
   return text ?? '';
@@ -141,28 +136,29 @@ async function chooseHistory(
 /** Reads the history. A missing file is empty; an unreadable one is an issue. */
 async function planHistory(
   label: string,
-  { cwd, notes, base = null }: { cwd: string; notes: string[]; base?: ProtectedBase | null },
-  issues: ConfigurationIssue[],
+  { cwd, base }: PastSources,
+  findings: Findings,
 ): Promise<PlannedHistory | null> {
   const path = resolve(cwd, label);
   const root = findOutputRoot(path, cwd);
   const links = findLinkIssues('history-path', path, root);
   if (links.length > 0) {
-    appendAll(issues, links);
+    findings.addAll(links);
     return null;
   }
   try {
     const own = await readHistoryText(path);
-    const { records, skipped } = parseHistory(
-      base === null ? own : await chooseHistory(label, own, { base, cwd, notes, issues }),
-    );
+    const text = base === null ? own : await chooseHistory(label, own, { base, cwd, ...findings });
+    const { records, skipped } = parseHistory(text);
     if (skipped > 0) {
-      notes.push(`${label}: ${formatCount(skipped, 'line')} ${skipped === 1 ? 'is' : 'are'} no record and left out.`);
+      findings.note(
+        `${label}: ${formatCount(skipped, 'line')} ${skipped === 1 ? 'is' : 'are'} no record and left out.`,
+      );
     }
     return { path, label, root, records };
   } catch (error) {
     const message = `cannot be read: ${describeError(error)}; name a file, which is made when it is missing`;
-    issues.push({ input: 'history-path', code: 'bad-history-path', message });
+    findings.add({ input: 'history-path', code: 'bad-history-path', message });
     return null;
   }
 }
@@ -176,23 +172,13 @@ export interface PlannedPast {
 }
 
 /** Reads the history and the baseline. Loads nothing for the many gates that use neither. */
-export async function planPast(
-  options: GateOptions,
-  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
-  issues: ConfigurationIssue[],
-): Promise<PlannedPast> {
+export async function planPast(options: GateOptions, sources: PastSources, findings: Findings): Promise<PlannedPast> {
   const { historyPath, baseline: source } = options;
-  let history: PlannedHistory | null = null;
-  let baseline: PlannedBaseline | null = null;
-  if (historyPath !== null) {
-    history = await planHistory(historyPath, context, issues);
-  }
-  if (source !== null) {
-    const inService = readServiceBaseline(options);
-    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId } };
-    baseline = await planBaseline(source, { ...context, history }, issues);
-  }
-  return { history, baseline };
+  const history = historyPath === null ? null : await planHistory(historyPath, sources, findings);
+  if (source === null) return { history, baseline: null };
+  const inService = readServiceBaseline(options);
+  if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId } };
+  return { history, baseline: await planBaseline(source, { ...sources, history }, findings) };
 }
 
 /** Puts cases on probation that the history does not show to be stable yet. A case that a policy requires is never on probation. */

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { Pricing } from '../../model/policy.ts';
 import { asksModel, type Suite } from '../../cases/suite.ts';
 import type { ModelOptions, PlannedModels } from './plan-models.ts';
@@ -22,12 +23,12 @@ export async function planPrompts(
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
   },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedModels | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
   if (service.hosted !== null || !files.some(hasModels)) return null;
   const { planModels } = await import('./plan-models.ts');
-  return await planModels(options, { ...context, suites: files }, issues);
+  return await planModels(options, { ...context, suites: files }, findings);
 }
 
 function hasModels({ cases }: Suite): boolean {

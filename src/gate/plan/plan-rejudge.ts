@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import { createFindings } from '../../base/findings.ts';
 import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
@@ -28,20 +27,18 @@ export interface RejudgePlan {
 
 /** Reads the report and the baseline. @throws {ConfigurationError} with everything that is wrong */
 export async function planRejudge(path: string, options: GateOptions, { cwd }: { cwd: string }): Promise<RejudgePlan> {
-  const issues: ConfigurationIssue[] = [];
-  const notes: string[] = [];
-  const policy = await readPolicyOption(options.policy, cwd, issues);
-  const { baseline } = await planPast(options, { cwd, notes }, issues);
+  const findings = createFindings();
+  const policy = await readPolicyOption(options.policy, cwd, findings.issues);
+  const { baseline } = await planPast(options, { cwd, base: null }, findings);
   const read = await readReport(resolve(cwd, path));
   if (read.kind !== 'report') {
     const why = read.kind === 'missing' ? 'there is no such report' : read.why;
-    issues.push({ file: path, code: 'bad-report', message: `Cannot be judged: ${why}` });
-    throw new ConfigurationError(issues);
+    findings.add({ file: path, code: 'bad-report', message: `Cannot be judged: ${why}` });
+    throw findings.toError();
   }
-  if (policy !== null) {
-    appendAll(issues, findAmbiguousNames(policy, groupReported(read.report.results)));
-  }
-  if (issues.length > 0) throw new ConfigurationError(issues);
-  if (policy !== null) appendAll(notes, listUnmatchedSuites(policy, read.report.suites));
-  return { report: read.report, rules: { minimumPassRate: options.minPassRate, baseline, policy }, notes };
+  if (policy !== null) findings.addAll(findAmbiguousNames(policy, groupReported(read.report.results)));
+  findings.throwIfAny();
+  if (policy !== null) findings.noteAll(listUnmatchedSuites(policy, read.report.suites));
+  const rules = { minimumPassRate: options.minPassRate, baseline, policy };
+  return { report: read.report, rules, notes: findings.notes };
 }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import { findChromium } from '../../browser/find-chromium.ts';
 import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
@@ -20,7 +20,7 @@ const runnerFiles = [
 
 /**
  * Plans the sandbox: protects the files that the verdict, the next gates and the next steps depend on, among all that the server could write
- * to. Adds problems to `issues`.
+ * to.
  */
 export async function planSandbox(
   options: Pick<
@@ -46,13 +46,13 @@ export async function planSandbox(
     /** The directory of the base's checkout when the server starts; null without one, and for the base's own server. */
     checkout: string | null;
   },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<SandboxOptions> {
   const writable = options.sandboxWrite.map((path) => resolve(cwd, path));
   for (const [index, path] of writable.entries()) {
     if ((await stat(path).catch(() => null)) !== null) continue;
     const message = `${JSON.stringify(options.sandboxWrite[index])} does not exist; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
-    issues.push({ input: 'sandbox-write', code: 'no-path', message });
+    findings.add({ input: 'sandbox-write', code: 'no-path', message });
   }
   const { baseline, historyPath, mcpConfig, policy } = options;
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite.location.file] : []));

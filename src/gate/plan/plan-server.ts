@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
 import { isDirectory } from '../../base/files.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets } from '../../http/proxy.ts';
 import type { AccessOptions } from '../../server/running-server.ts';
@@ -34,7 +34,7 @@ export interface PlannedServer {
   sandbox: SandboxOptions | null;
 }
 
-/** Plans how the one server of the options is started; null if they name none. Adds problems to `issues`. */
+/** Plans how the one server of the options is started; null if they name none. */
 export async function planServer(
   options: GateOptions,
   context: {
@@ -42,18 +42,18 @@ export async function planServer(
     environment: Readonly<Record<string, string | undefined>>;
     variables: ReadonlyMap<string, Secret>;
   },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
   if (command === null && url === null) return null;
-  if (command !== null) appendAll(issues, findCommandIssues(command));
+  if (command !== null) findings.attempt(() => splitCommand(command));
   const { variables: environment } = context;
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
   if (!(await isDirectory(cwd))) {
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
-    issues.push({ input: 'server-cwd', code: 'no-directory', message });
+    findings.add({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const access = planAccess(options, context.environment, issues);
+  const access = planAccess(options, context.environment, findings);
   const secrets = [
     ...listVariableSecrets(environment, options.serverEnv),
     ...listUrlSecrets(url),
@@ -64,21 +64,11 @@ export async function planServer(
   return { name: null, command, url, isSse: false, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
 }
 
-function findCommandIssues(command: string): readonly ConfigurationIssue[] {
-  try {
-    splitCommand(command);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.issues;
-    throw error;
-  }
-}
-
-/** Reads the variables that `server-env` sets and passes on. Adds problems to `issues`. */
+/** Reads the variables that `server-env` sets and passes on. */
 export function resolveEnvironment(
   variables: GateOptions['serverEnv'],
   jobEnvironment: Readonly<Record<string, string | undefined>>,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Map<string, Secret> {
   const resolved = new Map<string, Secret>();
   for (const [name, value] of variables) {
@@ -86,7 +76,7 @@ export function resolveEnvironment(
     if (found !== undefined) resolved.set(name, new Secret(found));
     else {
       const message = `${name} is to be passed through, but this job has no such variable; set it or write ${name}=value`;
-      issues.push({ input: 'server-env', code: 'missing-variable', message });
+      findings.add({ input: 'server-env', code: 'missing-variable', message });
     }
   }
   return resolved;

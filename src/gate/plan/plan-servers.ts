@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { describeError } from '../../base/errors.ts';
 import { isDirectory, leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
 import type { GateOptions } from '../options/schema.ts';
@@ -22,22 +22,20 @@ interface PlannedServers {
 interface ServerSources {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Collects what a file says and the gate does not do. */
-  notes: string[];
 }
 
-/** Plans how the servers are started or reached. Adds problems to `issues`. */
+/** Plans how the servers are started or reached. */
 export async function planServers(
   options: GateOptions,
   context: ServerSources,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedServers> {
-  const variables = resolveEnvironment(options.serverEnv, context.environment, issues);
+  const variables = resolveEnvironment(options.serverEnv, context.environment, findings);
   if (options.mcpConfig === null) {
-    const server = await planServer(options, { ...context, variables }, issues);
+    const server = await planServer(options, { ...context, variables }, findings);
     return { servers: server === null ? [] : [server], variables };
   }
-  const servers = await planConfiguredServers(options.mcpConfig, options, { ...context, variables }, issues);
+  const servers = await planConfiguredServers(options.mcpConfig, options, { ...context, variables }, findings);
   return { servers, variables };
 }
 
@@ -49,7 +47,7 @@ async function planConfiguredServers(
   { path, names }: McpConfigOption,
   options: GateOptions,
   context: ServerSources & { variables: ReadonlyMap<string, Secret> },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedServer[]> {
   const findVariable: FindVariable = (name) => {
     const own = context.environment[name];
@@ -57,14 +55,14 @@ async function planConfiguredServers(
     if (value !== undefined) return { value };
     return own === undefined ? undefined : 'withheld';
   };
-  const text = await readConfigText(path, context.cwd, issues);
+  const text = await readConfigText(path, context.cwd, findings);
   if (text === null) return [];
-  const { servers, findings, warnings } = readMcpConfig(text, { file: path, names, findVariable });
-  appendAll(issues, findings);
-  appendAll(context.notes, warnings);
+  const { servers, issues, warnings } = readMcpConfig(text, { file: path, names, findVariable });
+  findings.addAll(issues);
+  findings.noteAll(warnings);
   if (servers.some(({ url, sentVariables }) => url !== null && sentVariables.size > 0)) {
     const { findForeignHosts } = await import('./env-hosts.ts');
-    appendAll(issues, await findForeignHosts(servers, options, { ...context, path, findVariable }));
+    findings.addAll(await findForeignHosts(servers, options, { ...context, path, findVariable }));
   }
   const passedSecrets = listVariableSecrets(context.variables, options.serverEnv);
   const planned: PlannedServer[] = [];
@@ -73,15 +71,15 @@ async function planConfiguredServers(
     const named = `server \`${name}\` of ${path}`;
     if (!(await isDirectory(cwd))) {
       const message = `the \`cwd\` of ${named} is not a directory; it is taken relative to the directory of the file`;
-      issues.push({ input: 'mcp-config', code: 'no-directory', message });
+      findings.add({ input: 'mcp-config', code: 'no-directory', message });
     }
     if (options.sandbox === 'required' && command === null) {
       const message = `is \`required\`, and the gate cannot isolate the ${named}, which it does not start; leave it at \`auto\``;
-      issues.push({ input: 'sandbox', code: 'needs-server-command', message });
+      findings.add({ input: 'sandbox', code: 'needs-server-command', message });
     }
     if (options.sandboxNetwork === 'off' && url !== null) {
       const message = `is \`off\`, and the ${named} cannot be reached at its \`url\` without a network; leave it \`on\``;
-      issues.push({ input: 'sandbox-network', code: 'network-and-url', message });
+      findings.add({ input: 'sandbox-network', code: 'network-and-url', message });
     }
     const environment = hideValues(server.environment);
     const headers = hideValues(server.headers);
@@ -100,17 +98,17 @@ async function planConfiguredServers(
   return planned;
 }
 
-/** Null if the file cannot be read; the reason is added to `issues`. */
-async function readConfigText(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<string | null> {
+/** Null if the file cannot be read. */
+async function readConfigText(path: string, cwd: string, findings: Findings): Promise<string | null> {
   if (await leadsOutOfCheckout(path, cwd)) {
-    issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
+    findings.add({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
     return null;
   }
   try {
     return await readTextFile(resolve(cwd, path));
   } catch (error) {
     const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
-    issues.push({ input: 'mcp-config', code: 'unreadable-mcp-config', message });
+    findings.add({ input: 'mcp-config', code: 'unreadable-mcp-config', message });
     return null;
   }
 }
@@ -126,13 +124,13 @@ function hideValues(values: ReadonlyMap<string, string>): Map<string, Secret> {
 export function checkElevatedEvent(
   { serverCommand, mcpConfig, allowPullRequestTarget }: GateOptions,
   event: ElevatedEvent | null,
-  { issues, notes }: { issues: ConfigurationIssue[]; notes: string[] },
+  findings: Findings,
 ): void {
   if (event === null || (serverCommand === null && mcpConfig === null)) return;
   const input = mcpConfig === null ? 'server-command' : 'mcp-config';
   const isRefused = event === 'pull_request_target' && !allowPullRequestTarget;
-  if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
-  else notes.push(explainElevatedEvent(event, input));
+  if (isRefused) findings.add({ input, code: 'pull-request-target', message: refusedEventMessage });
+  else findings.note(explainElevatedEvent(event, input));
 }
 
 function explainElevatedEvent(event: ElevatedEvent, input: string): string {

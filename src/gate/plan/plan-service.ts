@@ -1,6 +1,6 @@
 import { isLoopback } from '../../http/url.ts';
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import { parseApiKey, parseBaseUrl } from '../../http/url.ts';
@@ -36,15 +36,15 @@ export interface PlannedService {
   secrets: readonly Secret[];
 }
 
-/** Plans which service is used. Adds problems to `issues`. */
+/** Plans which service is used. */
 export function planService(
   options: GateOptions,
   context: { ci: CiJob; environment: Readonly<Record<string, string | undefined>> },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): PlannedService {
   const profile = serviceProfiles[options.service];
   const isTunnelled = options.tunnel === 'always' || (options.tunnel === 'auto' && options.service !== 'embedded');
-  const hosted = options.service === 'embedded' ? null : planHosted(options, context.environment, issues);
+  const hosted = options.service === 'embedded' ? null : planHosted(options, context.environment, findings);
   return {
     profile,
     hosted,
@@ -61,37 +61,27 @@ export function planService(
   };
 }
 
-/** Plans how a hosted service is reached; null if the options lack what it needs. Adds problems to `issues`. */
+/** Plans how a hosted service is reached; null if the options lack what it needs. */
 export function planHosted(
   { service, baseUrl: givenUrl, apiKey, project }: Pick<GateOptions, 'service' | 'baseUrl' | 'apiKey' | 'project'>,
   environment: Readonly<Record<string, string | undefined>>,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): HostedService | null {
   const baseUrl = givenUrl ?? serviceProfiles[service].defaultBaseUrl;
   // Reading the options has already reported a missing one.
   if (baseUrl === null || apiKey === null) return null;
-  if (collectIssues(issues, () => parseBaseUrl(baseUrl)) === undefined) return null;
-  collectIssues(issues, () => parseApiKey(apiKey));
-  return { baseUrl, apiKey, project, proxy: planProxies(environment, issues) };
+  if (findings.attempt(() => parseBaseUrl(baseUrl)) === undefined) return null;
+  findings.attempt(() => parseApiKey(apiKey));
+  return { baseUrl, apiKey, project, proxy: planProxies(environment, findings) };
 }
 
-/** Reads the proxies of the job. Adds problems to `issues`. */
+/** Reads the proxies of the job. */
 export function planProxies(
   environment: Readonly<Record<string, string | undefined>>,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): ProxySettings {
   const noProxy: ProxySettings = { httpProxy: null, httpsProxy: null, noProxy: null };
-  return collectIssues(issues, () => readProxySettings(environment)) ?? noProxy;
-}
-
-function collectIssues<T>(issues: ConfigurationIssue[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    appendAll(issues, error.issues);
-    return undefined;
-  }
+  return findings.attempt(() => readProxySettings(environment)) ?? noProxy;
 }
 
 /** A hosted project that is to keep the results of a gate that executes its evals itself. */
@@ -107,13 +97,13 @@ export interface PlannedUpload {
   secrets: readonly Secret[];
 }
 
-/** Plans where results are uploaded to; null if the options lack what it needs. Adds problems to `issues`. */
+/** Plans where results are uploaded to; null if the options lack what it needs. */
 export function planUpload(
   options: GateOptions & { upload: 'svc' | 'mcpjam' },
   { ci, cwd, environment }: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): PlannedUpload | null {
-  const service = planHosted({ ...options, service: options.upload }, environment, issues);
+  const service = planHosted({ ...options, service: options.upload }, environment, findings);
   if (service === null) return null;
   const { shard } = options;
   const jobSlot = nameJobSlot(options);

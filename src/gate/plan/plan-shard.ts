@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/text.ts';
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import type { ShardReport } from '../../model/report.ts';
 import { hashDefinition } from '../../suite/definition-hash.ts';
@@ -22,7 +22,8 @@ interface PlannedCase {
 export function planShard(
   suites: readonly FileSuite[],
   { index, total }: { index: number; total: number },
-  { records, issues }: { records: readonly HistoryRecord[]; issues: ConfigurationIssue[] },
+  records: readonly HistoryRecord[],
+  findings: Findings,
 ): { suites: FileSuite[]; shard: ShardReport } {
   const cases = suites.flatMap(({ suite }) =>
     suite.cases.map((item) => {
@@ -32,7 +33,7 @@ export function planShard(
   );
   if (cases.length > 0 && cases.length < total) {
     const message = `cuts ${formatCount(cases.length, 'case')} into ${total} shards, and some would be empty; use at most ${cases.length}`;
-    issues.push({ input: 'shard', code: 'too-many-shards', message });
+    findings.add({ input: 'shard', code: 'too-many-shards', message });
   }
   const shards = assignShards(weighCases(cases, records), total);
   const own = suites

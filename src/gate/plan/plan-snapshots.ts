@@ -1,5 +1,4 @@
-import type { ConfigurationIssue } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { Findings } from '../../base/findings.ts';
 import { loadSnapshots } from '../../suite/load-snapshots.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
@@ -15,13 +14,13 @@ export interface PlannedSnapshots {
 /** Reads the snapshots of the cases that run. If they are updated, none has to exist. */
 export async function planSnapshots(
   suites: readonly PlannedSuite[],
-  { cwd, notes, updatesSnapshots: isUpdating = false }: { cwd: string; notes: string[]; updatesSnapshots?: boolean },
-  issues: ConfigurationIssue[],
+  { cwd, updatesSnapshots: isUpdating = false }: { cwd: string; updatesSnapshots?: boolean },
+  findings: Findings,
 ): Promise<PlannedSnapshots | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  const { texts, folders, missing, issues: found } = await loadSnapshots(files, cwd);
-  appendAll(issues, [...found, ...(isUpdating ? [] : missing)]);
+  const { texts, folders, missing, issues } = await loadSnapshots(files, cwd);
+  findings.addAll([...issues, ...(isUpdating ? [] : missing)]);
   if (folders.size > 0) return { texts, folders, isUpdating };
-  if (isUpdating) notes.push('No case has `toMatchFile`, so `--update-snapshots` has no effect.');
+  if (isUpdating) findings.note('No case has `toMatchFile`, so `--update-snapshots` has no effect.');
   return null;
 }

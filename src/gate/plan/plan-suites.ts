@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Findings } from '../../base/findings.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
@@ -17,7 +18,7 @@ import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
 import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
-import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
+import { capRuns, findHostedIssues, listHostedNotes, noteCappedRuns } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -82,29 +83,27 @@ interface SuiteSources {
   policy: LoadedPolicy;
   /** The names of the servers in `mcp-config`; empty if options describe the one server. */
   serverNames: readonly string[];
-  /** Collects what will differ from the files. */
-  notes: string[];
 }
 
-/** Reads and selects the suites, or names the suite that the service keeps. Adds problems to `issues`. */
+/** Reads and selects the suites, or names the suite that the service keeps. */
 export async function planSuites(
   options: GateOptions,
   sources: SuiteSources,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedSuite[]> {
-  if (options.suite !== null) return [planStoredSuite(options.suite, options, sources, issues)];
-  return await planFileSuites(options, sources, issues);
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, sources, findings)];
+  return await planFileSuites(options, sources, findings);
 }
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, serverNames, notes }: SuiteSources,
-  issues: ConfigurationIssue[],
+  { cwd, ci, profile, policy, serverNames }: SuiteSources,
+  findings: Findings,
 ): Promise<FileSuite[]> {
-  const { suites, findings } = await readSuites(options, cwd);
-  appendAll(issues, findings);
+  const { suites, findings: mistakes } = await readSuites(options, cwd);
+  findings.addAll(mistakes);
   // A case in an unreadable file would be reported as unknown.
-  if (findings.length > 0) return [];
+  if (mistakes.length > 0) return [];
   await policy.readBaseSuites(suites);
   if (policy.base !== null && profile.name === 'embedded') {
     const { listChangedRecordings } = await import('./changed-recordings.ts');
@@ -117,28 +116,30 @@ async function planFileSuites(
     const before = policy.findBaseSuite(suite);
     return before === null ? null : expand(before);
   });
-  appendAll(issues, selected.issues);
+  findings.addAll(selected.issues);
   policy.base?.noteAdded(selected.added);
   const planned = selected.suites.map((suite) => {
     const whole = wholes.find(({ id }) => id === suite.id) ?? suite;
     return { suite: planStepServers(suite, serverNames), whole: planStepServers(whole, serverNames).suite };
   });
-  for (const { suite } of planned)
-    appendAll(issues, [...suite.issues, ...findLongTimeouts(suite.suite, options.timeout)]);
-  for (const { suite, whole } of planned) {
-    if (profile.name !== 'embedded') appendAll(issues, findHostedIssues(whole, profile));
-    appendAll(notes, listHostedNotes(suite.suite, profile));
+  for (const { suite } of planned) {
+    findings.addAll([...suite.issues, ...findLongTimeouts(suite.suite, options.timeout)]);
   }
+  for (const { suite, whole } of planned) {
+    if (profile.name !== 'embedded') findings.addAll(findHostedIssues(whole, profile));
+    findings.noteAll(listHostedNotes(suite.suite, profile));
+  }
+  for (const { suite } of planned) findings.noteAll(noteCappedRuns(suite.suite, profile));
   const branch = readServiceBaseline(options)?.branch ?? null;
   return planned.map(({ suite: { suite }, whole }) => ({
     kind: 'file',
-    suite: capRuns(suite, profile, notes),
-    whole: capRuns(whole, profile, []),
+    suite: capRuns(suite, profile),
+    whole: capRuns(whole, profile),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     protocol: chooseProtocol(options, suite),
     concurrency: planConcurrency(suite, options),
-    requirements: policy.planFileRequirements({ suite, whole }, issues),
+    requirements: policy.planFileRequirements({ suite, whole }, findings.issues),
   }));
 }
 
@@ -178,14 +179,14 @@ function planStoredSuite(
   suite: string,
   { cases, runs }: GateOptions,
   { profile: { limits, name }, policy }: Pick<SuiteSources, 'profile' | 'policy'>,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): StoredSuite {
   const range = typeof runs === 'number' ? { min: runs, max: null } : runs;
   if (range !== null && range.min > limits.iterationsPerCase) {
     const message = `${range.min} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
-    issues.push({ input: 'runs', code: 'too-many-runs', message });
+    findings.add({ input: 'runs', code: 'too-many-runs', message });
   }
-  const requirements = policy.planStoredRequirements({ suite, cases }, issues);
+  const requirements = policy.planStoredRequirements({ suite, cases }, findings.issues);
   return { kind: 'stored', suite, cases, runs: range?.min ?? null, maxRuns: range?.max ?? null, requirements };
 }
 

@@ -1,5 +1,4 @@
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { appendAll } from '../../base/lists.ts';
+import type { Findings } from '../../base/findings.ts';
 import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
@@ -41,12 +40,11 @@ export function planCoverage(
 
 /**
  * Reads the surface file, if one is given. Null if the options name none, or if they ask for the surface of the base and there is no base.
- * Adds problems to `issues`.
  */
 export async function planSurface(
   options: GateOptions,
   { cwd, rules, base }: { cwd: string; rules: GateRules; base: unknown },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PlannedSurface | null> {
   const { surface: path, merge, serverCommand, serverUrl, mcpConfig } = options;
   if (path === null || merge.length > 0) return null;
@@ -54,31 +52,26 @@ export async function planSurface(
   if (serverCommand === null && serverUrl === null && mcpConfig === null) {
     const message =
       'is about a server of this job, and the options name none; give `server-command`, `server-url` or `mcp-config`';
-    issues.push({ input: 'surface', code: 'surface-without-server', message });
+    findings.add({ input: 'surface', code: 'surface-without-server', message });
     return null;
   }
   if (path === 'base') {
     if (!hasBase(options)) {
       const message =
         'is `base`, and no base runs in this job; set `base: git`, or write ./base for a file of that name';
-      issues.push({ input: 'surface', code: 'surface-without-base', message });
+      findings.add({ input: 'surface', code: 'surface-without-base', message });
     }
     return base === null ? null : { against: path, configurations: {}, lines: null, policy };
   }
   // Loaded lazily: most gates compare no surface.
   const { readSurfaceFile } = await import('./surface-part.ts');
   const { indexLines } = await import('../../surface/file.ts');
-  try {
-    const known = await readSurfaceFile(path, cwd);
-    if (known !== null) {
-      const { configurations } = known.file;
-      return { against: path, configurations, lines: indexLines(known.text), policy };
-    }
+  const known = await readSurfaceFile(path, cwd).catch(findings.absorb);
+  if (known === undefined) return null;
+  if (known === null) {
     const message = `${JSON.stringify(path)} does not exist; write it with \`mcp-eval-ci surface --update\``;
-    issues.push({ input: 'surface', code: 'missing-surface-file', message });
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    appendAll(issues, error.issues);
+    findings.add({ input: 'surface', code: 'missing-surface-file', message });
+    return null;
   }
-  return null;
+  return { against: path, configurations: known.file.configurations, lines: indexLines(known.text), policy };
 }

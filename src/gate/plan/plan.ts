@@ -1,7 +1,7 @@
-import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import { systemClock } from '../../base/time.ts';
 import type { Secret } from '../../base/redaction.ts';
-import { appendAll } from '../../base/lists.ts';
 import {
   applyPricingDefaults,
   defaultMaximumRegressions,
@@ -119,63 +119,62 @@ export interface PlanContext {
  * @throws {ConfigurationError} with every finding of every file and every option at once.
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   const { nowMs = systemClock.now(), updatesSnapshots = false } = context;
   const ci = await readCiJob(options, context);
-  const service = planService(options, { ci, environment: context.environment }, issues);
-  const notes: string[] = [];
-  const joining = options.merge.length === 0 ? null : await planMerge(options, { cwd: context.cwd }, issues);
-  const policy = await loadPolicy(options, { ...context, ci }, issues);
+  const service = planService(options, { ci, environment: context.environment }, findings);
+  const joining = options.merge.length === 0 ? null : await planMerge(options, { cwd: context.cwd }, findings);
+  const policy = await loadPolicy(options, { ...context, ci }, findings.issues);
   const rules = policy.gate;
-  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
-  const serverIssues: ConfigurationIssue[] = [];
-  const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, base: policy.base }, findings);
+  const ofServers = createFindings();
+  const { servers, variables } = await planServers(options, context, ofServers);
+  findings.noteAll(ofServers.notes);
   const serverNames = servers.flatMap(({ name }) => name ?? []);
-  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
-  const all = joining !== null ? [] : await planSuites(options, sources, issues);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames };
+  const all = joining !== null ? [] : await planSuites(options, sources, findings);
   const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
   const joined = merge === null ? [] : groupReported(merge.results);
   const suiteNames = merge === null ? all.map(nameSuite) : joined;
-  if (policy.file !== null) appendAll(issues, findAmbiguousNames(policy.file, joined));
+  if (policy.file !== null) findings.addAll(findAmbiguousNames(policy.file, joined));
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (merge?.selection !== undefined) await policy.base?.compareShards(listRanCases(merge), merge.selection);
-  if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
-  const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
-  checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
-  const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
-  appendAll(issues, findLinkIssues('report-dir', reportDir.path, reportDir.root));
-  const { remarks } = policy;
+  if (policy.file !== null) findings.noteAll(listUnmatchedSuites(policy.file, suiteNames));
+  const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, findings);
+  findings.addAll([...ofServers.issues, ...findVariableIssues(options, suites)]);
+  checkElevatedEvent(options, ci.elevatedEvent, findings);
+  const reportDir = await planReportDir(options.reportDir ?? '.', context, findings);
+  findings.addAll(findLinkIssues('report-dir', reportDir.path, reportDir.root));
   const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
-  const compared = { ...context, ci, servers, variables, suites: all, shard, remarks };
-  const base = (await planBase?.(options, compared, issues)) ?? null;
+  const compared = { ...context, ci, servers, variables, suites: all, shard };
+  const base = (await planBase?.(options, compared, findings)) ?? null;
   for (const server of [...servers, ...(base?.servers ?? [])]) {
     const cache = base?.cachePath ?? null;
     const checkout = base?.servers.includes(server) === false ? (base.checkout?.directory ?? null) : null;
     const directories = { reportDir: reportDir.path, cache, checkout };
     const surroundings = { ...context, ...directories, serverCwd: server.cwd, suites };
-    server.sandbox = await planSandbox(options, surroundings, issues);
+    server.sandbox = await planSandbox(options, surroundings, findings);
   }
-  if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
-  appendAll(issues, [
+  if (merge === null) findings.addAll(findRuleIssues(rules, { options, suites }));
+  findings.addAll([
     ...servers.flatMap((server) => findUnreachableServer(service, server)),
     ...findCommandsAlone(suites, servers),
     ...findUnenforceablePins(service, { options, suites }),
   ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
     const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
-    issues.push({ input: 'baseline', code: 'one-run-for-several', message });
+    findings.add({ input: 'baseline', code: 'one-run-for-several', message });
   }
-  const github = await planComment(options, { ...context, notes });
-  const traces = planTraces(options, { ...context, notes }, issues);
+  const github = await planComment(options, context, findings);
+  const traces = planTraces(options, context, findings);
   const { collector } = traces;
-  const upload = planUploading(options, { ...context, ci }, issues);
+  const upload = planUploading(options, { ...context, ci }, findings);
   const pricing = applyPricingDefaults(rules);
-  if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
-  const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
-  const snapshots = await planSnapshots(suites, { ...context, notes }, issues);
-  const surface = await planSurface(options, { ...context, rules, base }, issues);
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  if (service.hosted === null) findings.addAll(await checkJudges(suites, { cwd: context.cwd, nowMs }));
+  const models = await planPrompts(options, { ...context, suites, service, pricing }, findings);
+  const snapshots = await planSnapshots(suites, context, findings);
+  const surface = await planSurface(options, { ...context, rules, base }, findings);
+  findings.throwIfAny();
 
   return {
     cwd: context.cwd,
@@ -211,8 +210,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     surface,
     coverage: planCoverage(options, { rules, isHosted: service.hosted !== null }),
     isDryRun: options.dryRun,
-    notes,
-    remarks,
+    notes: findings.notes,
+    remarks: [...policy.remarks, ...findings.remarks],
     policyNotes: policy.notes,
     protectionFindings: policy.base?.listFindings() ?? [],
     limits: {
@@ -237,30 +236,31 @@ function planProbation(
 
 async function planComment(
   options: GateOptions,
-  context: PlanContext & { notes: string[] },
+  context: PlanContext,
+  findings: Findings,
 ): Promise<PlannedGitHub | null> {
   const { comment, checkRun, issue } = options.reportTo;
   if (comment === null && !checkRun && !issue) return null;
-  return await planGitHub(options, context);
+  return await planGitHub(options, context, findings);
 }
 
 function planUploading(
   { upload, ...options }: GateOptions,
   context: PlanContext & { ci: CiJob },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): PlannedUpload | null {
   if (upload === 'off') return null;
-  return planUpload({ ...options, upload }, context, issues);
+  return planUpload({ ...options, upload }, context, findings);
 }
 
 function planPart(
   suites: PlannedSuite[],
   { options, history }: { options: GateOptions; history: GatePlan['history'] },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Pick<GatePlan, 'suites' | 'shard'> {
   if (options.shard === null) return { suites, shard: null };
   const files = suites.filter((planned) => planned.kind === 'file');
-  const { suites: own, shard } = planShard(files, options.shard, { records: history?.records ?? [], issues });
+  const { suites: own, shard } = planShard(files, options.shard, history?.records ?? [], findings);
   const { evals, cases, tags } = options;
   return { suites: own, shard: { ...shard, selection: { evals, cases, tags } } };
 }

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
+import type { Findings } from '../../base/findings.ts';
 import { describeOutLink, findOutLink, findOutputRoot } from '../../base/output-files.ts';
 
 /** The directory of the reports: the absolute path, and the label that the user wrote. */
@@ -23,7 +24,8 @@ const maxRegisterBytes = 1024 * 1024;
  */
 export async function planReportDir(
   label: string,
-  { cwd, environment, notes }: PlanPlace & { notes: string[] },
+  { cwd, environment }: PlanPlace,
+  findings: Findings,
 ): Promise<PlannedReportDir> {
   const temp = environment['RUNNER_TEMP'] ?? '';
   const register = temp === '' ? null : join(temp, registerName);
@@ -34,7 +36,7 @@ export async function planReportDir(
   let number = 2;
   while (taken.has(resolve(cwd, `${base}-${number}`))) number += 1;
   const other = `${base}-${number}`;
-  notes.push(
+  findings.note(
     `An earlier step of this job wrote its reports to ${label}, so this step writes to ${other}. Give each step its own \`report-dir\`.`,
   );
   const root = findOutputRoot(other, cwd) ?? resolve(cwd, other);

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ConfigurationError, type ConfigurationIssue, GateError, readErrorCode } from '../../base/errors.ts';
+import { ConfigurationError, GateError, readErrorCode } from '../../base/errors.ts';
+import { createFindings } from '../../base/findings.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest, type Repository } from '../../github/repository.ts';
@@ -83,9 +84,9 @@ export async function publishReport(
  * verdict, which was checked against its results when it was read.
  */
 async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: string): Promise<Report> {
-  const issues: ConfigurationIssue[] = [];
-  const policy = await readPolicyOption(options.policy, cwd, issues);
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  const findings = createFindings();
+  const policy = await readPolicyOption(options.policy, cwd, findings.issues);
+  findings.throwIfAny();
   if (policy === null && options.minPassRate === null) return report;
   const { minPassRate: minimumPassRate } = options;
   return rejudgeReport(report, { baseline: null, minimumPassRate, policy }).report;

@@ -1,7 +1,8 @@
 import { caseOperations } from '../../service/operations/cases.ts';
 import { suiteOperations } from '../../service/operations/suites.ts';
 import { callOperation } from '../../service/call-operation.ts';
-import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
+import { ProtocolError } from '../../base/errors.ts';
+import { createFindings } from '../../base/findings.ts';
 import { defaultMinimum } from '../../model/policy.ts';
 import type { Sourced } from '../../model/source.ts';
 import { toPercent } from '../../model/rate.ts';
@@ -46,9 +47,9 @@ export async function prepareStoredSuite(
   const { items: stored } = await callOperation(client, caseOperations.listEvalCases, place, { signal });
   const wanted = selectStored(stored, planned.cases);
   const cases = stored.filter((item) => wanted.includes(item));
-  const issues: ConfigurationIssue[] = [];
-  const requirements = resolveCaseNames(planned.requirements, cases.map(nameStored), issues);
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  const findings = createFindings();
+  const requirements = resolveCaseNames(planned.requirements, cases.map(nameStored), findings.issues);
+  findings.throwIfAny();
   const minimum = requirements.minimumPassRate;
   const run: NewRun = {
     ...selectServers(cases, servers),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ConfigurationIssue } from '../../../src/base/errors.ts';
+import { createFindings } from '../../../src/base/findings.ts';
 import { listKnownSecrets } from '../../../src/gate/options.ts';
 import { readOtelResource, readOtelTarget } from '../../../src/gate/plan/otel-variables.ts';
 
 function readTarget(environment: Record<string, string>) {
-  const notes: string[] = [];
-  const issues: ConfigurationIssue[] = [];
-  const target = readOtelTarget(environment, { notes, issues });
+  const findings = createFindings();
+  const { notes, issues } = findings;
+  const target = readOtelTarget(environment, findings);
   const headers = [...(target?.headers ?? [])].map(([name, value]) => [name, value.reveal()]);
   return { target, headers, notes, issues };
 }
@@ -87,15 +87,15 @@ describe('listKnownSecrets', () => {
 describe('readOtelResource', () => {
   it('reads attributes, and the name of the service before them', () => {
     const environment = { OTEL_RESOURCE_ATTRIBUTES: 'team=a%2Cb,service.name=x', OTEL_SERVICE_NAME: 'evals' };
-    const notes: string[] = [];
-    expect(readOtelResource(environment, notes)).toEqual({ team: 'a,b', 'service.name': 'evals' });
-    expect([readOtelResource({}, notes), notes]).toEqual([{}, []]);
+    const findings = createFindings();
+    expect(readOtelResource(environment, findings)).toEqual({ team: 'a,b', 'service.name': 'evals' });
+    expect([readOtelResource({}, findings), findings.notes]).toEqual([{}, []]);
   });
 
   it('leaves out a list that it cannot read, as a whole and with a note', () => {
-    const notes: string[] = [];
-    expect(readOtelResource({ OTEL_RESOURCE_ATTRIBUTES: 'team=a,odd' }, notes)).toEqual({});
-    expect(notes).toEqual([
+    const findings = createFindings();
+    expect(readOtelResource({ OTEL_RESOURCE_ATTRIBUTES: 'team=a,odd' }, findings)).toEqual({});
+    expect(findings.notes).toEqual([
       'OTEL_RESOURCE_ATTRIBUTES is not a list of name=value with percent-encoded values, so the traces are without it.',
     ]);
   });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { planReportDir } from '../../../src/gate/plan/report-dir.ts';
 import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
+import { createFindings } from '../../../src/base/findings.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import { createRedReport, createReport } from '../../support/factories/report-factory.ts';
@@ -12,12 +13,12 @@ describe('the report directory of a step', () => {
     await using workspace = await createWorkspace({ 'temp/keep': '' });
     const environment = { RUNNER_TEMP: join(workspace.path, 'temp') };
     const step = async (label: string, report = createReport()) => {
-      const notes: string[] = [];
-      const reportDir = await planReportDir(label, { cwd: workspace.path, environment, notes });
+      const findings = createFindings();
+      const reportDir = await planReportDir(label, { cwd: workspace.path, environment }, findings);
       const target = { reportDir, reportFormats: [], summary: false, history: null, page: null };
       const context = { logger: silentLogger, redactor: createRedactor(), summaryPath: null, evidence: null };
       const { reportPath } = await publishFiles(report, target, context);
-      return { reportPath, notes };
+      return { reportPath, notes: findings.notes };
     };
     expect(await step('reports', createRedReport())).toEqual({ reportPath: 'reports/report.json', notes: [] });
     expect(await step('reports/')).toEqual({
@@ -37,12 +38,12 @@ describe('the report directory of a step', () => {
 
   it('is the one that was asked for outside GitHub, in another job, and where the register is unusable', async () => {
     await using workspace = await createWorkspace({ 'temp/mcp-eval-ci-report-dirs.jsonl': '{"a":1}\nnonsense\n' });
-    const notes: string[] = [];
+    const findings = createFindings();
     const plan = (environment: Record<string, string>) =>
-      planReportDir('reports', { cwd: workspace.path, environment, notes });
+      planReportDir('reports', { cwd: workspace.path, environment }, findings);
     expect(await plan({})).toMatchObject({ label: 'reports', register: null });
     expect(await plan({ RUNNER_TEMP: join(workspace.path, 'temp') })).toMatchObject({ label: 'reports' });
     expect(await plan({ RUNNER_TEMP: join(workspace.path, 'elsewhere') })).toMatchObject({ label: 'reports' });
-    expect(notes).toEqual([]);
+    expect(findings.notes).toEqual([]);
   });
 });
