@@ -49,7 +49,7 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
     { cwd: workspace.path },
     findings,
   );
-  if (findings.issues.length > 0) return 'refused';
+  if (merge === null || findings.issues.length > 0) return 'refused';
   return judgeShards(merge, mergingPlan).report.verdict.outcome;
 }
 

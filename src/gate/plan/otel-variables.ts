@@ -121,7 +121,7 @@ export interface PlannedCollector extends CollectorAddress {
 }
 
 /** Plans where the traces are sent; null for nowhere. */
-export function planCollector(environment: Environment, findings: Findings): PlannedCollector | null {
+function planCollector(environment: Environment, findings: Findings): PlannedCollector | null {
   const target = readOtelTarget(environment, findings);
   if (target === null) return null;
   const { headers } = target;
@@ -133,15 +133,23 @@ export function planCollector(environment: Environment, findings: Findings): Pla
   return planned ?? null;
 }
 
-/** Plans the traces and their receiver; the resource is null if there are no traces. */
+/** The traces of a gate. */
+export interface PlannedTraces {
+  /** True if traces are written for OpenTelemetry. */
+  hasTraceLog: boolean;
+  /** The description of the traced program from the environment, in addition to what the gate knows. */
+  traceResource: Readonly<Record<string, string>>;
+  /** The receiver of the traces; null for none. */
+  collector: PlannedCollector | null;
+}
+
+/** Plans the traces and their receiver. A gate that merges reports runs nothing to trace. */
 export function planTraces(
   { merge, reportFormats }: Pick<GateOptions, 'merge' | 'reportFormats'>,
   { environment }: { environment: Environment },
   findings: Findings,
-): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
-  const isWritten = reportFormats.includes('otlp');
-  // A gate that merges reports runs nothing to trace.
-  if (merge.length > 0) return { collector: null, resource: null };
-  const collector = planCollector(environment, findings);
-  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, findings) : null };
+): PlannedTraces {
+  const collector = merge.length > 0 ? null : planCollector(environment, findings);
+  const hasTraceLog = merge.length === 0 && (reportFormats.includes('otlp') || collector !== null);
+  return { hasTraceLog, traceResource: hasTraceLog ? readOtelResource(environment, findings) : {}, collector };
 }

@@ -8,6 +8,7 @@ import { parseRepository, type Repository } from '../../github/repository.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
+import type { CiJob } from './ci-job.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 
 /** The posts of the gate on GitHub in addition to the job's own results, and the access for them. */
@@ -71,8 +72,9 @@ export async function planGitHub(
   findings: Findings,
 ): Promise<PlannedGitHub | null> {
   const { githubToken } = options;
-  const jobSlot = nameJobSlot(options);
   const { comment: mode, checkRun: hasCheckRun, issue } = options.reportTo;
+  if (mode === null && !hasCheckRun && !issue) return null;
+  const jobSlot = nameJobSlot(options);
   const pullNumber = await findPullNumber(environment);
   const comment = mode === null || pullNumber === null ? null : { mode, pullNumber };
   // The author of a failing pull request reads the comment, so it needs no issue.
@@ -155,6 +157,15 @@ export function readRun(
       directory: locateDirectory(environment, cwd),
     },
   };
+}
+
+/** Plans the links to the repository's pages; null if it is not on GitHub. */
+export function planPage(
+  options: Pick<GateOptions, 'commentId' | 'shard'>,
+  { ci, cwd, environment }: { ci: Pick<CiJob, 'system' | 'repository'>; cwd: string; environment: Environment },
+): PageLinks | null {
+  if (ci.system !== 'github' || ci.repository === null) return null;
+  return readRun(environment, { cwd, jobSlot: nameJobSlot(options) }).page;
 }
 
 /** Finds the path of the working directory in the checked-out repository; null if it is outside of it. */

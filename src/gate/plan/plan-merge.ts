@@ -22,13 +22,14 @@ export interface PlannedMerge extends JoinedShards {
 
 /**
  * Reads the shards' reports: each path is a report.json, a directory that holds one, or a directory of such directories, as downloaded
- * artifacts are. All that does not fit together is one issue.
+ * artifacts are. All that does not fit together is one issue. Null if the gate merges nothing.
  */
 export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   findings: Findings,
-): Promise<PlannedMerge> {
+): Promise<PlannedMerge | null> {
+  if (paths.length === 0) return null;
   const members: LabelledReport[] = [];
   const problems: string[] = [];
   for (const path of paths) {

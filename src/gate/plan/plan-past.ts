@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { describeError, GateError } from '../../base/errors.ts';
+import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
 import { findOutputRoot } from '../../base/output-files.ts';
 import { formatCount } from '../../base/text.ts';
@@ -197,4 +197,14 @@ export function markProbation(
     );
     return { ...planned, requirements: { ...planned.requirements, probation } };
   });
+}
+
+/** Finds a baseline that names one run of the service for several suites. */
+export function findSharedBaseline(
+  baseline: PlannedBaseline | null,
+  suites: readonly PlannedSuite[],
+): ConfigurationIssue[] {
+  if (baseline === null || baseline.runId === null || suites.length < 2) return [];
+  const message = `names one run, and this gate has ${suites.length} suites, each with runs of its own; name a branch`;
+  return [{ input: 'baseline', code: 'one-run-for-several', message }];
 }

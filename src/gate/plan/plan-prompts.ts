@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
+import { systemClock } from '../../base/time.ts';
 import type { Pricing } from '../../model/policy.ts';
 import { asksModel, type Suite } from '../../cases/suite.ts';
 import type { ModelOptions, PlannedModels } from './plan-models.ts';
@@ -7,7 +8,7 @@ import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /**
- * Plans the models that are asked; null if the gate itself answers no prompt and judges nothing. Loads the code for providers and recordings
+ * Plans the models that are asked, and checks the calibration of judges; null if the gate itself answers no prompt and judges nothing. Loads the code for providers and recordings
  * only if a case needs it.
  */
 export async function planPrompts(
@@ -22,11 +23,13 @@ export async function planPrompts(
     pricing: Pricing;
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
+    nowMs?: number;
   },
   findings: Findings,
 ): Promise<PlannedModels | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
   if (service.hosted !== null || !files.some(hasModels)) return null;
+  findings.addAll(await checkJudges(suites, context));
   const { planModels } = await import('./plan-models.ts');
   return await planModels(options, { ...context, suites: files }, findings);
 }
@@ -35,15 +38,15 @@ function hasModels({ cases }: Suite): boolean {
   return cases.some((testCase) => testCase.judges.length > 0 || asksModel(testCase));
 }
 
-/** Finds judges that may not gate, with `findUncalibratedJudges`, which is loaded only if a case has a judge. */
-export async function checkJudges(
+/** Finds judges that may not gate. Loads the code for that only if a case has a judge. */
+async function checkJudges(
   suites: readonly PlannedSuite[],
-  context: { cwd: string; nowMs: number },
+  { cwd, nowMs = systemClock.now() }: { cwd: string; nowMs?: number },
 ): Promise<ConfigurationIssue[]> {
   const hasJudge = suites.some(
     (planned) => planned.kind === 'file' && planned.suite.cases.some(({ judges }) => judges.length > 0),
   );
   if (!hasJudge) return [];
   const { findUncalibratedJudges } = await import('./plan-judges.ts');
-  return await findUncalibratedJudges(suites, context);
+  return await findUncalibratedJudges(suites, { cwd, nowMs });
 }

@@ -6,6 +6,8 @@ import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { findRepository } from './git-checkout.ts';
+import type { PlannedBase } from './plan-base.ts';
+import type { PlannedServer } from './plan-server.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The files by which a step passes values to the runner, and the event that started the workflow. */
@@ -18,6 +20,41 @@ const runnerFiles = [
   'GITHUB_EVENT_PATH',
 ];
 
+/** Plans the sandboxes of all servers, those of the base included. */
+export async function planSandboxes(
+  options: GateOptions,
+  {
+    servers,
+    base,
+    reportDir,
+    ...context
+  }: Pick<SandboxContext, 'cwd' | 'environment' | 'suites'> & {
+    servers: readonly PlannedServer[];
+    base: Pick<PlannedBase, 'servers' | 'cachePath' | 'checkout'> | null;
+    reportDir: { path: string };
+  },
+  findings: Findings,
+): Promise<void> {
+  const ofBase = base?.servers ?? [];
+  for (const server of [...servers, ...ofBase]) {
+    const checkout = ofBase.includes(server) ? null : (base?.checkout?.directory ?? null);
+    const directories = { serverCwd: server.cwd, reportDir: reportDir.path, cache: base?.cachePath ?? null, checkout };
+    server.sandbox = await planSandbox(options, { ...context, ...directories }, findings);
+  }
+}
+
+interface SandboxContext {
+  cwd: string;
+  serverCwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  suites: readonly PlannedSuite[];
+  reportDir: string;
+  /** The path at which results of the base are kept; null for none. */
+  cache: string | null;
+  /** The directory of the base's checkout when the server starts; null without one, and for the base's own server. */
+  checkout: string | null;
+}
+
 /**
  * Plans the sandbox: protects the files that the verdict, the next gates and the next steps depend on, among all that the server could write
  * to.
@@ -27,25 +64,7 @@ export async function planSandbox(
     GateOptions,
     'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'mcpConfig' | 'policy' | 'baseline' | 'historyPath' | 'shard'
   >,
-  {
-    cwd,
-    serverCwd,
-    environment,
-    suites,
-    reportDir,
-    cache,
-    checkout,
-  }: {
-    cwd: string;
-    serverCwd: string;
-    environment: Readonly<Record<string, string | undefined>>;
-    suites: readonly PlannedSuite[];
-    reportDir: string;
-    /** The path at which results of the base are kept; null for none. */
-    cache: string | null;
-    /** The directory of the base's checkout when the server starts; null without one, and for the base's own server. */
-    checkout: string | null;
-  },
+  { cwd, serverCwd, environment, suites, reportDir, cache, checkout }: SandboxContext,
   findings: Findings,
 ): Promise<SandboxOptions> {
   const writable = options.sandboxWrite.map((path) => resolve(cwd, path));

@@ -9,6 +9,7 @@ import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type CiJob, nameHostedServer } from './ci-job.ts';
 import { readRun } from './plan-github.ts';
+import type { PlannedSuite } from './plan-suites.ts';
 
 /** A hosted service, and the credentials for it. */
 export interface HostedService {
@@ -97,18 +98,19 @@ export interface PlannedUpload {
   secrets: readonly Secret[];
 }
 
-/** Plans where results are uploaded to; null if the options lack what it needs. */
+/** Plans where results are uploaded to; null for nowhere, and if the options lack what it needs. */
 export function planUpload(
-  options: GateOptions & { upload: 'svc' | 'mcpjam' },
+  options: GateOptions,
   { ci, cwd, environment }: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
   findings: Findings,
 ): PlannedUpload | null {
-  const service = planHosted({ ...options, service: options.upload }, environment, findings);
+  const { upload, shard } = options;
+  if (upload === 'off') return null;
+  const service = planHosted({ ...options, service: upload }, environment, findings);
   if (service === null) return null;
-  const { shard } = options;
   const jobSlot = nameJobSlot(options);
   return {
-    profile: serviceProfiles[options.upload],
+    profile: serviceProfiles[upload],
     service,
     ci: describeCi(ci, { cwd, environment, jobSlot }),
     // The machine's name distinguishes scripts of a matrix that do not name their job.
@@ -161,4 +163,28 @@ export function findUnreachableServer(
   if (url !== null && !isLoopback(url.hostname)) return [];
   const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
+}
+
+/**
+ * Finds requested revisions that cannot be enforced: a hosted service negotiates with the server by itself, and its API has no field for a
+ * revision.
+ */
+export function findUnenforceablePins(
+  { hosted, profile }: PlannedService,
+  { options, suites }: { options: Pick<GateOptions, 'protocol'>; suites: readonly PlannedSuite[] },
+): ConfigurationIssue[] {
+  if (hosted === null) return [];
+  const why = `cannot be enforced, because the service ${profile.name} chooses the revision itself`;
+  const isPinned = options.protocol !== null && options.protocol !== 'auto';
+  if (isPinned) {
+    const message = `${why}; leave it out, or use \`service: embedded\``;
+    return [{ input: 'protocol', code: 'needs-embedded-service', message }];
+  }
+  const remedy = 'set the key to auto, override it with the flag `--protocol auto`, or use `service: embedded`';
+  return suites.flatMap((planned): ConfigurationIssue[] => {
+    if (planned.kind === 'stored' || planned.protocol.value === 'auto') return [];
+    const message = `\`protocol: ${planned.protocol.value}\` ${why}; ${remedy}`;
+    const [, file = planned.suite.location.file, line = ''] = /^(.*):(\d+)$/.exec(planned.protocol.source) ?? [];
+    return [{ file, line: Number(line), column: 1, code: 'needs-embedded-service', message }];
+  });
 }

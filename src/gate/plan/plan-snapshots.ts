@@ -13,8 +13,11 @@ export interface PlannedSnapshots {
 
 /** Reads the snapshots of the cases that run. If they are updated, none has to exist. */
 export async function planSnapshots(
-  suites: readonly PlannedSuite[],
-  { cwd, updatesSnapshots: isUpdating = false }: { cwd: string; updatesSnapshots?: boolean },
+  {
+    suites,
+    cwd,
+    updatesSnapshots: isUpdating = false,
+  }: { suites: readonly PlannedSuite[]; cwd: string; updatesSnapshots?: boolean },
   findings: Findings,
 ): Promise<PlannedSnapshots | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));

@@ -5,6 +5,7 @@ import type { SurfaceFile } from '../../model/surface.ts';
 import type { LineIndex } from '../../surface/file.ts';
 import { hasBase } from '../options/base.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { PlannedService } from './plan-service.ts';
 
 /** The surface that the server's is compared with, and the rules for changes. */
 export interface PlannedSurface {
@@ -31,11 +32,14 @@ const maxTraces = { hosted: 60, local: 100_000 };
 /** Plans the coverage, which is measured if the policy requires some, and in addition to a surface that is compared; else null. */
 export function planCoverage(
   { surface, merge, shard, cases }: GateOptions,
-  { rules: { minimumCoverage: minimum }, isHosted }: { rules: GateRules; isHosted: boolean },
+  {
+    rules: { minimumCoverage: minimum },
+    service: { hosted },
+  }: { rules: GateRules; service: Pick<PlannedService, 'hosted'> },
 ): PlannedCoverage | null {
   if (merge.length > 0 || (surface === null && minimum.length === 0)) return null;
   const isPartial = shard !== null || cases.length > 0;
-  return { minimum, isPartial, maxTraces: maxTraces[isHosted ? 'hosted' : 'local'] };
+  return { minimum, isPartial, maxTraces: maxTraces[hosted === null ? 'local' : 'hosted'] };
 }
 
 /**

@@ -31,7 +31,7 @@ export async function planReportDir(
   const register = temp === '' ? null : join(temp, registerName);
   const taken = register === null ? new Set<string>() : await readRegister(register);
   const path = resolve(cwd, label);
-  if (!taken.has(path)) return { path, label, root: findOutputRoot(path, cwd) ?? path, register };
+  if (!taken.has(path)) return checkDir({ path, label, root: findOutputRoot(path, cwd) ?? path, register }, findings);
   const base = path === resolve(cwd) ? 'mcp-eval-report' : label.replace(/[\\/]+$/, '');
   let number = 2;
   while (taken.has(resolve(cwd, `${base}-${number}`))) number += 1;
@@ -40,7 +40,12 @@ export async function planReportDir(
     `An earlier step of this job wrote its reports to ${label}, so this step writes to ${other}. Give each step its own \`report-dir\`.`,
   );
   const root = findOutputRoot(other, cwd) ?? resolve(cwd, other);
-  return { path: resolve(cwd, other), label: other, root, register };
+  return checkDir({ path: resolve(cwd, other), label: other, root, register }, findings);
+}
+
+function checkDir(planned: PlannedReportDir, findings: Findings): PlannedReportDir {
+  findings.addAll(findLinkIssues('report-dir', planned.path, planned.root));
+  return planned;
 }
 
 /** Finds an output path that a link leads out of the checkout. */
