@@ -4,7 +4,7 @@ import { createFailedDiagnosis, type Diagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
 import type { GateOptions } from './options/schema.ts';
-import { planSandbox } from './plan/plan-sandbox.ts';
+import { planSandboxes } from './plan/plan-sandbox.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
 import { planServers } from './plan/plan-servers.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from './reach-server.ts';
@@ -21,19 +21,10 @@ export async function planDoctor(
 ): Promise<{ servers: PlannedServer[]; notes: string[] }> {
   const findings = createFindings();
   const { servers } = await planServers(options, { cwd, environment }, findings);
-  for (const server of servers) {
-    // The doctor judges nothing, so there are no evals to protect and no reports.
-    const surroundings = {
-      cwd,
-      serverCwd: server.cwd,
-      environment,
-      suites: [],
-      reportDir: cwd,
-      cache: null,
-      checkout: null,
-    };
-    if (server.command !== null) server.sandbox = await planSandbox(options, surroundings, findings);
-  }
+  // The doctor judges nothing, so there are no evals to protect and no reports.
+  const started = servers.filter(({ command }) => command !== null);
+  const surroundings = { cwd, environment, servers: started, suites: [], base: null, reportDir: { path: cwd } };
+  await planSandboxes(options, surroundings, findings);
   if (servers.length === 0) throw findings.toError();
   findings.throwIfAny();
   return { servers, notes: findings.notes };

@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
 import { findChromium } from '../../browser/find-chromium.ts';
 import { historySource } from '../../history/lookup.ts';
@@ -39,8 +40,22 @@ export async function planSandboxes(
   for (const server of [...servers, ...ofBase]) {
     const checkout = ofBase.includes(server) ? null : (base?.checkout?.directory ?? null);
     const directories = { serverCwd: server.cwd, reportDir: reportDir.path, cache: base?.cachePath ?? null, checkout };
-    server.sandbox = await planSandbox(options, { ...context, ...directories }, findings);
+    server.sandbox = await planSandbox(options, { ...context, ...directories });
   }
+  if (servers.length > 0) findings.addAll(await findMissingPaths(options, context.cwd));
+}
+
+async function findMissingPaths(
+  { sandboxWrite }: Pick<GateOptions, 'sandboxWrite'>,
+  cwd: string,
+): Promise<ConfigurationIssue[]> {
+  const issues: ConfigurationIssue[] = [];
+  for (const path of sandboxWrite) {
+    if ((await stat(resolve(cwd, path)).catch(() => null)) !== null) continue;
+    const message = `${JSON.stringify(path)} does not exist; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
+    issues.push({ input: 'sandbox-write', code: 'no-path', message });
+  }
+  return issues;
 }
 
 interface SandboxContext {
@@ -59,20 +74,13 @@ interface SandboxContext {
  * Plans the sandbox: protects the files that the verdict, the next gates and the next steps depend on, among all that the server could write
  * to.
  */
-export async function planSandbox(
+async function planSandbox(
   options: Pick<
     GateOptions,
     'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'mcpConfig' | 'policy' | 'baseline' | 'historyPath' | 'shard'
   >,
   { cwd, serverCwd, environment, suites, reportDir, cache, checkout }: SandboxContext,
-  findings: Findings,
 ): Promise<SandboxOptions> {
-  const writable = options.sandboxWrite.map((path) => resolve(cwd, path));
-  for (const [index, path] of writable.entries()) {
-    if ((await stat(path).catch(() => null)) !== null) continue;
-    const message = `${JSON.stringify(options.sandboxWrite[index])} does not exist; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
-    findings.add({ input: 'sandbox-write', code: 'no-path', message });
-  }
   const { baseline, historyPath, mcpConfig, policy } = options;
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite.location.file] : []));
   // A policy that a program passes is in no file.
@@ -107,7 +115,7 @@ export async function planSandbox(
   return {
     mode: options.sandbox,
     network: options.sandboxNetwork,
-    writable,
+    writable: options.sandboxWrite.map((path) => resolve(cwd, path)),
     protect: [...inputs, ...own, ...(checkout === null ? [] : [checkout]), ...runner, ...git, ...browser],
     make: { directories: own, files: history },
   };

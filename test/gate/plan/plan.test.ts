@@ -41,6 +41,13 @@ describe('planGate', () => {
     ]);
   });
 
+  it('reports a missing path of `sandbox-write` once, however many servers there are', async () => {
+    const sandboxed = { 'base-server-command': 'node base.js', sandbox: 'required', 'sandbox-write': 'not-there' };
+    expect(await listIssues({ evals: 'a.yaml', ...sandboxed }, { 'a.yaml': greenEvals })).toEqual([
+      expect.stringMatching(/^sandbox-write: "not-there" does not exist/),
+    ]);
+  });
+
   it('reads tests whose lines are all indented, and reports their lines as they are written', async () => {
     const tests = `\n    ${inline.trimEnd().replaceAll('\n', '\n    ')}\n`;
     expect(listFileSuites(await plan({ tests }))[0]?.suite.cases[0]?.location.line).toBe(2);
