@@ -7,8 +7,11 @@ import { explainAccessRefusal } from './access-refusal.ts';
 /** The time for which a server may refuse every request: some listen before all their routes are ready. */
 const refusalTimeoutMs = 5000;
 
-/** Statuses with which a server without an MCP endpoint at this URL answers every request. */
-const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
+/** The meaning of the statuses with which a server without an MCP endpoint at this URL answers every request. */
+const lastingStatuses: ReadonlyMap<number, string> = new Map([
+  [404, 'has nothing'],
+  [405, 'does not allow the requests of MCP'],
+]);
 
 /** Follows the refusals of one server. */
 export interface RefusalWatch {
@@ -47,19 +50,23 @@ export function watchRefusals(
           { access, clock, signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
         );
       }
-      if (!lastingStatuses.has(response.status)) return null;
-      const isOver = nowMs - sinceMs >= refusalTimeoutMs;
-      return isOver && response.status === 404 ? explainMissingPath(url, create) : null;
+      const meaning = lastingStatuses.get(response.status);
+      if (meaning === undefined || nowMs - sinceMs < refusalTimeoutMs) return null;
+      return explainWrongPath(url, `${meaning} at the path`, { status: response.status, create });
     },
   };
 }
 
 type Create = (message: string, hint: string) => ServerStartError;
 
-function explainMissingPath(url: string, create: Create): ServerStartError {
+function explainWrongPath(
+  url: string,
+  what: string,
+  { status, create }: { status: number; create: Create },
+): ServerStartError {
   const { origin, pathname } = new URL(url);
   return create(
-    `A server answers at ${origin}, but has nothing at the path ${pathname} (HTTP 404).`,
+    `A server answers at ${origin}, but ${what} ${pathname} (HTTP ${status}).`,
     `Give the path of its MCP endpoint in server-url${pathname === '/mcp' ? '.' : ', which often is /mcp.'}`,
   );
 }

@@ -87,6 +87,13 @@ describe('a server that refuses the handshake', () => {
     `);
   });
 
+  it('with 405 takes no requests of MCP at the path, which ends the wait before the ready timeout', async () => {
+    expect((await readRefusal(raw(405, 'no'), { path: '/' })).text).toMatchInlineSnapshot(`
+      "A server answers at ORIGIN, but does not allow the requests of MCP at the path / (HTTP 405).
+      Give the path of its MCP endpoint in server-url, which often is /mcp."
+    `);
+  });
+
   it.each([307, 308, 301])('with a redirect (%i) names its target at once, without the query', async (status) => {
     const answer = raw(status, '', { location: '/mcp?key=secret' });
     const { text, requests } = await readRefusal(answer, { path: '/mcp/?key=secret' });
