@@ -91,21 +91,39 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
+/** A check that `not` or a combination wraps, or a check by itself. */
+interface CheckPart {
+  check: Exclude<Check, CombinedCheck | NegatedCheck>;
+  isNegated: boolean;
+}
+
+/** Lists the checks that an assertion consists of: those that `not` and combinations wrap, or the check itself. */
+export function listParts(assertion: Assertion): CheckPart[] {
+  if (!('type' in assertion)) return [];
+  if (assertion.type === 'not') {
+    return listParts(assertion.assertion).map(({ check, isNegated }) => ({ check, isNegated: !isNegated }));
+  }
+  return isCombination(assertion)
+    ? assertion.assertions.flatMap((part) => listParts(part))
+    : [{ check: assertion, isNegated: false }];
+}
+
+/** Lists the parts that have to pass. */
+function listGatingParts(assertion: Assertion): CheckPart[] {
+  return isAdvisory(assertion) ? [] : listParts(assertion).filter(({ check }) => !isAdvisory(check));
+}
+
 /** Lists the errors that an assertion, or a part of it, needs in order to pass. Skips advisory assertions, because they need not pass. */
-export function listExpectedErrors(assertion: Assertion, isNegated = false): ExpectedError[] {
-  if (!('type' in assertion) || isAdvisory(assertion)) return [];
-  if (assertion.type === 'not') return listExpectedErrors(assertion.assertion, !isNegated);
-  if (isCombination(assertion)) return assertion.assertions.flatMap((part) => listExpectedErrors(part, isNegated));
-  const read = checkRegistry.find(assertion.type)?.read(assertion);
-  return read === undefined || 'problem' in read ? [] : [read.expectError(isNegated) ?? []].flat();
+export function listExpectedErrors(assertion: Assertion): ExpectedError[] {
+  return listGatingParts(assertion).flatMap(({ check, isNegated }) => {
+    const read = checkRegistry.find(check.type)?.read(check);
+    return read === undefined || 'problem' in read ? [] : (read.expectError(isNegated) ?? []);
+  });
 }
 
 /** Checks if an assertion, or a part of it, asks whether the model refused. Skips advisory assertions. */
 export function asksForRefusal(assertion: Assertion): boolean {
-  if (!('type' in assertion) || isAdvisory(assertion)) return false;
-  if (assertion.type === 'not') return asksForRefusal(assertion.assertion);
-  if (isCombination(assertion)) return assertion.assertions.some(asksForRefusal);
-  return checkRegistry.find(assertion.type)?.expectsRefusal === true;
+  return listGatingParts(assertion).some(({ check }) => checkRegistry.find(check.type)?.expectsRefusal === true);
 }
 
 export function expectsToolError(assertion: Assertion): boolean {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { abilities, createClientOfferSchema, offerExamples } from '../model/client-abilities.ts';
-import { type Assertion, type Check, type InnerCheck, isCombination } from '../checks/assertion.ts';
+import { type Assertion, type Check, listParts } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
 import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '../cases/suite.ts';
 import { checkRegistry } from '../checks/registry.ts';
@@ -78,8 +78,7 @@ export function findUnofferedRequests(
 ): Finding[] {
   const ofSteps = steps.flatMap(({ step, location }) => listAssertions(step).map((check) => ({ check, location })));
   return [...ofSteps, ...checks].flatMap(({ check, location }) => {
-    if (!('type' in check)) return [];
-    const needed = new Set(listParts(check).flatMap(({ type }) => checkRegistry.find(type)?.ability ?? []));
+    const needed = new Set(listParts(check).flatMap((part) => checkRegistry.find(part.check.type)?.ability ?? []));
     const missing = [...needed].filter((ability) => offer?.offer[ability] === undefined);
     return missing.map((ability): Finding => {
       const message = `No server asks this client for ${ability}, which the case does not offer; add ${offerExamples[ability]}`;
@@ -91,10 +90,4 @@ export function findUnofferedRequests(
 function listAssertions(step: Step): Assertion[] {
   if (step.kind === 'repeat') return [...step.steps.flatMap(listAssertions), step.until];
   return step.kind === 'assert' ? [step.assertion] : [];
-}
-
-/** Lists the assertions inside of `not` and combinations, or the assertion itself. */
-function listParts(check: Check | InnerCheck): Array<Check | InnerCheck> {
-  if (isCombination(check)) return check.assertions.flatMap(listParts);
-  return check.type === 'not' ? listParts(check.assertion) : [check];
 }

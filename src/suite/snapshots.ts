@@ -4,6 +4,7 @@ import {
   type Check,
   type InnerCheck,
   isCombination,
+  listParts,
   type NegatableCheck,
 } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
@@ -21,10 +22,7 @@ export function isSnapshotPath(path: string): boolean {
 
 /** Lists the snapshots that an assertion, or a part of it, names. */
 export function listSnapshotFiles(assertion: Assertion): string[] {
-  if (!('type' in assertion)) return [];
-  if (assertion.type === 'not') return listSnapshotFiles(assertion.assertion);
-  if (isCombination(assertion)) return assertion.assertions.flatMap(listSnapshotFiles);
-  return assertion.type === 'toMatchFile' ? [assertion.file] : [];
+  return listParts(assertion).flatMap(({ check }) => (check.type === 'toMatchFile' ? [check.file] : []));
 }
 
 /** Maps the paths of the snapshots of a check. */
