@@ -201,7 +201,10 @@ export function createAssertionForms(registry: CheckRegistry): AssertionForms {
     if (type === 'not') return notSchema.parse(expanded);
     if (isCombinationType(type)) return combinationSchema.parse(expanded);
     const schema = registry.find(type) === null ? undefined : schemas.get(type);
-    if (schema === undefined) throw new TypeError(`There is no check ${type}.`);
+    if (schema === undefined) {
+      const message = `There is no check ${type}.`;
+      throw new z.ZodError([{ code: 'custom', path: ['type'], input: type, message }]);
+    }
     return ofKind.parse(schema.parse(expanded));
   };
   const notSchema = createNotSchema(

@@ -120,6 +120,14 @@ describe('a kind that is defined', () => {
     },
   );
 
+  it.each([{ type: 'noSuchCheck' }, { not: { type: 'noSuchCheck' } }, { noSuchCheck: 1 }, 7])(
+    'refuses with a ZodError to parse what no file may say: %j',
+    (written) => {
+      expect(() => forms.parseCheck(written)).toThrow(z.ZodError);
+      expect(() => forms.parseAssertion(written)).toThrow(z.ZodError);
+    },
+  );
+
   it('is in the JSON Schema for editors, in each of its forms and with the words of its fields', () => {
     const schema = JSON.stringify(z.toJSONSchema(forms.assertion, { io: 'input', unrepresentable: 'any' }));
     for (const id of ['toolCalledTwice', 'short-toolCalledTwice', 'noShouting', 'answeredAs', 'short-answeredAs']) {
