@@ -11,7 +11,13 @@ import { planGate } from '../lib/gate/plan/plan.js';
 import { publishFiles } from '../lib/gate/publish/publish-files.js';
 import { readHostedRun } from '../lib/gate/run/hosted-run.js';
 import { explainFailures, readIterations } from '../lib/gate/run/read-results.js';
-import { applyPolicyDefaults, defaultMaximumRegressions, emptyPolicyLayer } from '../lib/model/policy.js';
+import {
+  applyLimitDefaults,
+  applyPolicyDefaults,
+  applyPricingDefaults,
+  emptyPolicyLayer,
+  noGateRules,
+} from '../lib/model/policy.js';
 import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
@@ -76,10 +82,8 @@ const requirements = applyPolicyDefaults({ ...emptyPolicyLayer, minimumPassRate 
 const policy = {
   today: '2026-01-01',
   suites: [{ suiteId: results.suiteId, ...requirements }],
-  maximumRegressions: defaultMaximumRegressions,
-  maximumRateDrop: null,
-  prices: [],
-  currency: { value: 'USD', source: 'default' },
+  ...applyLimitDefaults(noGateRules),
+  ...applyPricingDefaults(noGateRules),
   baseline: null,
   lowered: [],
 };

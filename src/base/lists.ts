@@ -19,3 +19,13 @@ export function findGreatest(numbers: Iterable<number>): number {
   for (const number of numbers) greatest = Math.max(greatest, number);
   return greatest;
 }
+
+/** Keeps the first item of each name. */
+export function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const isFirst = !seen.has(nameOf(item));
+    seen.add(nameOf(item));
+    return isFirst;
+  });
+}

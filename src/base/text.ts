@@ -40,3 +40,12 @@ export function formatMoney(amount: number, currency: string): string {
 export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
+
+/** Formats a value for a message: on one line, and cut to a readable length. */
+export function quoteValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a mapping';
+  if (typeof value === 'number') return String(value);
+  const text = JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
+}

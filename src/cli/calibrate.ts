@@ -11,7 +11,7 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { readProxySettings } from '../http/proxy.ts';
 import { type Calibration, locateCalibration } from '../model/calibration.ts';
-import { defaultCalibrationAge, defaultJudgeAgreement } from '../model/policy.ts';
+import { maximumCalibrationAge, minimumJudgeAgreement } from '../model/rules/model-evidence.ts';
 import { describeSource } from '../model/source.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { describePackage } from '../models/open-provider.ts';
@@ -94,8 +94,8 @@ async function readInputs(path: string, policyPath: string | null, cwd: string) 
   if (labels === null) throw findings.toError();
   findings.throwIfAny();
   const rules = {
-    minimumAgreement: policy?.common.minimumJudgeAgreement ?? defaultJudgeAgreement,
-    maximumAge: policy?.common.maximumCalibrationAgeMs ?? defaultCalibrationAge,
+    minimumAgreement: policy?.common.minimumJudgeAgreement ?? minimumJudgeAgreement.fallback,
+    maximumAge: policy?.common.maximumCalibrationAgeMs ?? maximumCalibrationAge.fallback,
   };
   return { labels, rules };
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { judgeSpendingSchema } from './cost.ts';
 import { dispositions } from './disposition.ts';
-import { flakyEffects, probationSchema, quarantineEntrySchema } from './policy.ts';
+import { probationSchema } from './policy.ts';
+import { quarantineEntrySchema } from './rules/quarantine.ts';
+import { flakyEffects } from './rules/flaky-cases.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { toolCallSchema } from './run.ts';
 import { modelUsageSchema } from './usage.ts';

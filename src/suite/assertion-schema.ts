@@ -16,7 +16,7 @@ import { policy, policyFields } from '../checks/parts.ts';
 import { type CheckRegistry, checkRegistry } from '../checks/registry.ts';
 import { createCombinationSchema, createNotSchema } from '../checks/wrappers.ts';
 import { fileParts, fileWidgetParts } from './assertion-values.ts';
-import { withIssueCode } from './scalar-schemas.ts';
+import { withIssueCode } from '../model/written-values.ts';
 
 /** Reads and writes assertions as files have them, from and to the API's shape. */
 interface AssertionForms {

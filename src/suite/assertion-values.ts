@@ -15,7 +15,8 @@ import { blankPattern, findNameProblem } from '../cases/placeholders.ts';
 import { createActionSchemas, createWidgetParts } from '../model/widget.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { isSnapshotPath } from './snapshots.ts';
-import { modelId, withIssueCode, text } from './scalar-schemas.ts';
+import { modelId } from './scalar-schemas.ts';
+import { withIssueCode, text } from '../model/written-values.ts';
 import { findSchemaProblems } from './schema-problems.ts';
 
 const positive = z.int().min(1);

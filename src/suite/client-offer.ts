@@ -6,7 +6,7 @@ import type { LocatedAnswer, LocatedOffer, LocatedStep, SourceLocation } from '.
 import { checkRegistry } from '../checks/registry.ts';
 import { re2Pattern } from './assertion-values.ts';
 import type { Finding } from './findings.ts';
-import { text, withIssueCode } from './scalar-schemas.ts';
+import { text, withIssueCode } from '../model/written-values.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 const rootUri = text

@@ -11,7 +11,8 @@ import {
   readPart,
 } from './zod-unions.ts';
 import type { Finding } from './findings.ts';
-import { quoteValue, suggestNearest } from './findings.ts';
+import { suggestNearest } from './findings.ts';
+import { quoteValue } from '../base/text.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -43,12 +43,3 @@ export function findNearest(word: string, known: readonly string[]): string | un
   const maxDistance = Math.max(Math.ceil(word.length / 3), Math.min(Math.ceil(word.length / 2), 2));
   return closestMatch(word.slice(0, 100), known, { maxDistance });
 }
-
-/** Formats a value for a message: on one line, and cut to a readable length. */
-export function quoteValue(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a mapping';
-  if (typeof value === 'number') return String(value);
-  const text = JSON.stringify(value);
-  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
-}

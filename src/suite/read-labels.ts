@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { SourceLocation } from '../cases/suite.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';
-import { modelId, text, withIssueCode } from './scalar-schemas.ts';
+import { modelId } from './scalar-schemas.ts';
+import { text, withIssueCode } from '../model/written-values.ts';
 import { parseSource } from './source-document.ts';
 
 const passed = z.boolean().meta({ description: 'True if a person says that it passes.' });

@@ -1,7 +1,8 @@
 import { resolveLocalReference } from '../base/json-pointer.ts';
 import { RE2JS } from 're2js';
 import { isRecord } from '../base/json.ts';
-import { findNearest, quoteValue } from './findings.ts';
+import { findNearest } from './findings.ts';
+import { quoteValue } from '../base/text.ts';
 
 /** One mistake in a JSON Schema that an evals file or a request carries. */
 export interface SchemaProblem {

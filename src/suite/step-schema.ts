@@ -5,8 +5,10 @@ import { createStepShapes, type Step, type StepByKind } from '../cases/step.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
 import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
 import { actionSchema, capture, toolArguments } from './assertion-values.ts';
-import { type Finding, quoteValue } from './findings.ts';
-import { id, text, timeout, withIssueCode } from './scalar-schemas.ts';
+import { type Finding } from './findings.ts';
+import { quoteValue } from '../base/text.ts';
+import { id } from './scalar-schemas.ts';
+import { text, timeout, withIssueCode } from '../model/written-values.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 const stepId = id.meta({ id: 'step-id', description: 'Unique in the case; made when absent.' }).exactOptional();

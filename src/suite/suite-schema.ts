@@ -11,7 +11,8 @@ import { writtenCheckSchema } from './assertion-schema.ts';
 import { ignorePattern } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
-import { withIssueCode, id, modelId, protocol, runs, runsOrRange, text, timeout } from './scalar-schemas.ts';
+import { id, modelId, protocol, runs, runsOrRange } from './scalar-schemas.ts';
+import { withIssueCode, text, timeout } from '../model/written-values.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
 /** A tool that no server has, in an evals file. */

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { createCaseShape } from '../cases/case.ts';
-import type { NamedRule, PolicyLayer } from '../model/policy.ts';
+import type { PolicyLayer } from '../model/policy.ts';
+import type { NamedRule } from '../model/source.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { Suite } from '../cases/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { locateText } from './build-policy.ts';
 import { buildSuite } from './build.ts';
-import { withIssueCode, id, modelId, text } from './scalar-schemas.ts';
+import { id, modelId } from './scalar-schemas.ts';
+import { withIssueCode, text } from '../model/written-values.ts';
 import { explainIssues } from './explain-issues.ts';
 import type { Finding } from './findings.ts';
 import type { SourceDocument } from './source-document.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/text.ts';
-import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
+import { appendAll, findGreatest, findSmallest, firstOfEach } from '../base/lists.ts';
 import { joinCoverage } from '../model/coverage.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
 import {
+  applyLimitDefaults,
   applyPricingDefaults,
-  defaultMaximumRegressions,
   type GatePolicy,
   noGateRules,
   type Pricing,
@@ -13,7 +13,6 @@ import {
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import type { SurfaceReport } from '../model/surface-report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
-import { firstOfEach } from './merge-policies.ts';
 import { digestReports } from './shard-digest.ts';
 
 /** A report of a shard, and its label in messages. */
@@ -240,9 +239,8 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
   return {
     today: policies.map(({ today }) => today).toSorted()[0] ?? '',
     suites,
-    maximumRegressions: policies[0]?.maximumRegressions ?? defaultMaximumRegressions,
-    maximumRateDrop: policies[0]?.maximumRateDrop ?? null,
-    ...(policies[0] === undefined ? applyPricingDefaults(noGateRules) : pickPricing(policies[0])),
+    ...applyLimitDefaults(noGateRules, policies[0]),
+    ...applyPricingDefaults(noGateRules, policies[0]),
     baseline: null,
     ...(surface !== undefined && { surface }),
     ...(minimumCoverage !== undefined && { minimumCoverage }),

@@ -1,6 +1,6 @@
 import { formatCount } from '../base/text.ts';
-import { describeSource, type Sourced } from '../model/source.ts';
-import type { NamedRule, SuiteRequirements } from '../model/policy.ts';
+import { describeSource, type Sourced, type NamedRule } from '../model/source.ts';
+import type { SuiteRequirements } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, Rounds, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';

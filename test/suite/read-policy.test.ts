@@ -111,12 +111,12 @@ describe('readPolicy', () => {
     ['stopEarly: yes', '1 wrong-type: `stopEarly` must be true or false, not "yes"'],
     [
       'suites: { everything: { probation: 2 } }',
-      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
+      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `cases`, `required`, `quarantine`',
     ],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -198,7 +198,7 @@ describe('readPolicy of rules about the gate', () => {
       currency: { value: 'EUR', source: 'policy.yaml:8' },
       probation: { value: 5, source: 'policy.yaml:1' },
       stopEarly: { value: true, source: 'policy.yaml:2' },
-      surface: null,
+      surface: noGateRules.surface,
       minimumCoverage: [],
     });
     expect(read('flaky: pass').policy?.gate).toEqual(noGateRules);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emptyPolicyLayer, type PolicyLayer } from '../../src/model/policy.ts';
-import { listLowered } from '../../src/verdict/lowered.ts';
+import { emptyPolicyLayer, listLowered, type PolicyLayer } from '../../src/model/policy.ts';
+
 import { atLeast, ofPolicy } from '../support/factories/policy-factory.ts';
 
 const day = 24 * 3_600_000;

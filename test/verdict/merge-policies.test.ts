@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emptyPolicyLayer, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
-import { mergeLayers, listSuiteLayers } from '../../src/verdict/merge-policies.ts';
+import { emptyPolicyLayer, mergeLayers, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
+import { listSuiteLayers } from '../../src/verdict/merge-policies.ts';
 import { createQuarantineEntry } from '../support/factories/policy-factory.ts';
 
 const at = <T>(value: T, source: string) => ({ value, source });

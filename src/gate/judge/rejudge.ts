@@ -1,6 +1,13 @@
 import { generator } from '../../base/version.ts';
 import { buildTrend } from '../../history/lookup.ts';
-import { applyPolicyDefaults, applyPricingDefaults, type GatePolicy } from '../../model/policy.ts';
+import {
+  applyLimitDefaults,
+  applyPolicyDefaults,
+  applyPricingDefaults,
+  type GatePolicy,
+  mergeLayers,
+  noGateRules,
+} from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { applySurfaceDefaults } from '../../model/surface-policy.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
@@ -9,7 +16,8 @@ import { buildReport, type ReportInput } from '../../report/build.ts';
 import { listRevisionDifferences } from '../../verdict/compare-revisions.ts';
 import type { ExitDecision } from '../../verdict/exit.ts';
 import { judgeGate } from '../../verdict/judge-gate.ts';
-import { firstOfEach, mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
+import { firstOfEach } from '../../base/lists.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedMerge } from '../plan/plan-merge.ts';
 import type { NewRules } from '../plan/plan-rejudge.ts';
@@ -89,8 +97,7 @@ function replaceRules(
       const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });
       return { suiteId: own.suiteId, ...requirements, probation: own.probation };
     }),
-    maximumRegressions: file?.gate.maximumRegressions ?? policy.maximumRegressions,
-    maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,
+    ...applyLimitDefaults(file?.gate ?? noGateRules, policy),
     ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
     ...(policy.surface !== undefined && { surface: applySurfaceDefaults(file?.gate.surface ?? null, policy.surface) }),
     ...(file !== null && file.gate.minimumCoverage.length > 0 && { minimumCoverage: file.gate.minimumCoverage }),

@@ -1,15 +1,21 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatCount } from '../../base/text.ts';
-import { type PolicyFile, type PolicyLayer, type Protection, protections } from '../../model/policy.ts';
+import {
+  type PolicyFile,
+  type PolicyLayer,
+  type Protection,
+  protections,
+  mergeLayers,
+  listLowered,
+} from '../../model/policy.ts';
 import type { ShardReport } from '../../model/report.ts';
 import type { Suite } from '../../cases/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 import { readSuite } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
-import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
-import { listLowered } from '../../verdict/lowered.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 import {
   type BaseSources,
   type BaseTree,

@@ -12,6 +12,7 @@ import {
   type PolicyLayer,
   type StoredRequirements,
   type SuiteRequirements,
+  mergeLayers,
 } from '../../model/policy.ts';
 import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Suite } from '../../cases/suite.ts';
@@ -19,7 +20,7 @@ import { suggestNearest } from '../../suite/findings.ts';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
 import { listNames, nameCase } from '../../suite/select.ts';
-import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { BaseLayers, ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';

@@ -1,12 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { createFindings, type Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
-import {
-  applyPricingDefaults,
-  defaultMaximumRegressions,
-  type GatePolicy,
-  type GateRules,
-} from '../../model/policy.ts';
+import { applyLimitDefaults, applyPricingDefaults, type GatePolicy, type GateRules } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
@@ -181,11 +176,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     remarks: [...policy.remarks, ...findings.remarks],
     policyNotes: policy.notes,
     protectionFindings: policy.base?.listFindings() ?? [],
-    limits: {
-      maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
-      maximumRateDrop: rules.maximumRateDrop,
-      ...pricing,
-    },
+    limits: { ...applyLimitDefaults(rules), ...pricing },
     secrets: [service, ...servers, base, ...(base?.servers ?? []), github, collector, upload, models].flatMap(
       (part) => part?.secrets ?? [],
     ),

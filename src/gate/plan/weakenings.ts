@@ -2,13 +2,20 @@ import { formatCount } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { anyProtocol } from '../../model/protocol.ts';
 import { describeSource } from '../../model/source.ts';
-import type { PolicyFile, PolicyLayer, Protection, QuarantineEntry } from '../../model/policy.ts';
+import {
+  type PolicyFile,
+  type PolicyLayer,
+  type Protection,
+  type QuarantineEntry,
+  mergeLayers,
+  listLowered,
+} from '../../model/policy.ts';
 import type { Suite, SuiteCase } from '../../cases/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashMovedDefinition } from '../../suite/definition-hash.ts';
 import { findNamed, nameCase } from '../../suite/select.ts';
-import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
-import { listLowered, type Lowered } from '../../verdict/lowered.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
+import { type Lowered } from '../../model/rules/define-rule.ts';
 import { resolveCaseNames } from './resolve-names.ts';
 
 /** A requirement of the base that a change lowers or removes. */

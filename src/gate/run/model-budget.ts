@@ -1,7 +1,7 @@
 import { ModelError } from '../../base/errors.ts';
 import { computeCost, listUnmeasured, type ModelPrice } from '../../model/cost.ts';
-import type { Budgets, NamedRule } from '../../model/policy.ts';
-import { describeSource, type Sourced } from '../../model/source.ts';
+import type { Budgets } from '../../model/policy.ts';
+import { describeSource, type Sourced, type NamedRule } from '../../model/source.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../../model/usage.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { FilteredError } from '../../models/filtered-error.ts';

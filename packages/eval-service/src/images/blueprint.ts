@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { findNearest, quoteValue } from '../../../../src/suite/findings.ts';
+import { findNearest } from '../../../../src/suite/findings.ts';
+import { quoteValue } from '../../../../src/base/text.ts';
 
 /** A mistake in a blueprint. `line` counts from 1; `path` is the same location in words. */
 export interface BlueprintError {
