@@ -9,12 +9,14 @@ import { outputTable } from '../src/action/outputs.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options/list.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
+import { gateRules, ruleSections, suiteRules } from '../src/model/rules/registry.ts';
 import { buildSurfaceJsonSchema } from '../src/model/surface.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
 import { fillCheckTables } from './check-tables.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
+import { renderRuleList } from './rule-list.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 
 const root = new URL('../', import.meta.url);
@@ -198,7 +200,8 @@ function renderApiPage(text: string): string {
 }
 
 async function renderPolicyPage(text: string): Promise<string> {
-  const tables = await renderStatisticsTables();
+  const rules = renderRuleList([...suiteRules, ...gateRules], ruleSections);
+  const tables = new Map([['rules', rules], ...(await renderStatisticsTables())]);
   return [...tables].reduce((page, [name, table]) => replaceBetween(page, name, table), text);
 }
 
