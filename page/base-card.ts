@@ -1,11 +1,11 @@
 import type { BaseCaseComparison } from '../src/model/base-comparison.ts';
-import { describeBase, describeChange, describePairs } from '../src/report/base-comparison.ts';
-import { formatCounts } from '../src/report/comparison.ts';
+import { describeBase, describeChange, describePairs } from '../src/report/document/base.ts';
+import { toText } from '../src/report/document/block.ts';
+import { formatCounts } from '../src/report/document/baseline.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import { create, quote, createRows } from './dom.ts';
 
 const maxRows = 6;
-const asText = (text: string) => text;
 
 /** Shows every case on both sides, the base and the change that ran in the same job; null without a base. */
 export function createBaseCard({ baseComparison }: PageReport): HTMLElement | null {
@@ -18,7 +18,7 @@ export function createBaseCard({ baseComparison }: PageReport): HTMLElement | nu
     'section',
     { class: 'card comparison' },
     create('h2', {}, 'Against the base'),
-    create('p', {}, quote(describeBase(baseComparison, { name: asText, prose: asText }))),
+    create('p', {}, quote(toText(describeBase(baseComparison)))),
     pairs === null ? null : create('p', { class: 'fine' }, pairs),
     cases.length === 0
       ? null

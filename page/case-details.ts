@@ -2,7 +2,7 @@ import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
-import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/models.ts';
+import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/document/models.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
 import { type Child, create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
 import { createTimeline } from './timeline.ts';

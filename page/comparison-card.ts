@@ -9,7 +9,8 @@ import {
   describeSmallestFalls,
   formatCounts,
   formatCurrent,
-} from '../src/report/comparison.ts';
+} from '../src/report/document/baseline.ts';
+import { toText } from '../src/report/document/block.ts';
 import { create, createSvg, quote, createRows } from './dom.ts';
 
 const changeMarks: Record<CaseChange, string> = {
@@ -40,8 +41,8 @@ export function createComparisonCard({ comparison, suites }: PageReport): HTMLEl
     create('p', { class: 'fine' }, quote(source), quote(rest)),
     create('p', {}, `${describeChanges(comparison)}.`),
     rates === null ? null : create('p', {}, rates),
-    ...describeRateChanges(comparison, nameSuite).map((text) => create('p', {}, quote(text))),
-    ...describeSmallestFalls(comparison, nameSuite).map((text) => create('p', {}, quote(text))),
+    ...describeRateChanges(comparison, nameSuite).map((line) => create('p', {}, quote(toText(line)))),
+    ...describeSmallestFalls(comparison, nameSuite).map((line) => create('p', {}, quote(toText(line)))),
     ...comparison.rates.filter(({ worse, better }) => worse + better > 0).map(createRange),
     comparison.cases.length === 0
       ? null

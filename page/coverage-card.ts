@@ -1,6 +1,6 @@
 import { countCoverage, coverageNames, type MinimumState } from '../src/model/coverage.ts';
 import { formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
-import { type JudgedMinimum, listCoverageNotes } from '../src/report/coverage.ts';
+import { type JudgedMinimum, listCoverageNotes } from '../src/report/document/coverage.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import { create, quote, quoteProse } from './dom.ts';
 

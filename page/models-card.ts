@@ -9,7 +9,7 @@ import {
   formatCell,
   listMatrixRows,
   listSpending,
-} from '../src/report/models.ts';
+} from '../src/report/document/models.ts';
 import { type Child, create, quote, createRows } from './dom.ts';
 
 const maxRows = 12;

@@ -1,7 +1,7 @@
 import { computePassRate, formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
 import type { TrendRun } from '../src/model/report.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
-import { listTrendRuns, nameTrend } from '../src/report/trend.ts';
+import { listTrendRuns, nameTrend } from '../src/report/document/trend.ts';
 import { create, createSvg, quote } from './dom.ts';
 
 const width = 600;

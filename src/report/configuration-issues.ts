@@ -1,8 +1,8 @@
-import { renderCodeSpan, renderProse } from './escape/markdown.ts';
-import { outcomeMarks } from './wording.ts';
 import { formatCount } from '../base/text.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { type Annotation, isInWorkspace } from './annotations.ts';
+import { asName, asProse, type Block, type Line, text } from './document/block.ts';
+import { renderMarkdown } from './markdown.ts';
 import { stripControls } from './escape/plain.ts';
 import { truncateText } from './truncate.ts';
 
@@ -13,21 +13,38 @@ const maxLocationLength = 200;
 /** Renders the problems of the configuration for GitHub's job summary, one line each, in the order of the log. */
 export function renderIssueSummary(issues: readonly ConfigurationIssue[]): string {
   const hidden = issues.length - maxIssues;
-  const blocks = [
-    `## ${outcomeMarks.inconclusive} Eval gate not run`,
-    `The configuration has ${formatCount(issues.length, 'problem')}. The gate started nothing and ends with exit code 2.`,
-    [
-      ...issues.slice(0, maxIssues).map(renderIssue),
-      ...(hidden > 0 ? [`- ${formatCount(hidden, 'more problem')}. The log lists them all.`] : []),
-    ].join('\n'),
+  const blocks: Block[] = [
+    {
+      kind: 'verdict',
+      level: 'title',
+      outcome: 'inconclusive',
+      title: 'Eval gate not run',
+      short: 'Not run',
+      job: null,
+      part: null,
+      why: null,
+    },
+    text(
+      'title',
+      `The configuration has ${formatCount(issues.length, 'problem')}. The gate started nothing and ends with exit code 2.`,
+    ),
+    {
+      kind: 'list',
+      level: 'title',
+      items: [
+        ...issues.slice(0, maxIssues).map((issue) => [describeIssue(issue)]),
+        ...(hidden > 0 ? [[[`${formatCount(hidden, 'more problem')}. The log lists them all.`]]] : []),
+      ],
+      cut: null,
+    },
   ];
-  return `${blocks.join('\n\n')}\n`;
+  return renderMarkdown(blocks, { depth: 2 });
 }
 
-function renderIssue({ file, line, column, input, message }: ConfigurationIssue): string {
+function describeIssue({ file, line, column, input, message }: ConfigurationIssue): Line {
   const place = file === undefined ? input : [file, line, column].filter((part) => part !== undefined).join(':');
-  const text = renderProse(truncateText(message, maxMessageLength));
-  return place === undefined ? `- ${text}` : `- ${renderCodeSpan(truncateText(place, maxLocationLength))}: ${text}`;
+  const problem = asProse(truncateText(message, maxMessageLength));
+  return place === undefined ? [problem] : [asName(truncateText(place, maxLocationLength)), ': ', problem];
 }
 
 /** GitHub keeps ten annotations of a level per step. */

@@ -1,7 +1,7 @@
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
 import { lastLinesHeading } from '../model/process-end.ts';
-import { truncateReason, truncateText } from './truncate.ts';
+import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
 /** The iterations of one case that failed in the same way, listed once. */
@@ -54,7 +54,8 @@ export function countOmittedFailures({ failed, failures }: CaseReport): number {
 function describeMembers(members: readonly IterationFailure[], { step }: IterationFailure): string {
   const names = members.map(({ iterationNumber, iterationId }) => String(iterationNumber ?? iterationId));
   const iterations = `Iteration${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
-  return step === null ? iterations : `${iterations}, step ${step.index + 1} (${step.kind})`;
+  const heading = step === null ? iterations : `${iterations}, step ${step.index + 1} (${step.kind})`;
+  return truncateText(heading, maxReasonLength);
 }
 
 function listReasons(
@@ -69,7 +70,7 @@ function listReasons(
       .split(/\r\n|\r|\n/)
       .slice(1);
     return [
-      truncateReason(first, maxReasonLength),
+      truncateText(first, maxReasonLength, { keepsEnd: true }),
       ...clipLines(printOnce(others, { printed, place }), maxOutputLength),
     ];
   });

@@ -3,9 +3,9 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeCalls, describeCost, describeTokens } from './models.ts';
+import { describeCalls, describeCost, describeTokens } from './document/models.ts';
 import { describeFlaky, describeProbation } from './rounds.ts';
-import { truncateReason, truncateText } from './truncate.ts';
+import { truncateText } from './truncate.ts';
 import { describeCaseCounts, nameRequirement } from './wording.ts';
 
 const maxMessageLength = 500;
@@ -108,7 +108,10 @@ function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Elemen
   const { outcome } = suite.verdict;
   const element: Element = {
     name,
-    attributes: { message: truncateReason(first ?? 'Nothing was established.', maxMessageLength), type: outcome },
+    attributes: {
+      message: truncateText(first ?? 'Nothing was established.', maxMessageLength, { keepsEnd: true }),
+      type: outcome,
+    },
     ...(others.length === 0 ? {} : { text: others.join('\n') }),
   };
   return {
@@ -173,10 +176,8 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
     ];
   }
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
-  const message = truncateReason(
-    reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`,
-    maxMessageLength,
-  );
+  const text = reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`;
+  const message = truncateText(text, maxMessageLength, { keepsEnd: true });
   return [
     {
       name: 'failure',

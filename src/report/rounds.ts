@@ -3,8 +3,9 @@ import { describeSource } from '../model/source.ts';
 import type { FlakyEffect } from '../model/policy.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, RepeatRates } from '../model/case-report.ts';
-import type { Report, SuiteRepeats, SuiteReport } from '../model/report.ts';
+import type { SuiteRepeats, SuiteReport } from '../model/report.ts';
 import type { RoundsReport } from '../model/rounds.ts';
+import { asCode, type Line } from './document/block.ts';
 
 const effectWords: Record<FlakyEffect, string> = {
   fail: 'counts as failed',
@@ -93,12 +94,8 @@ function describeSaving({ fixed }: RoundsReport, currency: string): string {
 }
 
 /** Notes that a suite was stopped early, or which cases ran again and with which result; one sentence each, or none. */
-export function listRoundNotes(
-  suite: SuiteReport,
-  { cases, models }: { cases: readonly CaseReport[]; models: Report['models'] },
-): string[] {
-  const decision = describeRoundsDecision(suite, models?.currency ?? '');
-  return [...(decision === null ? [] : [decision]), ...listEarlyStop(suite), ...listRetries(suite, cases)];
+export function listRoundNotes(suite: SuiteReport, cases: readonly CaseReport[]): string[] {
+  return [...listEarlyStop(suite), ...listRetries(suite, cases)];
 }
 
 function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {
@@ -110,16 +107,16 @@ function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {
 }
 
 /**
- * Describes pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` escapes the two names
- * for the output, since one of them looks like a mention of a user.
+ * Describes pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. The two names are code, since one
+ * of them looks like a mention of a user.
  */
-export function describeRepeats(
-  { k, passAtK, passHatK, cases }: SuiteRepeats,
-  renderName: (name: string) => string = (name) => name,
-): string {
-  const atK = `${renderName(`pass@${k}`)} ${formatPassRate(passAtK)}`;
-  const hatK = `${renderName(`pass^${k}`)} ${formatPassRate(passHatK)}`;
-  return `${atK}, ${hatK} (${formatCount(cases, 'case')} with several iterations)`;
+export function describeRepeats({ k, passAtK, passHatK, cases }: SuiteRepeats): Line {
+  return [
+    asCode(`pass@${k}`),
+    ` ${formatPassRate(passAtK)}, `,
+    asCode(`pass^${k}`),
+    ` ${formatPassRate(passHatK)} (${formatCount(cases, 'case')} with several iterations)`,
+  ];
 }
 
 /** Picks the rates of a case for the `k` of its suite; undefined if it has too few iterations, or no rates for this `k`. */

@@ -1,293 +1,201 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
-import { formatDuration } from '../base/time.ts';
-import type { Comparison } from '../model/comparison.ts';
-import type { CaseReport } from '../model/case-report.ts';
-import type { Report, SuiteReport } from '../model/report.ts';
-import type { VerdictOutcome } from '../model/verdict.ts';
-import { describeBase, describeChange, describePairs, listDifferent } from './base-comparison.ts';
+import type { Report } from '../model/report.ts';
 import {
-  describeBaseline,
-  describeChanges,
-  describeRateChanges,
-  describeRates,
-  describeSmallestFalls,
-  formatCounts,
-  formatCurrent,
-} from './comparison.ts';
+  type Block,
+  type BlockKind,
+  type BlockOf,
+  type CaseItem,
+  type ChangeItem,
+  type Line,
+  type Mark,
+  type Span,
+  toText,
+} from './document/block.ts';
+import { renderDocument } from './document/document.ts';
+import { screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
-import { countOmittedFailures, groupFailures, type PrintedOutput } from './failures.ts';
-import {
-  chooseMark,
-  describeCaseCounts,
-  describeConcurrency,
-  describePart,
-  describeServer,
-  describeSuiteRate,
-  describeTotals,
-  describeVerdict,
-  nameRequirement,
-  nameReasons,
-  listServers,
-} from './wording.ts';
-import {
-  describeCalls,
-  describeCost,
-  describeModelRange,
-  describeModelRate,
-  describeTokens,
-  listSpending,
-} from './models.ts';
-import { describeCoverage } from './coverage.ts';
-import { describeFlaky, describeRepeats, describeProbation, listRoundNotes } from './rounds.ts';
-import { renderSurfaceText } from './surface.ts';
-import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
-import { truncateReason, truncateText } from './truncate.ts';
+import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
 
-const marks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '!' };
-const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow' } as const;
-const titles: Record<VerdictOutcome, string> = { passed: 'Passed', failed: 'Failed', inconclusive: 'Inconclusive' };
-
-const maxReasons = 10;
-const maxReasonLength = 1000;
-const maxTitleLength = 120;
-/** More than a screen or two of cases is unreadable; the others are only counted here, and are in the files. */
-const maxDetailedCases = 25;
-const maxPassedCases = 20;
-const maxRequirements = 20;
-const maxModels = 20;
-const requirementOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inconclusive' } as const;
-
-type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
-
-/**
- * Renders the result for a person at a terminal: the verdict and its reason, the failing cases in detail, the passing cases in brief, the
- * totals. Escapes foreign text for terminals and for the runner's log.
- */
-export function renderTerminal(report: Report, options: { color: boolean; columns?: number }): string {
-  const columns = Math.max(40, options.columns ?? 120);
-  const paint: Paint = (format, text) => (options.color ? styleText(format, text, { validateStream: false }) : text);
-  const printed: PrintedOutput = new Map();
-  const lines = [
-    ...listReasons(report, { columns, paint }),
-    ...report.notes
-      .slice(0, maxReasons)
-      .flatMap((note) => wrapText(truncateText(note, maxReasonLength), { columns, indent: '  ' })),
-    ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint, printed })]),
-    ...listModels(report, { columns, paint }),
-    ...listBase(report, { columns, paint }),
-    ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
-    ...(report.surface === undefined ? [] : ['', renderSurfaceText(report.surface, options).trimEnd()]),
-    ...(report.coverage === undefined ? [] : ['', describeCoverage(report.coverage)]),
-    ...listTrend(report, { columns, paint }),
-    '',
-    describeTotals(report),
-    ...listServers(report).map((server) => escapeTerminalText(truncateText(describeServer(server), maxReasonLength))),
-  ];
-  return `${lines.join('\n')}\n`;
+export interface TerminalOptions {
+  color: boolean;
+  /** The width of the terminal. */
+  columns?: number;
 }
 
 interface Page {
   columns: number;
-  paint: Paint;
-}
-
-interface CasePage extends Page {
+  paint: (format: Parameters<typeof styleText>[0], text: string) => string;
+  /** The output of servers that is above already. */
   printed: PrintedOutput;
 }
 
-function listReasons(report: Report, { columns, paint }: Page): string[] {
-  const { outcome, reasons } = report.verdict;
-  const texts = nameReasons(report, reasons.slice(0, maxReasons)).map(({ suiteName, message }) =>
-    escapeTerminalText(truncateReason(suiteName === null ? message : `${suiteName}: ${message}`, maxReasonLength)),
-  );
-  const [headline, ...others] = [
-    ...texts,
-    ...(reasons.length > maxReasons ? [`and ${formatCount(reasons.length - maxReasons, 'more reason')}`] : []),
-  ];
-  const words = report.shard === null ? titles[outcome] : describeVerdict(report);
-  const part = describePart(report);
-  const title = paint(['bold', colors[outcome]], `${marks[outcome]} ${words}`);
-  return [
-    headline === undefined ? title : `${title}: ${headline}`,
-    ...[...others, ...(part === null ? [] : [part])].flatMap((text) => wrapText(text, { columns, indent: '  ' })),
-  ];
+/** Each is one UTF-16 unit. */
+const marks: Record<Mark, string> = { passed: '✓', failed: '✗', inconclusive: '!', added: '+', minor: '·' };
+const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow', added: 'green', minor: 'dim' } as const;
+
+/**
+ * Renders the result for a person at a terminal: the verdict and its reason, the failing cases in detail, the passing cases in brief, the
+ * totals.
+ */
+export function renderTerminal(report: Report, options: TerminalOptions): string {
+  return renderTerminalBlocks(trim(renderDocument(report), screen), options);
 }
 
-function listSuite(report: Report, suite: SuiteReport, page: CasePage): string[] {
-  const { paint } = page;
-  const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
-  const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
-  const passed = cases.filter(({ outcome }) => outcome === 'passed');
-  const hidden = notPassed.length - maxDetailedCases;
-  return [
-    [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
-    ...(suite.repeats === null ? [] : [`  ${paint('dim', describeRepeats(suite.repeats))}`]),
-    ...listRoundNotes(suite, { cases, models: report.models }).flatMap((text) =>
-      wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' }),
-    ),
-    ...listConcurrency(suite, page),
-    ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
-    ...notPassed.slice(0, maxDetailedCases).flatMap((testCase) => listCase(testCase, page)),
+/** Renders blocks for a terminal. Escapes foreign text for terminals and for the runner's log. */
+export function renderTerminalBlocks(blocks: readonly Block[], { color, columns = 120 }: TerminalOptions): string {
+  const page: Page = {
+    columns: Math.max(40, columns),
+    paint: (format, text) => (color ? styleText(format, text, { validateStream: false }) : text),
+    printed: new Map(),
+  };
+  return `${renderBlocks(blocks, page).join('\n').trimStart()}\n`;
+}
+
+function renderBlocks(blocks: readonly Block[], page: Page): string[] {
+  return blocks.flatMap((block) => renderBlock(block, page));
+}
+
+function renderBlock<K extends BlockKind>(block: BlockOf<K>, page: Page): string[] {
+  const render: (block: BlockOf<K>, page: Page) => string[] = renderers[block.kind];
+  return render(block, page);
+}
+
+const renderers: { [K in BlockKind]: (block: BlockOf<K>, page: Page) => string[] } = {
+  verdict: ({ outcome, short, why, part }, page) => {
+    const title = page.paint(['bold', colors[outcome]], `${marks[outcome]} ${short}`);
+    return [
+      why === null ? title : `${title}: ${escapeLine(why)}`,
+      ...(part === null ? [] : wrapText(part, { ...page, indent: 2 })),
+    ];
+  },
+  heading: ({ title, lead }, page) => {
+    // Uses no mark: those of the cases below it say the same.
+    const isMark = (span: Span) => typeof span !== 'string' && span.kind === 'mark';
+    const text = page.paint('bold', escapeLine(title.filter((span) => !isMark(span))).trimStart());
+    const [first, ...others] = lead;
+    return [
+      '',
+      first === undefined ? text : `${text}  ${escapeLine(first)}`,
+      ...others.map((line) => `  ${page.paint('dim', escapeLine(line))}`),
+    ];
+  },
+  text: ({ line, isFine }, page) => {
+    const lines = wrapLine(line, page, 2);
+    return isFine ? lines.map((text) => page.paint('dim', text)) : lines;
+  },
+  list: ({ items }, page) => items.flatMap((lines) => lines.flatMap((line) => wrapLine(line, page, 2))),
+  notes: ({ items }, page) => items.flatMap((line) => wrapLine(line, page, 2)),
+  output: ({ title, lines }, page) => {
+    page.printed.set(keyOutput(lines), 'under the verdict');
+    return [`  ${title}:`, ...lines.flatMap((line) => wrapText(line, { ...page, indent: 4 }))];
+  },
+  table: ({ head, rows, foot }, page) => {
+    const cells: Array<readonly Line[]> = [head.map((cell) => [cell]), ...rows, ...foot];
+    const measure = (row: readonly Line[]) => row.map((cell) => escapeLine(cell).length);
+    const isNarrow = (widths: readonly number[]) => widths.reduce((sum, width) => sum + 2 + width, 0) <= page.columns;
+    // Long rows are wrapped, and the columns are those of the others.
+    const measured = cells.map((row) => measure(row)).filter(isNarrow);
+    const widths = head.map((_, column) => Math.max(0, ...measured.map((row) => row[column] ?? 0)));
+    return cells.flatMap((row, index) => {
+      const line =
+        isNarrow(widths) && isNarrow(measure(row))
+          ? [`  ${row.map((cell, column) => drawCell(cell, widths[column] ?? 0, page)).join('  ')}`.trimEnd()]
+          : wrapText(
+              row
+                .map(drawLine)
+                .filter((text) => text !== '')
+                .join('  '),
+              { ...page, indent: 2 },
+            ).map((text) => text.trimEnd());
+      return index === 0 ? line.map((text) => page.paint('dim', text)) : line;
+    });
+  },
+  cases: ({ failed, hidden, passed, passedCount }, page) => [
+    ...failed.flatMap((item) => renderCase(item, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
-    ...(passed.length > maxPassedCases
-      ? [`  ${paint('green', marks.passed)} ${formatCount(passed.length, 'case')} passed`]
-      : passed.map((testCase) => describeCase(testCase, paint))),
-    ...listRequirements(suite, page),
-  ];
-}
-
-function listConcurrency({ concurrency }: SuiteReport, { columns, paint }: Page): string[] {
-  if (concurrency === null) return [];
-  const text = truncateText(describeConcurrency(concurrency), maxReasonLength);
-  return wrapText(text, { columns, indent: '  ' }).map((line) => paint('dim', line));
-}
-
-/** Lists the requirements other than the suite's own minimum, which the headline shows. */
-function listRequirements({ requirements }: SuiteReport, { columns, paint }: Page): string[] {
-  const further = requirements.slice(1);
-  const hidden = further.length - maxRequirements;
-  return [
-    ...further.slice(0, maxRequirements).flatMap((requirement) => {
-      const { state, isDecisive, finding, source } = requirement;
-      const outcome = requirementOutcomes[state === 'not-met' && !isDecisive ? 'unknown' : state];
-      const text =
-        state === 'not-met' && !isDecisive
-          ? finding
-          : `${nameRequirement(requirement)}: ${requirement.requirement} (${source})`;
-      const [first = '', ...rest] = wrapText(truncateText(text, maxReasonLength), { columns, indent: '    ' });
-      return [`  ${paint(colors[outcome], marks[outcome])} ${paint('dim', first.trimStart())}`, ...rest];
-    }),
-    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more requirement')}`] : []),
-  ];
-}
-
-function describeCase(testCase: CaseReport, paint: Paint): string {
-  const { outcome, title, required, location, durationMs, quarantine } = testCase;
-  const flaky = describeFlaky(testCase);
-  const mark = chooseMark(testCase);
-  const notes = [
-    ...(required ? ['required'] : []),
-    ...(quarantine === null ? [] : ['in quarantine']),
-    ...[describeProbation(testCase) ?? []].flat(),
-    ...(flaky === null ? [] : [flaky]),
-    ...(outcome !== 'passed' && location !== null
-      ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]
+    ...passed.map((item) => renderCaseLine(item, page)),
+    ...(passed.length === 0 && passedCount > 0
+      ? [`  ${page.paint(colors.passed, marks.passed)} ${formatCount(passedCount, 'case')} passed`]
       : []),
-    ...(outcome === 'passed' && durationMs !== null ? [formatDuration(durationMs)] : []),
-  ];
-  const name = escapeTerminalText(truncateText(title, maxTitleLength));
+  ],
+  changes: ({ changes }, page) => changes.flatMap((change) => renderChange(change, page)),
+  fold: ({ summary, blocks }, page) => [`  ${summary}`, ...renderBlocks(blocks, page)],
+  footer: ({ lines }) => ['', ...lines.map(({ line }) => escapeLine(line))],
+};
+
+function renderCase(item: CaseItem, page: Page): string[] {
   return [
-    `  ${paint(colors[mark], marks[mark])} ${name}`,
-    describeCaseCounts(testCase),
-    ...notes.map((note) => paint('dim', note)),
+    renderCaseLine(item, page),
+    ...groupFailures(item, page.printed).flatMap(({ heading, lines }) => [
+      `      ${page.paint('dim', escapeTerminalText(heading))}`,
+      ...lines.flatMap((line) => wrapText(line, { ...page, indent: 8 })),
+    ]),
+    ...(item.omitted > 0 ? [`      and ${formatCount(item.omitted, 'more failed iteration')}`] : []),
+  ];
+}
+
+function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place }: CaseItem, page: Page): string {
+  const where = isPassed || place === null ? [] : [escapeLine([{ kind: 'place', place }])];
+  const notes = [...flags, ...where, ...(isPassed && duration !== null ? [duration] : [])];
+  return [
+    `  ${page.paint(colors[mark], marks[mark])} ${escapeTerminalText(title)}`,
+    counts,
+    ...notes.map((note) => page.paint('dim', note)),
   ].join('  ');
 }
 
-function listCase(testCase: CaseReport, page: CasePage): string[] {
-  const omitted = countOmittedFailures(testCase);
+function renderChange({ mark, severity, id, message, texts, place, reason }: ChangeItem, page: Page): string[] {
   return [
-    describeCase(testCase, page.paint),
-    ...groupFailures(testCase, page.printed).flatMap(({ heading, lines }) => [
-      `      ${page.paint('dim', escapeTerminalText(heading))}`,
-      ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
-    ]),
-    ...(omitted > 0 ? [`      and ${formatCount(omitted, 'more failed iteration')}`] : []),
+    `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${escapeLine([id])}`,
+    ...wrapLine([message, '.', ...(place === null ? [] : [' ', place])], page, 6),
+    ...texts.flatMap((line) => wrapLine(line, page, 6)),
+    ...wrapLine([reason], page, 6).map((text) => page.paint('dim', text)),
   ];
 }
 
-function listModels(report: Report, { columns, paint }: Page): string[] {
-  const { models } = report;
-  if (models === null) return [];
-  const hidden = models.models.length - maxModels;
-  return [
-    '',
-    paint('bold', 'Models'),
-    ...models.models.slice(0, maxModels).flatMap((summary) => {
-      const range = describeModelRange(summary, report);
-      const parts = [
-        `${describeModelRate(summary, report)} passed${range === null ? '' : `, ${range} with 95% confidence`}`,
-        `calls ${describeCalls(summary.usage)}`,
-        `tokens ${describeTokens(summary.usage)}`,
-        `cost ${describeCost(summary.cost, models)}`,
-      ];
-      const name = truncateText(summary.model, maxTitleLength);
-      return wrapText(`${name}: ${parts.join('; ')}`, { columns, indent: '  ' });
-    }),
-    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more model')}`] : []),
-    ...listSpending(models).flatMap((text) => wrapText(text, { columns, indent: '  ' })),
-  ];
+function drawLine(line: Line): string {
+  return line
+    .map((span) => (typeof span !== 'string' && span.kind === 'mark' ? marks[span.mark] : toText([span])))
+    .join('');
 }
 
-function listBase({ baseComparison }: Report, { columns, paint }: Page): string[] {
-  if (baseComparison === null) return [];
-  const sentence = describeBase(baseComparison, { name: (text) => text, prose: (text) => text });
-  const pairs = describePairs(baseComparison);
-  return [
-    '',
-    paint('bold', 'Against the base'),
-    ...[sentence, ...(pairs === null ? [] : [pairs])].flatMap((text) => wrapText(text, { columns, indent: '  ' })),
-    ...listDifferent(baseComparison)
-      .slice(0, maxDetailedCases)
-      .map((item) => {
-        const name = escapeTerminalText(truncateText(item.title, maxTitleLength));
-        const result = paint(item.isWorse ? 'red' : 'dim', describeChange(item));
-        return `  ${result} ${name}  ${formatCounts(item.base)} in the base, ${formatCounts(item.head)} in the change`;
-      }),
-  ];
+function escapeLine(line: Line): string {
+  return escapeTerminalText(drawLine(line));
 }
 
-function listComparison(comparison: Comparison, { paint }: Page): string[] {
-  const { source, rest } = describeBaseline(comparison);
-  const rates = describeRates(comparison);
-  const shown = comparison.cases.filter(({ change }) => change === 'regressed' || change === 'fixed');
-  return [
-    `${paint('bold', 'Against the baseline')}  ${escapeTerminalText(source)}${rest}: ${describeChanges(comparison)}`,
-    ...(rates === null ? [] : [`  ${rates}`]),
-    ...[
-      ...describeRateChanges(comparison, escapeTerminalText),
-      ...describeSmallestFalls(comparison, escapeTerminalText),
-    ]
-      .slice(0, maxDetailedCases)
-      .map((line) => `  ${line}`),
-    ...shown.slice(0, maxDetailedCases).map(({ change, title, baseline, ...now }) => {
-      const name = escapeTerminalText(truncateText(title, maxTitleLength));
-      return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCurrent(now)} now`;
-    }),
-  ];
+/** Draws a cell of a table with that width. Colours its mark, if it begins with one. */
+function drawCell(cell: Line, width: number, page: Page): string {
+  return paintMark(cell, escapeLine(cell).padEnd(width), page);
 }
 
-function listTrend(report: Report, { paint }: Page): string[] {
-  const runs = listTrendRuns(report);
-  if (runs === null || report.trend === null) return [];
-  const name = escapeTerminalText(nameTrend(report.trend));
-  return [
-    '',
-    `${paint('bold', 'Trend')}  ${renderSparkline(runs)}  ${formatCount(runs.length, 'gate')} on ${name}, this one last`,
-  ];
+function wrapLine(line: Line, page: Page, indent: number): string[] {
+  const [first = '', ...others] = wrapText(drawLine(line), { ...page, indent });
+  return [`${first.slice(0, indent)}${paintMark(line, first.slice(indent), page)}`, ...others];
 }
 
-/** Wraps a text. Escapes it again after wrapping, which may have moved the middle of a text to the start of a line. */
-function wrapText(text: string, options: { columns: number; indent: string }): string[] {
-  return wrapLine(escapeTerminalText(text), options).map(escapeTerminalText);
+/** Colours the mark that a line begins with. */
+function paintMark([first]: Line, text: string, page: Page): string {
+  if (first === undefined || typeof first === 'string' || first.kind !== 'mark') return text;
+  return `${page.paint(colors[first.mark], text.slice(0, 1))}${text.slice(1)}`;
 }
 
 /**
- * Breaks a line at spaces so that each part, including its indentation, is at most `columns` wide if the words allow it. Parts after the
- * first are indented by two more.
+ * Escapes a text and breaks it at spaces so that each line, including its indentation, is at most `columns` wide if the words allow it. Lines
+ * after the first are indented by two more. Escapes each line again, because a break may have moved the middle of the text to the start of a line.
  */
-export function wrapLine(line: string, options: { columns: number; indent: string }): string[] {
+function wrapText(text: string, { columns, indent }: { columns: number; indent: number }): string[] {
   const lines: string[] = [];
-  let current = options.indent;
+  let current = ' '.repeat(indent);
   let isEmpty = true;
-  for (const word of line.split(' ')) {
-    if (!isEmpty && current.length + 1 + word.length > options.columns) {
+  for (const word of escapeTerminalText(text).split(' ')) {
+    if (!isEmpty && current.length + 1 + word.length > columns) {
       lines.push(current);
-      current = `${options.indent}  ${word}`;
+      current = `${' '.repeat(indent + 2)}${word}`;
     } else {
       current += isEmpty ? word : ` ${word}`;
     }
     isEmpty = false;
   }
-  return [...lines, current];
+  return [...lines, current].map(escapeTerminalText);
 }

@@ -151,24 +151,16 @@ export function adviseInconclusive({ reasons }: Verdict): string {
   return 'The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again.';
 }
 
-/** The emoji of the outcomes, for outputs that show emoji. */
-export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };
-
-/** Marks a case. A failure that does not count is visible, and not marked as a failure. */
-export function markCase(testCase: CaseReport): string {
-  return outcomeMarks[chooseMark(testCase)];
-}
-
-/** Chooses the mark of a case, as the outcome that it looks like. */
+/** Chooses the mark of a case, as the outcome that it looks like. A failure that does not count is not marked as a failure. */
 export function chooseMark({ outcome, disposition }: CaseReport): VerdictOutcome {
   return disposition === 'failed' || disposition === 'tolerated' || outcome === 'passed' ? outcome : 'inconclusive';
 }
 
-/** Describes the properties of a case, for the text after its title: ` (required)`, or nothing. */
-export function describeFlags(testCase: CaseReport): string {
-  const required = testCase.required && testCase.quarantine === null ? ['required'] : [];
-  const words = [...required, ...describeExemption(testCase)];
-  return words.length === 0 ? '' : ` (${words.join('; ')})`;
+/** Lists what is special about a case: that it is required, and why it may count differently from its outcome. */
+export function listFlags(testCase: CaseReport): string[] {
+  const { required, quarantine } = testCase;
+  const words = [required ? 'required' : null, quarantine === null ? null : 'in quarantine'];
+  return [...words, describeProbation(testCase), describeFlaky(testCase)].filter((word) => word !== null);
 }
 
 /** Explains why a case may count differently from its outcome; empty for most cases. */

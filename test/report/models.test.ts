@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { listMatrixRows, listModelBlocks, listSpending } from '../../src/report/models.ts';
+import { composeModels, listMatrixRows, listSpending } from '../../src/report/document/models.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import {
@@ -27,7 +27,7 @@ const spendingOf = ({ models }: ReturnType<typeof createReport>) => (models === 
 
 describe('the part of a report about models', () => {
   it('is left out where no model took part', () => {
-    expect(listModelBlocks(createReport(), { maxRows: 10 })).toEqual([]);
+    expect(composeModels(createReport())).toEqual([]);
     expect(renderTerminal(createReport(), { color: false })).not.toContain('Models');
   });
 
@@ -76,14 +76,15 @@ describe('the part of a report about models', () => {
   });
 
   it('keeps to a few columns and rows, and says how many more there are', () => {
-    const cases = Array.from({ length: 60 }, (_, index) => ({
-      title: `Asks ${index % 6} (a/${Math.floor(index / 6)})`,
-      model: `a/${Math.floor(index / 6)}`,
+    const cases = Array.from({ length: 120 }, (_, index) => ({
+      title: `Asks ${index % 12} (a/${Math.floor(index / 12)})`,
+      model: `a/${Math.floor(index / 12)}`,
     }));
-    const [, table = '', ...rest] = listModelBlocks(reportOn(...cases), { maxRows: 4 });
+    const comment = renderComment(reportOn(...cases));
+    const [table = '', ...rest] = comment.slice(comment.indexOf('| |')).split('\n\n');
     expect(table.split('\n')[0]?.match(/a\/\d/g)).toHaveLength(8);
-    expect(table.match(/^\| `Asks/gm)).toHaveLength(4);
-    expect(rest.slice(0, 2)).toEqual(['2 more models; the report lists them.', '2 more cases; the report lists them.']);
+    expect(table.match(/^\| `Asks/gm)).toHaveLength(10);
+    expect(rest.slice(0, 2)).toEqual(['2 more cases; the report lists them.', '2 more models; the report lists them.']);
   });
 });
 

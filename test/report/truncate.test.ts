@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { truncateReason, truncateText } from '../../src/report/truncate.ts';
+import { truncateText } from '../../src/report/truncate.ts';
 
 describe('truncateText', () => {
   it('leaves a text that fits', () => {
@@ -25,7 +25,9 @@ describe('truncateText', () => {
   });
 });
 
-describe('truncateReason', () => {
+const truncateReason = (text: string, maxLength: number) => truncateText(text, maxLength, { keepsEnd: true });
+
+describe('truncateText of a sentence', () => {
   it('leaves a text that fits, and cuts others in the middle, at a word', () => {
     expect(truncateReason('It is stale. Re-record it.', 30)).toBe('It is stale. Re-record it.');
     const text = `It is stale. ${'The prompt changed. '.repeat(20)}Re-record it.`;

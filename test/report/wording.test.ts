@@ -33,8 +33,8 @@ describe('a report of a shard', () => {
     expect(renderTerminal(shard, { color: false, columns: 120 }).split('\n').slice(0, 4)).toMatchInlineSnapshot(`
       [
         "✗ Shard 2 of 4 failed: 7 of 11 iterations passed (63.6%), the minimum is 90% (from evals/math.evals.yaml:4)",
-        "  The required case "Adds two numbers" failed 2 of 3 iterations.",
         "  This shard has part of the cases. The verdict of the gate is that of all 4 shards, judged where they are merged.",
+        "  The required case "Adds two numbers" failed 2 of 3 iterations.",
         "",
       ]
     `);
@@ -101,6 +101,8 @@ describe('a report that failed', () => {
       **Why:** 0 of 9 iterations passed (0%), the minimum is 90% (from \`evals/math.evals.yaml:4\`); 1 iteration has no result, and if all passed, the rate would be 10%
 
       - 1 iteration ended without a result.
+
+      **Not read:** 1 of 10 iterations have no result.
 
       "
     `);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BaseResults, PairedCase } from '../../src/model/base-comparison.ts';
-import { describeBase } from '../../src/report/base-comparison.ts';
+import { describeBase } from '../../src/report/document/base.ts';
+import { toText } from '../../src/report/document/block.ts';
 import {
   compareWithBase,
   countPairs,
@@ -130,7 +131,7 @@ describe('compareWithBase', () => {
     expect(comparison.cases).toEqual([]);
     expect(listBaseRegressions(comparison)).toMatchObject([{ code: 'base-not-compared' }]);
     expect(listBaseRegressions({ ...comparison, isDecisive: false })).toEqual([]);
-    expect(describeBase(comparison)).toBe('Not compared with the base (`main`): It did not start.');
+    expect(toText(describeBase(comparison))).toBe('Not compared with the base (main): It did not start.');
   });
 
   it('is nothing where no base was asked for', () => {

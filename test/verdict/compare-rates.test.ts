@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeRateChanges } from '../../src/report/comparison.ts';
+import { describeRateChanges } from '../../src/report/document/baseline.ts';
+import { toText } from '../../src/report/document/block.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
@@ -91,7 +92,7 @@ describe('a maximum rate drop over tasks', () => {
     const fallen = compareCases(many(20, [10, 8]), 0.1, tasks);
     expect(fallen.rates).toMatchObject([{ tasks: { cases: 20, pValue: expect.closeTo(1 / 2 ** 20, 15) } }]);
     expect(listRegressions(fallen)[0]?.message).toMatch(/now, which chance explains over tasks with p < 0\.001;/);
-    expect(describeRateChanges(fallen, (id) => id)).toEqual([
+    expect(describeRateChanges(fallen).map(toText)).toEqual([
       expect.stringMatching(/ Over tasks: p = below 0\.001 for/),
     ]);
     // Of these cases it is a fall that chance does not explain.
@@ -103,7 +104,7 @@ describe('a maximum rate drop over tasks', () => {
     const few = compareCases(many(4, [10, 5]), 0.1, tasks);
     expect(few.rates).toMatchObject([{ tasks: { cases: 4, pValue: null } }]);
     expect(listRegressions(few)[0]?.message).toMatch(/now, which chance explains with p < 0\.001;/);
-    expect(describeRateChanges(few, (id) => id)[0]).toMatch(
+    expect(describeRateChanges(few).map(toText)[0]).toMatch(
       / 4 cases with as many iterations as before show nothing about tasks, for which there have to be five; the test is of these cases\.$/,
     );
     expect(compareCases(many(5, [10, 5]), 0.1, tasks).rates).toMatchObject([{ tasks: { cases: 5, pValue: 1 / 32 } }]);

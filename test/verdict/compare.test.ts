@@ -10,7 +10,7 @@ import {
   listUnconfirmed,
 } from '../../src/verdict/compare.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
-import { describeRates } from '../../src/report/comparison.ts';
+import { describeRates } from '../../src/report/document/baseline.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
 import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';

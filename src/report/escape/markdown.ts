@@ -48,11 +48,11 @@ export function renderCodeSpan(text: string): string {
 }
 
 /**
- * Renders a code span for a table's cell, where a pipe ends the cell even within code (GFM §4.10). Parsers disagree
+ * Escapes Markdown for a table's cell, where a pipe ends the cell even within code (GFM §4.10). Parsers disagree
  * whether `\\|` does, so backslashes before a pipe are doubled: with an odd number all agree that it does not.
  */
-export function renderTableCode(text: string): string {
-  return renderCodeSpan(text).replaceAll(/(\\*)\|/g, '$1$1\\|');
+export function escapeTableCell(markdown: string): string {
+  return markdown.replaceAll(/(\\*)\|/g, '$1$1\\|');
 }
 
 function measureLongestRun(text: string): number {

@@ -1,8 +1,9 @@
 import type { Evidence, IterationTrace } from '../../model/evidence.ts';
 import { maxFailuresPerCase } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
-import { type JudgedMinimum, judgeMinima } from '../coverage.ts';
+import { type JudgedMinimum, judgeMinima } from '../document/coverage.ts';
 import { stripControls } from '../escape/plain.ts';
+import { fit } from '../document/fit.ts';
 import { escapeScriptJson } from '../escape/html.ts';
 import { truncateText } from '../truncate.ts';
 
@@ -30,8 +31,8 @@ export type PageMark = [
   isReplayed: boolean | null,
 ];
 
-/** How much of the report the page holds. Levels are tried from the longest to the shortest until the text fits. */
-interface DetailLevel {
+/** How much of the report the page's data holds. */
+interface DataDetail {
   maxTextLength: number;
   maxTraces: number;
   maxFailures: number;
@@ -40,7 +41,7 @@ interface DetailLevel {
   maxCases: number;
 }
 
-const fullDetail: DetailLevel = {
+const fullDetail: DataDetail = {
   maxTextLength: 20_000,
   maxTraces: Infinity,
   maxFailures: maxFailuresPerCase,
@@ -49,7 +50,8 @@ const fullDetail: DetailLevel = {
   maxCases: Infinity,
 };
 
-const detailLevels: readonly DetailLevel[] = [
+/** From the most to the least. */
+const dataDetails: readonly DataDetail[] = [
   fullDetail,
   { ...fullDetail, maxTextLength: 4000 },
   { ...fullDetail, maxTextLength: 1000, maxTraces: 10 },
@@ -67,18 +69,15 @@ const detailLevels: readonly DetailLevel[] = [
 
 /** Renders the page's data as JSON for a script element, in at most `maxBytes` bytes of UTF-8 if that is possible. */
 export function renderPageData(report: Report, evidence: Evidence | null, maxBytes: number): string {
-  let json = '';
-  for (const detail of detailLevels) {
-    json = escapeScriptJson(JSON.stringify(buildPageData(report, evidence, detail)));
-    if (Buffer.byteLength(json) <= maxBytes) break;
-  }
-  return json;
+  return fit(dataDetails, maxBytes, (detail) =>
+    escapeScriptJson(JSON.stringify(buildPageData(report, evidence, detail))),
+  );
 }
 
 function buildPageData(
   { policy, results, ...report }: Report,
   evidence: Evidence | null,
-  detail: DetailLevel,
+  detail: DataDetail,
 ): PageData {
   const clear = (text: string) => truncateText(stripControls(text), detail.maxTextLength);
   const cases = report.cases.slice(0, detail.maxCases).map((testCase) => ({

@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Evidence } from '../../model/evidence.ts';
-import type { CaseReport } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
+import type { Block, BlockKind, BlockOf, CaseItem } from '../document/block.ts';
+import { type SectionName, renderDocument } from '../document/document.ts';
+import { frame, trim } from '../document/fit.ts';
 import { escapeHtml } from '../escape/html.ts';
-import { flattenText, splitCode } from '../escape/plain.ts';
-import { truncateText } from '../truncate.ts';
-import {
-  describeCaseCounts,
-  describePart,
-  describeServer,
-  describeTotals,
-  describeVerdict,
-  nameReasons,
-  listServers,
-} from '../wording.ts';
+import { describeVerdict } from '../wording.ts';
+import { marks, renderLine, renderText } from './line.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
 import { renderPageData } from './page-data.ts';
 
@@ -25,10 +18,7 @@ export interface PageOptions {
 }
 
 const defaultMaxBytes = 20 * 1024 * 1024;
-const maxLength = 500;
-const maxReasons = 10;
 const maxPlainCases = 100;
-const marks = { passed: '✓', failed: '✗', inconclusive: '?' };
 
 /**
  * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page. Its
@@ -36,13 +26,13 @@ const marks = { passed: '✓', failed: '✗', inconclusive: '?' };
  */
 export function renderHtml(report: Report, { evidence = null, maxBytes = defaultMaxBytes }: PageOptions = {}): string {
   const head = renderHead(report);
-  const frame = renderBody(report);
-  const room = maxBytes - Buffer.byteLength(head + frame + pageScript) - 1000;
+  const body = renderBody(report);
+  const room = maxBytes - Buffer.byteLength(head + body + pageScript) - 1000;
   return `<!doctype html>
 <html lang="en">
 ${head}
 <body>
-${frame}
+${body}
 <script type="application/json" id="data">${renderPageData(report, evidence, room)}</script>
 <script>${pageScript}</script>
 </body>
@@ -77,16 +67,13 @@ function hash(text: string): string {
 }
 
 function renderBody(report: Report): string {
-  const { outcome, reasons } = report.verdict;
-  const named = nameReasons(report, reasons.slice(0, maxReasons));
-  const [headline, ...others] = named.map(
-    ({ suiteName, message }) =>
-      (suiteName === null ? '' : `<b><bdi>${renderText(suiteName)}</bdi></b>: `) + `<bdi>${renderProse(message)}</bdi>`,
-  );
-  const output = named.find((reason) => reason.output.length > 0)?.output.map(renderText) ?? [];
-  const hidden = reasons.length - maxReasons;
-  const list = [...others, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])];
-  const part = describePart(report);
+  const sections = renderDocument(report);
+  const select = (...names: SectionName[]) =>
+    trim(
+      sections.filter(({ name }) => names.includes(name)),
+      frame,
+    );
+  const { outcome } = report.verdict;
   return `<a class="skip" href="#cases">Skip to the cases</a>
 <header class="bar">
 <p class="product">MCP eval gate</p>
@@ -97,13 +84,9 @@ function renderBody(report: Report): string {
 <section class="verdict ${outcome}" aria-labelledby="verdict">
 <span class="seal" aria-hidden="true">${marks[outcome]}</span>
 <div>
-<h1 id="verdict">${describeVerdict(report)}</h1>
-${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${output.length === 0 ? '' : `<pre tabindex="0" aria-label="The last lines that the server wrote">${output.join('\n')}</pre>\n`}${renderList('reasons', list)}${part === null ? '' : `<p class="totals">${renderText(part)}</p>\n`}<p class="totals">${renderText(describeTotals(report))}</p>
-${listServers(report)
-  .map((server) => `<p class="server"><bdi>${renderText(describeServer(server))}</bdi></p>\n`)
-  .join('')}</div>
+${renderBlocks(select('verdict', 'totals'))}</div>
 </section>
-${renderList('notes', report.notes.slice(0, maxReasons).map(renderProse))}<div id="app">${renderWithoutScript(report)}</div>
+${renderBlocks(select('notes'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
 </main>
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
@@ -114,37 +97,59 @@ function renderRevision({ revision, startedAt }: Report): string {
   return [...parts.map((part) => `<bdi>${renderText(part)}</bdi>`), escapeHtml(when)].filter(Boolean).join(' · ');
 }
 
+function renderBlocks(blocks: readonly Block[]): string {
+  return blocks.map((block) => renderBlock(block)).join('');
+}
+
+function renderBlock<K extends BlockKind>(block: BlockOf<K>): string {
+  const render: ((block: BlockOf<K>) => string) | undefined = renderers[block.kind];
+  return render === undefined ? '' : render(block);
+}
+
+/** Renders the blocks that a reader sees before any script runs; the script draws the others from the page's data. */
+const renderers: { [K in BlockKind]?: (block: BlockOf<K>) => string } = {
+  verdict: ({ title, part, why }) =>
+    [
+      `<h1 id="verdict">${title}</h1>\n`,
+      part === null ? '' : `<p class="totals">${part}</p>\n`,
+      why === null ? '' : `<p class="reason">${renderLine(why)}</p>\n`,
+    ].join(''),
+  text: ({ line }) => `<p class="totals">${renderLine(line)}</p>\n`,
+  output: ({ title, lines }) => `<pre tabindex="0" aria-label="${title}">${lines.map(renderText).join('\n')}</pre>\n`,
+  list: ({ items }) =>
+    renderList(
+      'reasons',
+      items.map((lines) => lines.map(renderLine).join('<br>')),
+    ),
+  notes: ({ items }) => renderList('notes', items.map(renderLine)),
+  footer: ({ lines }) =>
+    lines
+      .map(({ line, level }) => `<p class="${level === 'brief' ? 'totals' : 'server'}">${renderLine(line)}</p>\n`)
+      .join(''),
+};
+
 /** Renders what did not pass, and why, for a browser that runs no scripts. */
-function renderWithoutScript({ cases }: Report): string {
-  const shown = cases.filter(({ outcome }) => outcome !== 'passed');
-  const items = shown.slice(0, maxPlainCases).map(renderPlainCase);
-  const hidden = shown.length - items.length;
+function renderWithoutScript(blocks: readonly Block[]): string {
+  const cases = blocks.flatMap((block) => (block.kind === 'cases' ? block.failed : []));
+  const items = cases.slice(0, maxPlainCases).map(renderPlainCase);
+  const hidden = cases.length - items.length;
   return `<noscript>
 <h2 id="cases">Cases that did not pass</h2>
 ${renderList('plain', [...items, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])]) || '<p>There are none.</p>\n'}<p>Scripts are off here; with them the page shows every case and its iterations.</p>
 </noscript>`;
 }
 
-function renderPlainCase(testCase: CaseReport): string {
-  const [failure] = testCase.failures;
-  const reason = failure?.reasons[0] === undefined ? '' : `: <bdi>${renderProse(failure.reasons[0])}</bdi>`;
-  return `<b><bdi>${renderText(testCase.title)}</bdi></b>, ${describeCaseCounts(testCase)}${reason}`;
+function renderPlainCase({ title, counts, failures }: CaseItem): string {
+  const reason = failures[0]?.reasons[0];
+  return renderLine([
+    { kind: 'name', text: title },
+    `, ${counts}`,
+    ...(reason === undefined ? [] : [': ', { kind: 'prose' as const, text: reason }]),
+  ]);
 }
 
 function renderList(name: string, items: readonly string[]): string {
   return items.length === 0
     ? ''
     : `<ul class="${name}">\n${items.map((item) => `<li>${item}</li>`).join('\n')}\n</ul>\n`;
-}
-
-function renderText(text: string): string {
-  return escapeHtml(truncateText(flattenText(text), maxLength));
-}
-
-/** Renders a sentence like `renderText`: text between backticks is code. */
-function renderProse(text: string): string {
-  const render = (part: string, isCode: boolean) => (isCode ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part));
-  return splitCode(truncateText(flattenText(text), maxLength))
-    .map((part) => render(part.text, part.isCode))
-    .join('');
 }

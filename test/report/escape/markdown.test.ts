@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderCodeSpan, renderLink, renderProse, renderTableCode } from '../../../src/report/escape/markdown.ts';
+import { escapeTableCell, renderCodeSpan, renderLink, renderProse } from '../../../src/report/escape/markdown.ts';
 import { flattenText } from '../../../src/report/escape/plain.ts';
 import { hostileText } from '../../support/text/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/text/markdown-tree.ts';
@@ -70,7 +70,9 @@ describe('renderCodeSpan', () => {
   });
 });
 
-describe('renderTableCode', () => {
+const renderTableCode = (text: string) => escapeTableCell(renderCodeSpan(text));
+
+describe('escapeTableCell of a code span', () => {
   it.each([
     ['a | b', '`a \\| b`'],
     ['a \\| b', '`a \\\\\\| b`'],

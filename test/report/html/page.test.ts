@@ -78,7 +78,7 @@ describe('renderHtml', () => {
 
   it('lists the notes of the gate below the verdict', () => {
     expect(renderHtml(createPolicyReport())).toContain(
-      '</section>\n<ul class="notes">\n<li>The policy that counts is the one of main; this change alters policy.yaml.</li>\n</ul>\n',
+      '</section>\n<ul class="notes">\n<li><bdi>The policy that counts is the one of main; this change alters policy.yaml.</bdi></li>\n</ul>\n',
     );
     expect(renderHtml(createRedReport())).not.toContain('class="notes"');
   });

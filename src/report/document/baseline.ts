@@ -1,30 +1,40 @@
-import { formatCount } from '../base/text.ts';
-import { type CaseChange, caseChanges, isFallShown, rateConfidence } from '../model/case-change.ts';
-import type { CaseComparison, Comparison, RateChange } from '../model/comparison.ts';
-import type { Counts } from '../model/quantities.ts';
-import { computePassRate, describeSmallestFall, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
-import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
-import { truncateText } from './truncate.ts';
+import { formatCount } from '../../base/text.ts';
+import { type CaseChange, caseChanges, isFallShown, rateConfidence } from '../../model/case-change.ts';
+import type { CaseComparison, Comparison, RateChange } from '../../model/comparison.ts';
+import type { Counts } from '../../model/quantities.ts';
+import { computePassRate, describeSmallestFall, formatMinimumPassRate, formatPassRate } from '../../model/rate.ts';
+import type { Report } from '../../model/report.ts';
+import type { VerdictOutcome } from '../../model/verdict.ts';
+import { asMark, asName, type Block, heading, type Line, table, text } from './block.ts';
 
-const maxTitleLength = 120;
+const maxRates = 25;
+const maxRows = 50;
 
-/** The words for each change in a sentence with counts, and in a row. */
-const changeWords: Record<CaseChange, { counted: string; row: string }> = {
-  regressed: { counted: 'regressed', row: '❌ regressed' },
-  unsteady: { counted: 'unsteady', row: '⚠️ unsteady' },
-  changed: { counted: 'changed (not comparable)', row: 'changed: not comparable' },
-  unscored: { counted: 'without a result', row: 'without a result' },
-  new: { counted: 'new', row: 'new' },
-  removed: { counted: 'removed', row: 'removed' },
-  fixed: { counted: 'fixed', row: '✅ fixed' },
-  unchanged: { counted: 'unchanged', row: 'unchanged' },
+/** The words for each change. */
+const changeWords: Record<CaseChange, string> = {
+  regressed: 'regressed',
+  unsteady: 'unsteady',
+  changed: 'changed (not comparable)',
+  unscored: 'without a result',
+  new: 'new',
+  removed: 'removed',
+  fixed: 'fixed',
+  unchanged: 'unchanged',
 };
+const changeMarks: Partial<Record<CaseChange, VerdictOutcome>> = {
+  regressed: 'failed',
+  unsteady: 'inconclusive',
+  fixed: 'passed',
+};
+
+/** Names a suite by its id. */
+type NameSuite = (suiteId: string) => string;
 
 /** Counts how the cases changed since the baseline: `1 regressed, 2 fixed, 40 unchanged`. */
 export function describeChanges({ counts }: Comparison): string {
   const parts = caseChanges
     .filter((change) => counts[change] > 0)
-    .map((change) => `${counts[change]} ${changeWords[change].counted}`);
+    .map((change) => `${counts[change]} ${changeWords[change]}`);
   return parts.length === 0 ? 'no case in common' : parts.join(', ');
 }
 
@@ -50,8 +60,8 @@ function describeMixed(mixed: number): string {
   return ` ${formatCount(mixed, 'case')} had recorded answers of a model on one side and live ones on the other: a difference in ${mixed === 1 ? 'it' : 'them'} may come from the model.`;
 }
 
-/** Describes the change of every suite's pass rate, and whether the data shows a difference; `name` renders its id. */
-export function describeRateChanges({ rates }: Comparison, name: (suiteId: string) => string): string[] {
+/** Describes the change of every suite's pass rate, and whether the data shows a difference. */
+export function describeRateChanges({ rates }: Pick<Comparison, 'rates'>, nameSuite: NameSuite = (id) => id): Line[] {
   return rates
     .filter(({ worse, better }) => worse + better > 0)
     .map((rate) => {
@@ -60,16 +70,19 @@ export function describeRateChanges({ rates }: Comparison, name: (suiteId: strin
       const range = `${formatPoints(lower)} to ${formatPoints(upper)} with ${formatMinimumPassRate(rateConfidence)} confidence`;
       const cases = `${formatCount(worse, 'case')} worse, ${better} better (p = ${formatProbability(pValue)})`;
       const what = `${formatPoints(difference)} points, ${range}${isShown ? '' : ', so no difference is shown'}`;
-      return `Pass rate of ${name(suiteId)}: ${what}; ${cases}.${describeTasks(tasks)}`;
+      return ['Pass rate of ', asName(nameSuite(suiteId)), `: ${what}; ${cases}.${describeTasks(tasks)}`];
     });
 }
 
-/** Describes the smallest fall that each suite with a limit on its rate can detect; `name` renders its id. */
-export function describeSmallestFalls(comparison: Comparison, name: (suiteId: string) => string): string[] {
-  const { rates, maximumRateDrop } = comparison;
+/** Describes the smallest fall that each suite with a limit on its rate can detect. */
+export function describeSmallestFalls(
+  { rates, maximumRateDrop }: Pick<Comparison, 'rates' | 'maximumRateDrop'>,
+  nameSuite: NameSuite = (id) => id,
+): Line[] {
   return rates.flatMap(({ suiteId, smallestFall }) => {
     if (smallestFall === undefined || maximumRateDrop === null) return [];
-    return [`Pass rate of ${name(suiteId)}: ${describeSmallestFall(smallestFall, maximumRateDrop)}.`];
+    const fall = describeSmallestFall(smallestFall, maximumRateDrop);
+    return [['Pass rate of ', asName(nameSuite(suiteId)), `: ${fall}.`]];
   });
 }
 
@@ -96,23 +109,7 @@ export function describeBaseline({ baseline }: Comparison): { source: string; re
     ? ` of ${baseline.startedAt.slice(0, 16).replace('T', ' ')} UTC`
     : '';
   const commit = /^[0-9a-f]{7,64}$/.test(baseline.commit ?? '') ? `, commit ${baseline.commit?.slice(0, 7)}` : '';
-  return { source: truncateText(baseline.source, maxTitleLength), rest: `${time}${commit}` };
-}
-
-/** Lists the part of the job summary about the baseline, as blocks of Markdown. */
-export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxRows: number }): string[] {
-  const { source, rest } = describeBaseline(comparison);
-  const rates = describeRates(comparison);
-  const rows = comparison.cases.slice(0, maxRows).map(renderRow);
-  const hidden = comparison.cases.length - rows.length;
-  return [
-    '### Against the baseline',
-    `${renderCodeSpan(source)}${rest}: ${describeChanges(comparison)}.${rates === null ? '' : ` ${rates}`}`,
-    ...describeRateChanges(comparison, renderCodeSpan).slice(0, maxRows),
-    ...describeSmallestFalls(comparison, renderCodeSpan).slice(0, maxRows),
-    ...(rows.length === 0 ? [] : [['| Change | Case | Then | Now |', '|---|---|---|---|', ...rows].join('\n')]),
-    ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} changed; the report lists them.`] : []),
-  ];
+  return { source: baseline.source, rest: `${time}${commit}` };
 }
 
 /** Formats the current counts: `0 of 1, and 0 of 7 further`. */
@@ -121,12 +118,39 @@ export function formatCurrent({ current, confirming }: Pick<CaseComparison, 'cur
   return `${formatCounts(current)}${further}`;
 }
 
-function renderRow({ title, change, baseline, ...now }: CaseComparison): string {
-  const name = renderTableCode(truncateText(title, maxTitleLength));
-  return `| ${changeWords[change].row} | ${name} | ${formatCounts(baseline)} | ${formatCurrent(now)} |`;
-}
-
 /** Formats counts: `2 of 3`; a dash if that side has no such case. */
 export function formatCounts(counts: Counts | null): string {
   return counts === null ? '–' : `${counts.passed} of ${counts.total}`;
+}
+
+/** Composes how the cases changed since the baseline: the counts, the rates, then each case that changed. */
+export function composeBaseline({ comparison }: Pick<Report, 'comparison'>): Block[] {
+  if (comparison === null) return [];
+  const { source, rest } = describeBaseline(comparison);
+  const rates = describeRates(comparison);
+  return [
+    heading('screen', ['Against the baseline']),
+    text('brief', 'Compared with the baseline ', asName(source), `${rest}: ${describeChanges(comparison)}.`),
+    ...(rates === null ? [] : [text('screen', rates)]),
+    ...[...describeRateChanges(comparison), ...describeSmallestFalls(comparison)]
+      .slice(0, maxRates)
+      .map((line) => text('screen', ...line)),
+    ...table('screen', {
+      head: ['Change', 'Case', 'Then', 'Now'],
+      rows: comparison.cases.map(({ change, title, baseline, ...now }) => {
+        const mark = changeMarks[change];
+        return [
+          [...(mark === undefined ? [] : [asMark(mark), ' ']), changeWords[change]],
+          [asName(title)],
+          [formatCounts(baseline)],
+          [formatCurrent(now)],
+        ];
+      }),
+      cut: {
+        by: 'rows',
+        max: maxRows,
+        rest: (hidden) => `${formatCount(hidden, 'more case')} changed; the report lists them.`,
+      },
+    }),
+  ];
 }

@@ -1,12 +1,10 @@
-import { formatCount } from '../base/text.ts';
-import { maxTrendRuns } from '../model/history.ts';
-import type { Report, Trend, TrendRun } from '../model/report.ts';
-import { computePassRate, formatPassRate } from '../model/rate.ts';
-import { renderCodeSpan } from './escape/markdown.ts';
-import { truncateText } from './truncate.ts';
+import { formatCount } from '../../base/text.ts';
+import { maxTrendRuns } from '../../model/history.ts';
+import type { Report, Trend, TrendRun } from '../../model/report.ts';
+import { computePassRate, formatPassRate } from '../../model/rate.ts';
+import { asCode, asName, type Block, heading, type Line, table } from './block.ts';
 
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'] as const;
-const maxBranchLength = 60;
 const maxRows = 10;
 
 /**
@@ -45,26 +43,35 @@ export function listTrendRuns({
 
 /** Names the branch of these gates, as plain foreign text. */
 export function nameTrend({ branch }: Trend): string {
-  return truncateText(branch ?? 'no branch', maxBranchLength);
+  return branch ?? 'no branch';
 }
 
-/** Lists the part of the job summary about earlier gates, as blocks of Markdown. */
-export function listTrendBlocks(report: Report, { hasTable }: { hasTable: boolean }): string[] {
+/** Composes how earlier gates of the branch ended. */
+export function composeTrend(report: Parameters<typeof listTrendRuns>[0]): Block[] {
   const runs = listTrendRuns(report);
   if (runs === null || report.trend === null) return [];
-  const rows = runs.slice(-maxRows).toReversed().map(renderRow);
   return [
-    '### Trend',
-    `${renderSparkline(runs)} ${formatCount(runs.length, 'gate')} on ${renderCodeSpan(nameTrend(report.trend))}, this one last`,
-    ...(hasTable
-      ? [['| When | Commit | Verdict | Passed | Cases |', '|---|---|---|---|---|', ...rows].join('\n')]
-      : []),
+    heading(
+      'screen',
+      ['Trend'],
+      [
+        [
+          `${renderSparkline(runs)} ${formatCount(runs.length, 'gate')} on `,
+          asName(nameTrend(report.trend)),
+          ', this one last',
+        ],
+      ],
+    ),
+    ...table('full', {
+      head: ['When', 'Commit', 'Verdict', 'Passed', 'Cases'],
+      rows: runs.slice(-maxRows).toReversed().map(describeRun),
+    }),
   ];
 }
 
-function renderRow({ startedAt, commit, outcome, passed, total, cases }: TrendRun): string {
+function describeRun({ startedAt, commit, outcome, passed, total, cases }: TrendRun): Line[] {
   const when = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(startedAt) ? startedAt.slice(0, 16).replace('T', ' ') : '–';
-  const hash = /^[0-9a-f]{7,64}$/.test(commit ?? '') ? `\`${commit?.slice(0, 7)}\`` : '–';
+  const hash = commit !== null && /^[0-9a-f]{7,64}$/.test(commit) ? asCode(commit.slice(0, 7)) : '–';
   const rate = outcome === 'inconclusive' ? '' : ` (${formatPassRate(computePassRate(passed, total))})`;
-  return `| ${when} | ${hash} | ${outcome} | ${passed} of ${total}${rate} | ${cases} |`;
+  return [[when], [hash], [outcome], [`${passed} of ${total}${rate}`], [String(cases)]];
 }

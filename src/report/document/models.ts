@@ -1,17 +1,14 @@
-import { formatCount, formatMoney } from '../base/text.ts';
-import { computePassRate, formatPassRate, formatUpperRate } from '../model/rate.ts';
-import type { CaseReport } from '../model/case-report.ts';
-import type { JudgeSpending } from '../model/cost.ts';
-import type { ModelsReport, ModelSummary, Report } from '../model/report.ts';
-import type { ModelUsage } from '../model/usage.ts';
-import { renderProse, renderTableCode } from './escape/markdown.ts';
-import { truncateText } from './truncate.ts';
+import { formatCount, formatMoney } from '../../base/text.ts';
+import { computePassRate, formatPassRate, formatUpperRate } from '../../model/rate.ts';
+import type { CaseReport } from '../../model/case-report.ts';
+import type { JudgeSpending } from '../../model/cost.ts';
+import type { ModelsReport, ModelSummary, Report } from '../../model/report.ts';
+import type { ModelUsage } from '../../model/usage.ts';
+import { asName, asProse, type Block, heading, type Line, table, text } from './block.ts';
 
-const maxNameLength = 60;
-const maxTitleLength = 120;
-const maxGapLength = 300;
 /** More columns are hard to compare. */
 const maxColumns = 8;
+const maxRows = 50;
 const maxGaps = 3;
 
 /** Counts the answers by source: `12 live, 8 recorded`. */
@@ -58,9 +55,9 @@ export function listSpending(models: ModelsReport): string[] {
   const spent = cost === null ? '' : `; cost ${describeCost(cost, models)}`;
   const used = `In all: calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}${spent}.`;
   const hidden = costGaps.length - maxGaps;
-  const gaps = costGaps.slice(0, maxGaps).map((gap) => truncateText(gap, maxGapLength));
+  const gaps = costGaps.slice(0, maxGaps);
   return [
-    ...judges.map((judge) => `Judge ${truncateText(judge.model, maxNameLength)}: ${describeJudge(judge, models)}.`),
+    ...judges.map((judge) => `Judge ${judge.model}: ${describeJudge(judge, models)}.`),
     used,
     ...(usage.replayedCalls > 0 ? ['Recorded answers cost nothing.'] : []),
     ...(costGaps.length === 0
@@ -117,65 +114,57 @@ function removeModel({ title, model }: CaseReport): string {
   return title.endsWith(suffix) ? title.slice(0, -suffix.length) : title;
 }
 
-/** Lists the part of a job summary or a comment about models, as blocks of Markdown; empty if no model took part. */
-export function listModelBlocks(report: Report, { maxRows }: { maxRows: number }): string[] {
-  const { models } = report;
-  if (models === null) return [];
-  const matrix = listMatrixRows(report);
-  const shown = matrix.slice(0, maxRows);
-  const hiddenModels = models.models.length - maxColumns;
-  return [
-    '### Models',
-    ...(models.models.length === 0 ? [] : [renderTable(report, models, shown)]),
-    ...(hiddenModels > 0 ? [`${formatCount(hiddenModels, 'more model')}; the report lists them.`] : []),
-    ...(matrix.length > shown.length
-      ? [`${formatCount(matrix.length - shown.length, 'more case')}; the report lists them.`]
-      : []),
-    listSpending(models).map(renderProse).join(' '),
-  ];
-}
-
-function renderTable(report: Report, models: ModelsReport, matrix: readonly MatrixRow[]): string {
-  const columns = models.models.slice(0, maxColumns);
-  const row = (label: string, cells: readonly string[]) => `| ${[label, ...cells].join(' | ')} |`;
-  const isKnown = columns.some((model) => describeModelRange(model, report) !== null);
-  return [
-    row(
-      '',
-      columns.map(({ model }) => renderTableCode(truncateText(model, maxNameLength))),
-    ),
-    `|${'---|'.repeat(columns.length + 1)}`,
-    ...matrix.map(({ title, cells }) =>
-      row(renderTableCode(truncateText(title, maxTitleLength)), cells.slice(0, columns.length).map(formatCell)),
-    ),
-    row(
-      'Passed',
-      columns.map((model) => describeModelRate(model, report)),
-    ),
-    ...(isKnown
-      ? [
-          row(
-            '95% range, live',
-            columns.map((model) => describeModelRange(model, report) ?? '–'),
-          ),
-        ]
-      : []),
-    row(
-      'Calls',
-      columns.map(({ usage }) => describeCalls(usage)),
-    ),
-    row(
-      'Tokens',
-      columns.map(({ usage }) => describeTokens(usage)),
-    ),
-    row(
-      'Cost',
-      columns.map(({ cost }) => describeCost(cost, models)),
-    ),
-  ].join('\n');
-}
-
 /** Formats a cell: `4 of 5`, or a dash if the case does not run with the model. */
 export function formatCell(cell: CaseReport | null): string {
   return cell === null ? '–' : `${cell.passed} of ${Math.max(cell.planned, cell.total)}`;
+}
+
+/** Composes how the models fared, by case if cases run with several models, and what they cost; empty if no model took part. */
+export function composeModels(report: Pick<Report, 'models' | 'cases' | 'verdict'>): Block[] {
+  const { models } = report;
+  if (models === null) return [];
+  const columns = models.models.slice(0, maxColumns);
+  const hidden = models.models.length - columns.length;
+  const row = (label: Line, cells: readonly string[]): Line[] => [label, ...cells.map((cell) => [cell])];
+  const ranges = columns.map((model) => describeModelRange(model, report));
+  const rates = columns.map((model) => describeModelRate(model, report));
+  const foot = [
+    row(['Passed'], rates),
+    ...(ranges.every((range) => range === null)
+      ? []
+      : [
+          row(
+            ['95% range, live'],
+            ranges.map((range) => range ?? '–'),
+          ),
+        ]),
+    row(
+      ['Calls'],
+      columns.map(({ usage }) => describeCalls(usage)),
+    ),
+    row(
+      ['Tokens'],
+      columns.map(({ usage }) => describeTokens(usage)),
+    ),
+    row(
+      ['Cost'],
+      columns.map(({ cost }) => describeCost(cost, models)),
+    ),
+  ];
+  return [
+    heading('brief', ['Models']),
+    ...table('brief', {
+      head: ['', ...columns.map(({ model }) => asName(model))],
+      rows: listMatrixRows(report).map(({ title, cells }) =>
+        row([asName(title)], cells.slice(0, columns.length).map(formatCell)),
+      ),
+      foot: columns.length === 0 ? [] : foot,
+      cut: { by: 'rows', max: maxRows, rest: (count) => `${formatCount(count, 'more case')}; the report lists them.` },
+    }),
+    ...(hidden > 0 ? [text('brief', `${formatCount(hidden, 'more model')}; the report lists them.`)] : []),
+    text(
+      'brief',
+      ...listSpending(models).flatMap((sentence, index) => [...(index === 0 ? [] : [' ']), asProse(sentence)]),
+    ),
+  ];
 }

@@ -1,0 +1,94 @@
+import { formatCount } from '../../base/text.ts';
+import type { BaseCaseComparison, BaseComparison } from '../../model/base-comparison.ts';
+import { formatMinimumPassRate } from '../../model/rate.ts';
+import type { Report } from '../../model/report.ts';
+import { formatCounts } from './baseline.ts';
+import { asMark, asName, asProse, type Block, heading, type Line, table, text } from './block.ts';
+
+const maxNamed = 5;
+const maxRows = 50;
+
+/**
+ * Describes in one sentence how the change compares with the base that ran in the same job: `Worse than the base (1a2b3c4, the merge base
+ * with main): 2 of 20 cases (…).`
+ */
+export function describeBase({ label, problem, cases, isWorse }: BaseComparison): Line {
+  const base = ['the base (', asName(label), ')'];
+  if (problem !== null) return ['Not compared with ', ...base, ': ', asProse(problem)];
+  if (cases.length === 0) return ['Not compared with ', ...base, ': no case has a result on both sides.'];
+  const worse = cases.filter((item) => item.isWorse);
+  const of = `of ${formatCount(cases.length, 'case')}`;
+  if (worse.length === 0) {
+    return isWorse
+      ? [
+          'Worse than ',
+          ...base,
+          ` over all ${formatCount(cases.length, 'case')} together, and in no single one for certain.`,
+        ]
+      : ['Not shown to be worse than ', ...base, ` in any ${of}.`];
+  }
+  const named = worse.slice(0, maxNamed).flatMap(({ title }, index) => [...(index === 0 ? [] : [', ']), asName(title)]);
+  const hidden = worse.length - maxNamed;
+  return ['Worse than ', ...base, `: ${worse.length} ${of} (`, ...named, hidden > 0 ? ` and ${hidden} more).` : ').'];
+}
+
+/** Describes the size of the comparison, and how to repeat its order; null if nothing is compared. */
+export function describePairs({
+  problem,
+  cases,
+  newCases,
+  unpaired,
+  seed,
+  confidence,
+  processes,
+}: BaseComparison): string | null {
+  if (problem !== null || cases.length === 0) return null;
+  const pairs = cases.reduce((sum, { base }) => sum + base.total, 0);
+  const parts = [
+    `${formatCount(pairs, 'pair')} of iterations of ${formatCount(cases.length, 'case')}, in rounds with the seed ${seed}`,
+    ...(newCases > 0 ? [`${formatCount(newCases, 'case')} ${newCases === 1 ? 'is' : 'are'} new and not compared`] : []),
+    ...(processes !== 'several-rounds'
+      ? []
+      : ['a process of a server ran several rounds, and the comparison assumes that they share no state']),
+    ...(unpaired > 0 ? [`${formatCount(unpaired, 'case')} had no result on one side`] : []),
+  ];
+  return `${parts.join('; ')}. A case counts as worse with ${formatMinimumPassRate(confidence)} confidence.`;
+}
+
+/** Names the result of a case for its row. */
+export function describeChange({ isWorse, broken, fixed }: BaseCaseComparison): string {
+  if (isWorse) return 'worse';
+  if (broken > 0 && fixed > 0) return 'differs both ways';
+  return broken > 0 ? 'not settled' : 'better';
+}
+
+/** Composes how the change compares with the base that ran in the same job: a sentence, then each case that differs. */
+export function composeBase({ baseComparison }: Pick<Report, 'baseComparison'>): Block[] {
+  if (baseComparison === null) return [];
+  const { cases } = baseComparison;
+  const pairs = describePairs(baseComparison);
+  const different = cases.filter(({ broken, fixed }) => broken + fixed > 0);
+  const alike = cases.length - different.length;
+  return [
+    heading('screen', ['Against the base']),
+    text('brief', ...describeBase(baseComparison)),
+    ...(pairs === null ? [] : [text('screen', pairs)]),
+    ...table('screen', {
+      head: ['Result', 'Case', 'Base', 'Change'],
+      rows: different.map((item) => [
+        [...(item.isWorse ? [asMark('failed'), ' '] : []), describeChange(item)],
+        [asName(item.title)],
+        [formatCounts(item.base)],
+        [formatCounts(item.head)],
+      ]),
+      cut: {
+        by: 'rows',
+        max: maxRows,
+        rest: (hidden) => `${formatCount(hidden, 'more case')} differed; the report lists them.`,
+      },
+    }),
+    ...(different.length > 0 && alike > 0
+      ? [text('screen', `${formatCount(alike, 'case')} had the same results on both sides.`)]
+      : []),
+  ];
+}
