@@ -27,10 +27,10 @@ const sharedChunks = [
     priority: 2,
   },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
-  // The destinations of a report after the verdict: GitHub, a hosted project, a page.
+  // The destinations of a report after the verdict: GitHub, a hosted project, a page. GitHub's client is a chunk of its own: it may fail to load.
   {
     name: 'sinks',
-    test: /\/lib\/(?:github\/client|report\/html\/page|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
+    test: /\/lib\/(?:report\/html\/page|gate\/publish\/(?:upload-results|publish-github|publish-report))\.js$/,
     priority: 1,
   },
   // The parts that compare with the base of a pull request: policy, results, tool surface with its coverage.

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { type Clock, systemClock } from '../base/time.ts';
+import { loadGitHub } from '../github/load.ts';
 import type { Report } from '../model/report.ts';
 import { type Annotation, planAnnotations } from '../report/annotations.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
@@ -212,7 +213,8 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     import('./run/tool-clashes.ts'),
     import('../report/html/page.ts'),
     import('../server/open.ts'),
-    ...(github === null ? [] : [import('./publish/publish-github.ts')]),
+    // If the client does not load, `publishToGitHub` warns.
+    ...(github === null ? [] : [import('./publish/publish-github.ts'), loadGitHub(github).catch(() => {})]),
     ...(upload === null ? [] : [import('./publish/upload-results.ts')]),
   ]);
 }

@@ -1,5 +1,4 @@
-import { Octokit } from '@octokit/core';
-import { paginateRest } from '@octokit/plugin-paginate-rest';
+import { getOctokit } from '@actions/github';
 import { fetch, type RequestInit } from 'undici';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -12,15 +11,13 @@ import { type AttemptOutcome, retryRequest } from '../http/retry.ts';
 import { isHeaderSafe, isProtected } from '../http/url.ts';
 import { readGitHubFailure } from './failure.ts';
 
-const GitHubOctokit = Octokit.plugin(paginateRest);
-
 /** A connection to GitHub's API with one token. The functions in this folder take it as their first argument. */
 export interface GitHubClient extends AsyncDisposable {
   /**
    * Makes typed requests, and reads all pages. A refusal throws a `GitHubError`, a missing answer a `NetworkError`; neither holds headers
    * or bodies.
    */
-  readonly octokit: InstanceType<typeof GitHubOctokit>;
+  readonly octokit: ReturnType<typeof getOctokit>;
 }
 
 export interface GitHubClientOptions {
@@ -60,12 +57,12 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
     maxResponseBytes,
   });
 
-  const octokit = new GitHubOctokit({
-    auth: parseToken(options.token),
+  const octokit = getOctokit(parseToken(options.token), {
     baseUrl: apiUrl.href.replace(/\/$/, ''),
     userAgent: `${generator.name}/${generator.version}`,
     // Without a `log` here, Octokit prints warnings about deprecated routes to the console.
     log: { debug: () => {}, info: () => {}, warn: (message) => logger.debug(message), error: () => {} },
+    // Replaces the `fetch` that the package made for the proxies of the environment.
     request: {
       // A renamed repository redirects. To follow would send the token to any address that the answer names.
       redirect: 'error',

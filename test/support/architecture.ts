@@ -63,13 +63,12 @@ const publicSurface = 'index.ts';
 /** The rooms that may import each third-party package; `null` means any room. A package that is not listed must not be imported. */
 export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['@actions/core', ['action']],
+  ['@actions/github', ['github']],
   ['@ai-sdk/anthropic', ['models']],
   ['@ai-sdk/openai-compatible', ['models']],
   ['@ai-sdk/provider', ['models', 'engine']],
   ['@hono/node-server', ['eval-service']],
   ['@modelcontextprotocol/client', ['mcp', 'engine', 'server', 'surface']],
-  ['@octokit/core', ['github']],
-  ['@octokit/plugin-paginate-rest', ['github']],
   ['ajv', ['engine']],
   ['ajv-formats', ['engine']],
   ['commander', ['cli', 'eval-service']],

@@ -5,6 +5,7 @@ import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
 import type { GitHubClient } from '../../github/client.ts';
+import { loadGitHub } from '../../github/load.ts';
 import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
 import { type ChangeBase, type CiJob, isFullHash } from './ci-job.ts';
 import { describeGitError, findRepository, GitError, type Repository, runGit } from './git-checkout.ts';
@@ -267,7 +268,7 @@ async function openRemoteBase(
   try {
     const access = readGitHubAccess(token, environment);
     const { repository } = access;
-    const { openGitHub } = await import('../../github/client.ts');
+    const openGitHub = await loadGitHub(access);
     const ask = async <T>(call: (client: GitHubClient) => Promise<T>): Promise<T> => {
       const deadline = startDeadline(systemClock, timeoutMs, 'Reading the policy of the base');
       await using client = openGitHub({ ...access, clock: systemClock, logger: silentLogger, deadline });

@@ -32,6 +32,8 @@ export interface GitHubAccess {
   token: Secret;
   proxy: ProxySettings;
   repository: Repository;
+  /** The file with the payload of the event; null if the job names none. */
+  eventPath: string | null;
   secrets: readonly Secret[];
 }
 
@@ -110,7 +112,8 @@ export function readGitHubAccess(token: Secret | null, environment: Environment)
   }
   const proxy = readProxySettings(environment);
   const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
-  return { apiUrl, token, proxy, repository, secrets: [token, ...listProxySecrets(proxy)] };
+  const eventPath = environment['GITHUB_EVENT_PATH'] || null;
+  return { apiUrl, token, proxy, repository, eventPath, secrets: [token, ...listProxySecrets(proxy)] };
 }
 
 async function findPullNumber(environment: Environment): Promise<number | null> {

@@ -2,7 +2,8 @@ import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import { type GitHubClient, openGitHub } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/client.ts';
+import { loadGitHub } from '../../github/load.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
@@ -63,10 +64,11 @@ export async function publishToGitHub(
 /**
  * Opens a client that lasts as long as posting a verdict may take.
  *
- * @throws {ConfigurationError} if the URL of the API or the token cannot be used
+ * @throws {ConfigurationError} if the client does not load, or the URL of the API or the token cannot be used
  */
 export async function openClient(access: GitHubAccess, calls: GitHubCalls): Promise<GitHubClient> {
   const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  const openGitHub = await loadGitHub(access);
   return openGitHub({ ...access, ...calls, deadline });
 }
 
