@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { getInput } from '@actions/core';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
-import { findCommandFlags, isInputOf, listCommandFlags, reportInputs, type Surface } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options/list.ts';
+import { findCommandFlags, listCommandFlags, listInputs, reportInputs, type Surface } from '../gate/options/list.ts';
 
 /** The inputs that the workflow gives an action. */
 export interface ActionInputs {
@@ -20,10 +19,9 @@ export function readActionName(script = process.argv[1] ?? ''): Surface {
 
 /** Reads every input of an action. The runner also passes undeclared inputs, so that inputs that were moved can be reported. */
 export function readInputs(action: Surface): ActionInputs {
-  const declared = listOptions().filter(({ name }) => isInputOf(action, name));
-  const texts = Object.fromEntries(declared.map(({ name }) => [name, readInput(name)]));
+  const texts = Object.fromEntries(listInputs(action).map(({ name }) => [name, readInput(name)]));
   if (action === 'run') {
-    const foreign = Object.fromEntries(listCommandFlags().map((name) => [name, readInput(name)]));
+    const foreign = Object.fromEntries(listCommandFlags().map(({ name }) => [name, readInput(name)]));
     return { texts, issues: findCommandFlags(foreign) };
   }
   const input = reportInputs[action];

@@ -27,12 +27,13 @@ Examples:
     )
     .action((shell: Shell) => {
       const program = command.parent ?? command;
-      process.stdout.write(renderCompletion(shell, program.name(), collect(program)));
+      process.stdout.write(renderCompletion(shell, program.name(), collectCompletions(program)));
       setExitCode(0);
     });
 }
 
-function collect(program: Command): Completions {
+/** Collects the commands of a program with their flags, and the operations of the API. */
+export function collectCompletions(program: Command): Completions {
   return {
     commands: program.commands.map((command) => ({
       name: command.name(),

@@ -6,14 +6,15 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { listFlags } from '../gate/options/list.ts';
+import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
 /** Defines `doctor`: checks, step by step, if a server is ready for evals. */
 export function defineDoctorCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'sandbox', 'sandbox-network', 'sandbox-write');
+  const options = listFlags('doctor');
   addGateOptions(command, options);
   addFormatOption(command);
   command

@@ -1,41 +1,12 @@
 import { type Command, Option } from 'commander';
-import { listOptions, type OptionDescription } from '../gate/options/list.ts';
-
-/** The variables that hold secrets if no flag does. Every user of the machine can see flags. */
-const secretVariables: Readonly<Record<string, readonly string[]>> = {
-  'api-key': ['MCP_EVAL_API_KEY'],
-  'base-cache-key': ['MCP_EVAL_BASE_CACHE_KEY'],
-  'server-headers': ['MCP_EVAL_SERVER_HEADERS'],
-  'server-oauth-secret': ['MCP_EVAL_SERVER_OAUTH_SECRET'],
-  'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],
-};
-
-/** Options that start or reach a single server. */
-const serverOptionNames: ReadonlySet<string> = new Set([
-  'server-command',
-  'server-url',
-  'server-headers',
-  'server-oauth',
-  'server-oauth-secret',
-  'oauth-token-origin',
-  'server-env',
-  'allow-env-hosts',
-  'server-cwd',
-  'server-ready-timeout',
-]);
-
-/** Lists the options of a command that starts or reaches a server and runs no evals. `others` are added to them. */
-export function listServerOptions(...others: string[]): OptionDescription[] {
-  const names = new Set([...serverOptionNames, ...others]);
-  const options = listOptions().filter(({ name }) => names.delete(name));
-  if (names.size > 0) throw new Error(`There is no option ${[...names].join(', ')}.`);
-  return options;
-}
+import { type OptionDescription, toOptionKey } from '../gate/options/define-option.ts';
+import { gateOptions } from '../gate/options/schema.ts';
 
 /** Adds options of the gate to a command, as flags with the same names. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
-  for (const { name, group, hint, brief, isList, default: fallback, runnerDefault } of options) {
-    const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
+  for (const described of options) {
+    const { group, isList, runnerDefault } = described;
+    const option = createFlag(described)
       // A repeated list flag adds a line, as in the action's inputs. The last value of any other flag applies.
       .argParser((value: string, earlier: string | undefined) =>
         isList !== true || earlier === undefined ? value : `${earlier}\n${value}`,
@@ -46,28 +17,35 @@ export function addGateOptions(command: Command, options: readonly OptionDescrip
   }
 }
 
-/** Reads the flags of a command into the texts of the gate's options. Absent flags are empty. */
+/** Creates the flag of an option: its help, with the default and the variables for secrets. */
+export function createFlag({ name, hint, brief, isList, variables, default: fallback }: OptionDescription): Option {
+  const text = [
+    variables === undefined ? brief : `${brief.slice(0, -1)}; better given in the variable ${variables.join(' or ')}.`,
+    ...(isList === true ? ['May be given again.'] : []),
+    ...(fallback === '' ? [] : [`[${fallback}]`]),
+  ];
+  return new Option(`--${name} ${hint}`, text.join(' '));
+}
+
+/**
+ * Reads the flags of a command into the texts of the gate's options. Absent flags are empty. Variables give secrets, also to options that
+ * the command does not have as flags.
+ */
 export function readGateFlags(
   flags: Readonly<Record<string, unknown>>,
   environment: Readonly<Record<string, string | undefined>>,
   options: readonly OptionDescription[],
+  known: readonly OptionDescription[] = gateOptions.options,
 ): Record<string, string> {
-  const texts = readTexts(flags, options);
-  for (const [name, variables] of Object.entries(secretVariables)) {
-    texts[name] ||= variables.map((variable) => environment[variable]).find((value) => value) ?? '';
-  }
-  return texts;
-}
-
-/** Reads flags by the names of options. Absent flags are empty. */
-function readTexts(
-  flags: Readonly<Record<string, unknown>>,
-  options: ReadonlyArray<{ name: string }>,
-): Record<string, string> {
-  return Object.fromEntries(
+  const texts = Object.fromEntries(
     options.map(({ name }) => {
-      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      const value = flags[toOptionKey(name)];
       return [name, typeof value === 'string' ? value : ''];
     }),
   );
+  for (const { name, variables = [] } of known) {
+    if (variables.length === 0) continue;
+    texts[name] ||= variables.map((variable) => environment[variable]).find((value) => value) ?? '';
+  }
+  return texts;
 }

@@ -24,7 +24,8 @@ import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { renderSurfaceFile } from '../surface/file.ts';
-import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { listFlags } from '../gate/options/list.ts';
+import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger, redactText } from './logger.ts';
 import type { GateProcess } from './run-flags.ts';
@@ -40,7 +41,7 @@ interface InitFlags {
 
 /** Defines `init`: writes evals, a surface file and a workflow for the server of a repository, and runs the evals once. */
 export function defineInitCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listServerOptions('mcp-config', 'report-dir');
+  const options = listFlags('init');
   addGateOptions(command, options);
   command
     .option('--yes', 'Ask nothing: take the first way that is found to start the server.')

@@ -1,20 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
-import { listOptions } from '../gate/options/list.ts';
+import { listFlags } from '../gate/options/list.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 
-const optionNames: ReadonlySet<string> = new Set([
-  'min-pass-rate',
-  'policy',
-  'baseline',
-  'history-path',
-  'report-formats',
-]);
-
 /** Defines `judge`: judges an existing report by the same or other rules. */
 export function defineJudgeCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const options = listFlags('judge');
   command.argument('<report>', 'a report.json, or the directory that holds it');
   addGateOptions(command, options);
   addFormatOption(command);

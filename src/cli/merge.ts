@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { isFlagOf } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options/list.ts';
+import { listFlags } from '../gate/options/list.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 import type { GateProcess } from './run-flags.ts';
 
 /** Defines `merge`: the gate for shards that have already run. */
 export function defineMergeCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listOptions().filter(({ name }) => isFlagOf('merge', name));
+  const options = listFlags('merge');
   command.argument('<directories...>', 'of the shards, or the one that holds them all');
   addGateOptions(command, options);
   addFormatOption(command);

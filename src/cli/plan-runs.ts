@@ -2,26 +2,15 @@ import type { Command } from 'commander';
 import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { readGateOptions } from '../gate/options.ts';
-import { listOptions } from '../gate/options/list.ts';
+import { listFlags } from '../gate/options/list.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import { describeRuns } from '../gate/preview-runs.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { redactText } from './logger.ts';
 
-/** Options that affect how often cases run. */
-const optionNames: ReadonlySet<string> = new Set([
-  'evals',
-  'cases',
-  'tags',
-  'runs',
-  'min-pass-rate',
-  'policy',
-  'history-path',
-]);
-
 /** Defines `plan-runs`: estimates how many iterations a policy needs, before they cost anything. */
 export function definePlanRunsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const options = listFlags('plan-runs');
   command.argument('[files...]', 'evals files, as if given with --evals');
   addGateOptions(command, options);
   command

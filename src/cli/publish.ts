@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { isFlagOf } from '../gate/options/surfaces.ts';
-import { listOptions } from '../gate/options/list.ts';
+import { listFlags } from '../gate/options/list.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import type { GateProcess } from './run-flags.ts';
 
@@ -10,7 +9,7 @@ export function definePublishCommand(
   setExitCode: (code: number) => void,
   context: GateProcess,
 ): void {
-  const options = listOptions().filter(({ name }) => isFlagOf('publish', name));
+  const options = listFlags('publish');
   command.argument('<report>', 'a report.json, or the directory that holds it');
   addGateOptions(command, options);
   command

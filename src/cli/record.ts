@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
-import { listOptions } from '../gate/options/list.ts';
-import { isFlagOf } from '../gate/options/surfaces.ts';
+import { listFlags } from '../gate/options/list.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 
 /** Defines `record`: runs the gate to record the answers of models. */
 export function defineRecordCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listOptions().filter(({ name }) => isFlagOf('run', name) && name !== 'recordings');
+  const options = listFlags('run').filter(({ name }) => name !== 'recordings');
   addRunFlags(command, options);
   command
     .addOption(new Option('--all', 'Record every case with a prompt, not only those without a recording that fits.'))

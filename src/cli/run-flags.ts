@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
-import type { OptionDescription } from '../gate/options/list.ts';
+import type { OptionDescription } from '../gate/options/define-option.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { addFormatOption, type OutputFormat, readFormat } from './format-flag.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';

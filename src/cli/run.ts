@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
 import { listenForInterrupts } from '../gate/host-process.ts';
-import { listOptions } from '../gate/options/list.ts';
-import { isFlagOf } from '../gate/options/surfaces.ts';
+import { listFlags, listOptions } from '../gate/options/list.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 import { runAgain, watchFlag, watchRuns } from './watch.ts';
 
 /** Defines `run`: the gate, with the action's inputs as flags. */
 export function defineRunCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
-  const options = listOptions().filter(({ name }) => isFlagOf('run', name));
+  const options = listFlags('run');
   addRunFlags(command, options);
   command
     .addOption(new Option('--update', 'Write what `toolResultEquals` got into the evals files, where it failed.'))

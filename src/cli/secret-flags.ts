@@ -1,6 +1,6 @@
 import type { Redactor } from '../base/redaction.ts';
 import { listKnownSecrets } from '../gate/options.ts';
-import type { OptionDescription } from '../gate/options/list.ts';
+import type { OptionDescription } from '../gate/options/define-option.ts';
 import { readGateFlags } from './gate-options.ts';
 
 /** Reads the flags like `readGateFlags`, and redacts every secret among them from then on. */

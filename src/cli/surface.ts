@@ -16,14 +16,15 @@ import { renderSurfaceText } from '../report/surface.ts';
 import { indexLines, renderSurfaceFile } from '../surface/file.ts';
 import { reportSurfaces } from '../surface/report.ts';
 import { judgeSurface } from '../verdict/judge-surface.ts';
-import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { listFlags } from '../gate/options/list.ts';
+import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
 /** Defines `surface`: writes the tools, prompts and resources of a server into a file, or compares them with the file. */
 export function defineSurfaceCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config', 'policy', 'protocol');
+  const options = listFlags('surface');
   addGateOptions(command, options);
   const add = (flags: string, text: string) =>
     command.addOption(new Option(flags, text).helpGroup('The surface file:'));

@@ -7,14 +7,15 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
-import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { listFlags } from '../gate/options/list.ts';
+import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 import { addFormatOption, readFormat } from './format-flag.ts';
 
 /** Defines `tools`: lists the tools of a server with their arguments. */
 export function defineToolsCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions('mcp-config');
+  const options = listFlags('tools');
   addGateOptions(command, options);
   addFormatOption(command);
   command

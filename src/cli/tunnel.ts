@@ -5,21 +5,14 @@ import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
-import { addGateOptions, listServerOptions } from './gate-options.ts';
+import { listFlags } from '../gate/options/list.ts';
+import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 import { createStderrLogger } from './logger.ts';
 
 /** Defines `tunnel`: makes a server reachable for a hosted service until a signal stops it. */
 export function defineTunnelCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listServerOptions(
-    'mcp-config',
-    'isolation',
-    'service',
-    'base-url',
-    'api-key',
-    'project',
-    'server-name',
-  );
+  const options = listFlags('tunnel');
   addGateOptions(command, options);
   command
     .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))

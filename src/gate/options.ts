@@ -1,18 +1,12 @@
-import type { z } from 'zod';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import { Secret } from '../base/redaction.ts';
 import { loadSuites } from '../suite/load.ts';
 import { readInlineTests } from '../suite/read.ts';
-import {
-  findBaselineIssues,
-  findContradictions,
-  findDoctorContradictions,
-  findTunnelContradictions,
-} from './options/contradictions.ts';
-import { listOptions, toOptionKey, toOptionName } from './options/list.ts';
-import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
-import { commandFlagCode } from './options/surfaces.ts';
+import type { CommandName, OptionDescription } from './options/define-option.ts';
+import { commandFlagCode } from './options/list.ts';
+import { fileOptions, type GateOptions, gateOptions } from './options/schema.ts';
+import { parseOptions, readValues } from './options/table.ts';
 import { listOtelSecrets } from './plan/otel-variables.ts';
 import { listCredentials } from './plan/plan-access.ts';
 import { readPolicyOption } from './plan/plan-policy.ts';
@@ -24,7 +18,10 @@ import { readPolicyOption } from './plan/plan-policy.ts';
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseGateOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
-  return parseOptions(texts, findContradictions);
+  return parseOptions(gateOptions, texts, ({ merge, publish }): CommandName => {
+    if (publish !== null) return 'publish';
+    return merge.length > 0 ? 'merge' : 'run';
+  });
 }
 
 /**
@@ -33,7 +30,7 @@ export function parseGateOptions(texts: Readonly<Record<string, string | undefin
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseTunnelOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
-  return parseOptions(texts, findTunnelContradictions);
+  return parseOptions(gateOptions, texts, () => 'tunnel');
 }
 
 /**
@@ -42,7 +39,7 @@ export function parseTunnelOptions(texts: Readonly<Record<string, string | undef
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseDoctorOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
-  return parseOptions(texts, findDoctorContradictions);
+  return parseOptions(gateOptions, texts, () => 'doctor');
 }
 
 /**
@@ -51,43 +48,7 @@ export function parseDoctorOptions(texts: Readonly<Record<string, string | undef
  * @throws {ConfigurationError} with every problem of every option.
  */
 export function parseJudgeOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
-  return parseOptions(texts, findBaselineIssues);
-}
-
-function parseOptions(
-  texts: Readonly<Record<string, string | undefined>>,
-  findIssues: (options: GateOptions) => ConfigurationIssue[],
-): GateOptions {
-  const descriptions = listOptions();
-  const parsed = gateOptionsSchema.safeParse(
-    Object.fromEntries(
-      descriptions.map(({ name, default: fallback }) => {
-        const standIn = name === 'service' ? implyService(texts) : fallback;
-        return [toOptionKey(name), isBlank(texts[name]) ? standIn : texts[name]];
-      }),
-    ),
-  );
-  const issues = [
-    ...(parsed.success ? [] : parsed.error.issues.map(toConfigurationIssue)),
-    ...(parsed.success ? findIssues(parsed.data) : []),
-  ];
-  if (!parsed.success || issues.length > 0) throw new ConfigurationError(issues);
-  return parsed.data;
-}
-
-/** Uses the hosted service if the options have its URL and a key. With `upload`, they are only the target of the results. */
-function implyService(texts: Readonly<Record<string, string | undefined>>): 'svc' | 'embedded' {
-  const isUploading = !isBlank(texts['upload']) && texts['upload']?.trim() !== 'off';
-  return isBlank(texts['base-url']) || isBlank(texts['api-key']) || isUploading ? 'embedded' : 'svc';
-}
-
-function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === '';
-}
-
-function toConfigurationIssue(zodIssue: z.core.$ZodIssue): ConfigurationIssue {
-  const input = toOptionName(String(zodIssue.path[0]));
-  return { input, code: `bad-${input}`, message: zodIssue.message };
+  return parseOptions(gateOptions, texts, () => 'judge');
 }
 
 /**
@@ -114,16 +75,13 @@ export async function readGateOptions(
   throw new ConfigurationError([...issues, ...(await findFileIssues(texts, cwd))], { cause: problem });
 }
 
-const fileOptions = gateOptionsSchema.pick({ evals: true, tests: true, policy: true, merge: true, publish: true });
-
 async function findFileIssues(
   texts: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<ConfigurationIssue[]> {
-  const given = Object.keys(fileOptions.shape).map((name) => [name, texts[name] ?? '']);
-  const { data } = fileOptions.safeParse(Object.fromEntries(given));
+  const { values: data } = readValues(fileOptions, texts);
   // Commands that read reports do not read evals files.
-  if (data === undefined || data.merge.length > 0 || data.publish !== null) return [];
+  if (data === null || data.merge.length > 0 || data.publish !== null) return [];
   const issues: ConfigurationIssue[] = [];
   await readPolicyOption(data.policy, cwd, issues);
   appendAll(issues, (await loadSuites(data.evals, { cwd })).findings);
@@ -142,15 +100,15 @@ const jobCredentials = ['GITHUB_TOKEN', 'GH_TOKEN', 'ACTIONS_RUNTIME_TOKEN', 'AC
 export function listKnownSecrets(
   texts: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
+  options: readonly OptionDescription[] = gateOptions.options,
 ): Secret[] {
-  const options = listOptions().filter(({ isSecret }) => isSecret === true);
-  const values = options.flatMap(({ name, isList }) => {
+  const values = options.flatMap(({ name, secret }) => {
     const text = texts[name]?.trim() ?? '';
-    if (isList !== true) return [text];
-    // `provider=key` and `Name: value`. A line without a separator may be just the secret, so it counts as a whole.
-    const separator = name === 'server-headers' ? ':' : '=';
-    const found = text.split(/\r?\n/).map((line) => line.slice(line.indexOf(separator) + 1).trim());
-    return separator === ':' ? [...found, ...found.flatMap(listCredentials)] : found;
+    if (secret === undefined) return [];
+    if (secret === 'value') return [text];
+    // A line without a separator may be just the secret, so it counts as a whole.
+    const found = text.split(/\r?\n/).map((line) => line.slice(line.indexOf(secret) + 1).trim());
+    return secret === ':' ? [...found, ...found.flatMap(listCredentials)] : found;
   });
   const credentials = jobCredentials.map((name) => environment[name] ?? '');
   return [...values, ...credentials, ...listOtelSecrets(environment)]

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generator } from '../../src/base/version.ts';
-import { isFlagOf } from '../../src/gate/options/surfaces.ts';
-import { listOptions } from '../../src/gate/options/list.ts';
+import { listFlags } from '../../src/gate/options/list.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -35,9 +34,7 @@ describe('mcp-eval-ci --help', () => {
 
   it('of run has every option that people set, with its default', async () => {
     const { stdout } = await run('run', '--help');
-    for (const { name, default: fallback } of listOptions().filter(
-      (option) => option.runnerDefault === undefined && isFlagOf('run', option.name),
-    )) {
+    for (const { name, default: fallback } of listFlags('run').filter((option) => option.runnerDefault === undefined)) {
       expect(stdout).toMatch(new RegExp(`^  --${name}(?: |\\[=bool\\])`, 'm'));
       expect(stdout).toContain(fallback === '' ? '' : `[${fallback}]`);
     }

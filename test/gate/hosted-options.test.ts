@@ -30,8 +30,8 @@ describe('the options of a hosted service', () => {
     expect(readIssues(hosted)).toEqual([]);
     expect(readIssues({ ...hosted, service: 'mcpjam', 'base-url': '' })).toEqual([]);
     expect(readIssues({ ...hosted, 'base-url': '', 'api-key': '' })).toEqual([
-      'api-key: missing-api-key',
       'base-url: missing-base-url',
+      'api-key: missing-api-key',
     ]);
   });
 
@@ -99,8 +99,8 @@ describe('the options of an upload', () => {
     expect(readIssues(upload)).toEqual([]);
     expect(readIssues({ ...upload, upload: 'mcpjam', 'base-url': '' })).toEqual([]);
     expect(readIssues({ ...upload, 'base-url': '', 'api-key': '' })).toEqual([
-      'api-key: missing-api-key',
       'base-url: missing-base-url',
+      'api-key: missing-api-key',
     ]);
     expect(() => parseGateOptions({ ...upload, 'api-key': '' })).toThrow(/get no secrets: use `upload: off` there/);
     expect(readIssues({ ...upload, upload: 'off', 'base-url': '', 'api-key': '' })).toEqual([]);

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { isFlagOf, isInputOf } from '../../src/gate/options/surfaces.ts';
-import { listOptions } from '../../src/gate/options/list.ts';
+import { listFlags, listInputs, listOptions } from '../../src/gate/options/list.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const metadata = z.object({
@@ -23,11 +22,12 @@ describe('the inputs of the action', () => {
   const names = Object.keys(readAction('').inputs);
 
   it('hold none that is a flag alone', () => {
-    expect(names.filter((name) => !isInputOf('run', name))).toEqual([]);
+    expect(names).toEqual(listInputs('run').map(({ name }) => name));
   });
 
   it.each(['branch', 'commit', 'base-ref', 'concurrency', 'protocol'])('leave %s to the command', (name) => {
-    expect([isInputOf('run', name), isFlagOf('run', name)]).toEqual([false, true]);
+    expect(names).not.toContain(name);
+    expect(listFlags('run').map((option) => option.name)).toContain(name);
   });
 });
 
@@ -55,6 +55,10 @@ describe('descriptions', () => {
       expect(countSentences(description)).toBeLessThanOrEqual(2);
     },
   );
+
+  it.each(listOptions().map(({ name, brief }) => [name, brief]))('of %s begin with a short sentence', (_, brief) => {
+    expect(brief.length).toBeLessThanOrEqual(110);
+  });
 
   it('are counted as readers count sentences', () => {
     expect(countSentences('One. Two such as `a. b`. Three?')).toBe(3);

@@ -1,6 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import type { Secret } from '../../base/redaction.ts';
-import { lines, option, optionalSecret, optionalText, words } from './values.ts';
+import { defineOption, type OptionValues } from './define-option.ts';
+import type { serverOptions } from './server-under-test.ts';
+import { lines, optionalSecret, optionalText, withForm, words } from './values.ts';
+import type { whatRunsOptions } from './what-runs.ts';
 
 /** Settings of the comparison with a base in the same job. */
 export interface BaseOption {
@@ -18,7 +20,7 @@ const maxSeed = 2 ** 32 - 1;
 const entries = 'git, url=<url>, cache=<directory> or seed=<number>';
 
 /** Parses `git` and settings of the comparison; null if there is no entry. */
-const base = words.transform((found, context): BaseOption | null => {
+const parsedBase = words.transform((found, context): BaseOption | null => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   const result: BaseOption = { isGit: false, url: null, cachePath: null, seed: null };
   for (const entry of found) {
@@ -40,145 +42,114 @@ const base = words.transform((found, context): BaseOption | null => {
 const group = 'Baseline and history';
 
 export const baseOptions = {
-  base: option(base, {
+  base: defineOption({
+    schema: withForm(parsedBase, { isList: true }),
     group,
     hint: '<git|key=value>',
-    brief: 'Run the base in the same job: git for the merge base; url=, cache=, seed=.',
-    isList: true,
-    description:
-      'Runs the base in the same job and compares case by case: `git` checks out the merge base. Further lines: `url=`, where its server listens, `cache=` a directory, `seed=`.',
-    default: '',
+    text: 'Run the base in the same job and compare case by case; `git` checks out the merge base. Further lines: `url=`, where its server listens, `cache=` a directory, `seed=`.',
+    commands: ['run'],
   }),
-  baseServerCommand: option(optionalText, {
+  baseServerCommand: defineOption({
+    schema: optionalText,
     group,
     hint: '<command>',
-    brief: "Start the base's server with this command.",
-    description:
-      "The command that starts the base's server. Default: `server-command`, in the checkout of `base: git`.",
-    default: '',
+    text: "The command that starts the base's server. Default: `server-command`, in the checkout of `base: git`.",
+    commands: ['run'],
   }),
-  baseServerCwd: option(optionalText, {
+  baseServerCwd: defineOption({
+    schema: optionalText,
     group,
     hint: '<directory>',
-    brief: "Start the base's server in this directory.",
-    description:
-      "The directory to start the base's server in, relative to the working directory; with `base: git`, in its checkout. Default: `server-cwd`.",
-    default: '',
+    text: "The directory to start the base's server in. It is relative to the working directory, with `base: git` to its checkout; default: `server-cwd`.",
+    commands: ['run'],
+    isFlagOnly: true,
+    rules: [
+      {
+        needs: ['base: git', 'base-server-command'],
+        code: 'needs-base',
+        message: 'has no effect without a base that is started; set `base-server-command` or `base: git`',
+      },
+    ],
   }),
-  baseCacheKey: option(optionalSecret, {
+  baseCacheKey: defineOption({
+    schema: optionalSecret,
     group,
     hint: '<key>',
-    isSecret: true,
-    brief: 'The key that signs the `cache` of `base`; better given in the variable MCP_EVAL_BASE_CACHE_KEY.',
-    description:
-      'A secret that the results in the `cache` of `base` are signed with. In a pull request, the gate uses no cache without it.',
-    default: '',
+    text: 'A secret that signs the results in the `cache` of `base`. In a pull request, the gate uses no cache without it.',
+    variables: ['MCP_EVAL_BASE_CACHE_KEY'],
+    commands: ['run'],
   }),
-  baseSetup: option(lines, {
+  baseSetup: defineOption({
+    schema: lines,
     group,
     hint: '<command>',
-    brief: 'Run this in the checkout of the base first; may be given again.',
-    isList: true,
-    description:
-      'Commands to run in the checkout of `base: git` before its server starts, one per line, such as `npm ci`. No shell runs them.',
-    default: '',
+    text: 'Commands to run in the checkout of `base: git` before its server starts, such as `npm ci`. One per line; no shell runs them.',
+    commands: ['run'],
+    rules: [
+      {
+        needs: ['base: git'],
+        code: 'needs-base',
+        message: 'runs in the checkout of the merge base; set `base: git`, or remove it',
+      },
+    ],
   }),
 };
 
-/** The options about the base. */
-export interface BaseOptions {
-  base: BaseOption | null;
-  baseServerCommand: string | null;
-  baseServerCwd: string | null;
-  baseCacheKey: Secret | null;
-  baseSetup: readonly string[];
-}
+type Values = OptionValues<typeof baseOptions & typeof serverOptions & typeof whatRunsOptions>;
 
 /** Checks if the options define a base to compare with. */
-export function hasBase({ base: given, baseServerCommand }: Pick<BaseOptions, 'base' | 'baseServerCommand'>): boolean {
+export function hasBase({ base: given, baseServerCommand }: Pick<Values, 'base' | 'baseServerCommand'>): boolean {
   return baseServerCommand !== null || (given !== null && (given.isGit || given.url !== null));
 }
 
-const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });
-
-/** Finds contradictions between the options about the base. */
-export function findBaseIssues(
-  options: BaseOptions & {
-    suite: string | null;
-    serverCommand: string | null;
-    serverUrl: string | null;
-    mcpConfig: unknown;
-  },
-): ConfigurationIssue[] {
-  const { base: given, baseServerCommand, baseServerCwd, baseSetup, suite, mcpConfig } = options;
-  const isGit = given?.isGit === true;
-  const issues: ConfigurationIssue[] = [];
-  if (!isGit && baseSetup.length > 0) {
-    issues.push(
-      issue('base-setup', 'needs-base', 'runs in the checkout of the merge base; set `base: git`, or remove it'),
-    );
-  }
-  if (!isGit && given?.cachePath != null) {
-    issues.push(issue('base', 'cache-without-git', 'has a `cache`, which is kept by commit; add `git`, or remove it'));
-  }
-  if (options.baseCacheKey !== null && given?.cachePath == null) {
-    issues.push(
-      issue(
-        'base-cache-key',
-        'needs-base-cache',
-        'signs the `cache` of `base`, which is not set; add it, or remove this',
-      ),
-    );
-  }
-  if (baseServerCwd !== null && !isGit && baseServerCommand === null) {
-    issues.push(
-      issue(
-        'base-server-cwd',
-        'needs-base',
-        'has no effect without a base that is started; set `base-server-command` or `base: git`',
-      ),
-    );
-  }
-  if (!hasBase(options)) {
-    if (given !== null)
-      issues.push(issue('base', 'missing-base', 'names no base; add `git`, or set `base-server-command`'));
+export const baseChecks = {
+  base: (values: Values): ConfigurationIssue[] => {
+    const { base: given } = values;
+    const issues = hasBase(values) ? findSideProblems(values) : [];
+    if (given !== null && given.cachePath !== null && !given.isGit) {
+      const message = 'has a `cache`, which is kept by commit; add `git`, or remove it';
+      issues.push({ input: 'base', code: 'cache-without-git', message });
+    }
+    if (given !== null && !hasBase(values)) {
+      const message = 'names no base; add `git`, or set `base-server-command`';
+      issues.push({ input: 'base', code: 'missing-base', message });
+    }
     return issues;
-  }
+  },
+  baseCacheKey: ({ base: given, baseCacheKey }: Values): ConfigurationIssue[] => {
+    if (baseCacheKey === null || given?.cachePath != null) return [];
+    const message = 'signs the `cache` of `base`, which is not set; add it, or remove this';
+    return [{ input: 'base-cache-key', code: 'needs-base-cache', message }];
+  },
+};
+
+/** Finds what keeps the two sides from running next to each other. */
+function findSideProblems(options: Values): ConfigurationIssue[] {
+  const { base: given, baseServerCommand, suite, mcpConfig, serverUrl, serverCommand } = options;
+  const issues: ConfigurationIssue[] = [];
+  const refuse = (code: string, message: string, input = 'base') => issues.push({ input, code, message });
+  const isGit = given?.isGit === true;
   if (suite !== null) {
-    issues.push(
-      issue(
-        'base',
-        'base-without-evals',
-        'compares the cases of evals files; a `suite` of the service has its own servers. Give `evals`, or remove `base`',
-      ),
+    refuse(
+      'base-without-evals',
+      'compares the cases of evals files; a `suite` of the service has its own servers. Give `evals`, or remove `base`',
     );
   }
   if (mcpConfig !== null && (baseServerCommand !== null || given?.url != null)) {
-    issues.push(
-      issue(
-        'base-server-command',
-        'mcp-config-and-base',
-        'describes one server, and `mcp-config` has its own; use `base: git`, which starts those of the file in its checkout',
-      ),
+    refuse(
+      'mcp-config-and-base',
+      'describes one server, and `mcp-config` has its own; use `base: git`, which starts those of the file in its checkout',
+      'base-server-command',
     );
   }
-  if (mcpConfig === null && given?.url == null && options.serverUrl !== null && (isGit || baseServerCommand !== null)) {
-    issues.push(
-      issue(
-        'base',
-        'base-needs-url',
-        "needs a `url` of its own: the base's server runs next to the one at `server-url`. Start it on another port with `base-server-command`, and add `url=` and that address",
-      ),
+  if (mcpConfig === null && given?.url == null && serverUrl !== null && (isGit || baseServerCommand !== null)) {
+    refuse(
+      'base-needs-url',
+      "needs a `url` of its own: the base's server runs next to the one at `server-url`. Start it on another port with `base-server-command`, and add `url=` and that address",
     );
   }
-  if (isGit && baseServerCommand === null && options.serverCommand === null && mcpConfig === null) {
-    issues.push(
-      issue(
-        'base',
-        'base-needs-command',
-        'checks out the base, and nothing starts its server; set `base-server-command`',
-      ),
-    );
+  if (isGit && baseServerCommand === null && serverCommand === null && mcpConfig === null) {
+    refuse('base-needs-command', 'checks out the base, and nothing starts its server; set `base-server-command`');
   }
   return issues;
 }

@@ -1,111 +1,164 @@
-import { choice, duration, option, optionalSecret, optionalText, positiveNumber, secrets } from './values.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { defineOption, type OptionValues, serviceCommands } from './define-option.ts';
+import { choice, duration, optionalSecret, optionalText, positiveNumber, secrets } from './values.ts';
 
 const group = 'The eval service';
 
+const hosted = ['service: svc', 'service: mcpjam'];
+
+const needsKey = (service: string, elsewhere: string) =>
+  `is needed by the service ${service}; pass it from a secret, or set MCP_EVAL_API_KEY for the command. Workflows of forks and of Dependabot get no secrets: use \`${elsewhere}\` there`;
+
+/** Uses the hosted service if the options have its URL and a key. With `upload`, they are only the target of the results. */
+function implyService(texts: Readonly<Record<string, string | undefined>>): 'svc' | 'embedded' {
+  const read = (name: string) => texts[name]?.trim() ?? '';
+  const isUploading = !['', 'off'].includes(read('upload'));
+  return read('base-url') === '' || read('api-key') === '' || isUploading ? 'embedded' : 'svc';
+}
+
 export const evalServiceOptions = {
-  service: option(choice('service', ['embedded', 'svc', 'mcpjam']), {
+  service: defineOption({
+    schema: choice('service', ['embedded', 'svc', 'mcpjam']),
     group,
-    hint: '<embedded|svc|mcpjam>',
-    brief: 'Who executes the evals. [embedded]',
-    description:
-      'Who executes the evals: `embedded`, or the hosted `svc` or `mcpjam`. Default: `svc` if `base-url` and `api-key` are set and `upload` is off, else `embedded`.',
-    default: '',
+    text: 'Who executes the evals: `embedded`, which is the default, or the hosted `svc` or `mcpjam`. With `base-url` and `api-key` and without `upload`, the default is `svc`.',
+    implied: implyService,
+    commands: ['run', 'tunnel'],
   }),
-  upload: option(choice('upload', ['off', 'svc', 'mcpjam']), {
+  upload: defineOption({
+    schema: choice('upload', ['off', 'svc', 'mcpjam']),
     group,
-    hint: '<off|svc|mcpjam>',
-    brief: 'Where results of the embedded service go, too.',
-    description:
-      'The hosted service that also gets the results of embedded runs: `svc`, `mcpjam` or `off`. It needs `api-key`.',
+    text: 'The hosted service that also gets the results of embedded runs: `svc`, `mcpjam` or `off`. It needs `api-key`.',
     default: 'off',
+    commands: ['run'],
+    rules: [
+      {
+        needs: ['service: embedded'],
+        code: 'needs-embedded-service',
+        message:
+          'brings results of the embedded service to a hosted one, and runs of the service {service} are there already; leave it out',
+      },
+    ],
   }),
-  baseUrl: option(optionalText, {
+  baseUrl: defineOption({
+    schema: optionalText,
     group,
     hint: '<url>',
-    brief: 'Where the hosted service is, such as https://host/api/v1.',
-    description:
-      'The base URL of the API of the hosted service, such as `https://host/api/v1`. Default: that of `mcpjam`, if `service` or `upload` names it.',
-    default: '',
+    text: 'The base URL of the API of the hosted service, such as `https://host/api/v1`. Default: that of `mcpjam`, if `service` or `upload` names it.',
+    commands: serviceCommands,
+    rules: [
+      {
+        isRequired: true,
+        when: ['service: svc', 'upload: svc'],
+        unless: ['service: mcpjam'],
+        code: 'missing-base-url',
+        message: 'is needed by the service svc; write one such as https://host/api/v1',
+      },
+    ],
   }),
-  apiKey: option(optionalSecret, {
+  apiKey: defineOption({
+    schema: optionalSecret,
     group,
     hint: '<key>',
-    isSecret: true,
-    brief: 'The key of the hosted service; better given in the variable MCP_EVAL_API_KEY.',
-    description:
-      'The API key of the hosted service, from a secret. Workflows of forks and of Dependabot get none; use `service: embedded` there.',
-    default: '',
+    text: 'The API key of the hosted service. Take it from a secret; workflows of forks and of Dependabot get none, so use `service: embedded` there.',
+    variables: ['MCP_EVAL_API_KEY'],
+    commands: serviceCommands,
+    // The embedded service ignores these options, so that one workflow can choose the service by the available secrets.
+    rules: [
+      { isRequired: true, when: hosted, code: 'missing-api-key', message: needsKey('{service}', 'service: embedded') },
+      {
+        isRequired: true,
+        when: ['upload: svc', 'upload: mcpjam'],
+        unless: hosted,
+        code: 'missing-api-key',
+        message: needsKey('{upload}', 'upload: off'),
+      },
+    ],
   }),
-  project: option(optionalText, {
+  project: defineOption({
+    schema: optionalText,
     group,
     hint: '<id or name>',
-    brief: 'The project of the hosted service.',
-    description: 'The project of the hosted service, by id or exact name. Default: the only one that the key can see.',
-    default: '',
+    text: 'The project of the hosted service, by id or exact name. Default: the only one that the key can see.',
+    commands: serviceCommands,
   }),
-  environment: option(optionalText, {
+  environment: defineOption({
+    schema: optionalText,
     group,
     hint: '<id>',
-    brief: 'Run `suite` in this environment of it.',
-    description: 'The id of an environment of the hosted service to run `suite` in. It brings its own servers.',
-    default: '',
+    text: 'The id of an environment of the hosted service to run `suite` in. It brings its own servers.',
+    commands: ['run'],
+    isFlagOnly: true,
+    rules: [
+      {
+        needs: ['suite'],
+        code: 'needs-suite',
+        message: 'is an environment to run a `suite` of the service in; name one',
+      },
+      {
+        excludes: ['server-command', 'server-url', 'mcp-config'],
+        code: 'environment-and-server',
+        message: 'brings its own servers; leave out `server-command`, `server-url` and `mcp-config`',
+      },
+    ],
   }),
-  modelApiKeys: option(secrets('provider=key'), {
+  modelApiKeys: defineOption({
+    schema: secrets('provider=key'),
     group,
-    hint: '<provider=key>',
-    isSecret: true,
-    brief: 'A key for the models of a provider; may be given again.',
-    isList: true,
-    description:
-      'Keys for models, one `provider=key` per line. Default: variables such as `ANTHROPIC_API_KEY`; a hosted service uses its own keys.',
-    default: '',
+    text: 'Keys for models, each as `provider=key`. One per line; default: variables such as `ANTHROPIC_API_KEY`, or the keys of a hosted service.',
+    commands: ['run'],
   }),
-  recordings: option(choice('recordings', ['auto', 'live', 'record', 'replay']), {
+  recordings: defineOption({
+    schema: choice('recordings', ['auto', 'live', 'record', 'replay']),
     group,
-    hint: '<mode>',
-    brief: 'Where model answers come from: auto, live, record or replay.',
-    description:
-      'Where answers of models come from: `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
+    text: 'Where answers of models come from. `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
     default: 'auto',
+    commands: ['run'],
   }),
-  modelTimeout: option(duration, {
+  modelTimeout: defineOption({
+    schema: duration,
     group,
-    hint: '<duration>',
-    brief: 'How long one call of a model may take, retries included.',
-    description:
-      'How long one call of a model may take with all its attempts, such as `2m`. Models that reason for long need more than the default.',
+    text: 'How long one call of a model may take with all its attempts, such as `2m`. Models that reason for long need more than the default.',
     default: '45s',
+    commands: ['run'],
   }),
-  modelCallsPerSecond: option(positiveNumber, {
+  modelCallsPerSecond: defineOption({
+    schema: positiveNumber,
     group,
     hint: '<n>',
-    brief: 'How many calls a second may begin with one key of a provider.',
-    description:
-      'How many calls of models may begin in a second with one key, such as `20` or `0.5`; twice as many may begin at once. A refusal halves the pace.',
+    text: 'How many calls of models may begin in a second with one key, such as `20` or `0.5`. Twice as many may begin at once; a refusal halves the pace.',
     default: '5',
+    commands: ['run'],
   }),
-  queueTimeout: option(duration, {
+  queueTimeout: defineOption({
+    schema: duration,
     group,
-    hint: '<duration>',
-    brief: 'How long to wait for other runs.',
-    description:
-      'How long to wait while the service executes as many runs as it may, such as `10m`. It counts towards `timeout`.',
+    text: 'How long to wait while the service executes as many runs as it may, such as `10m`. It counts towards `timeout`.',
     default: '10m',
+    commands: ['run'],
+    isFlagOnly: true,
   }),
-  tunnel: option(choice('tunnel', ['auto', 'always', 'never']), {
+  tunnel: defineOption({
+    schema: choice('tunnel', ['auto', 'always', 'never']),
     group,
-    hint: '<auto|always|never>',
-    brief: 'Whether to tunnel to the server.',
-    description:
-      'Whether the service reaches the server through a tunnel: `auto` for hosted services, `always`, or `never`.',
+    text: 'Whether the service reaches the server through a tunnel: `auto` for hosted services, `always`, or `never`.',
     default: 'auto',
+    commands: ['run'],
+    isFlagOnly: true,
   }),
-  serverName: option(optionalText, {
+  serverName: defineOption({
+    schema: optionalText,
     group,
     hint: '<name>',
-    brief: 'What the server is called in the project.',
-    description:
-      'The name of the server in the hosted project, up to 128 characters. Default: a name for each job, removed at its end.',
-    default: '',
+    text: 'The name of the server in the hosted project, up to 128 characters. Default: a name for each job, removed at its end.',
+    commands: ['run', 'tunnel'],
+    isFlagOnly: true,
   }),
+};
+
+export const evalServiceChecks = {
+  serverName: ({ serverName }: OptionValues<typeof evalServiceOptions>): ConfigurationIssue[] => {
+    if (serverName === null || serverName.length <= 128) return [];
+    const message = `has ${serverName.length} characters; at most 128 are allowed`;
+    return [{ input: 'server-name', code: 'bad-server-name', message }];
+  },
 };

@@ -1,23 +1,45 @@
-import { gateOptionsSchema } from './schema.ts';
-import { describeOption, type OptionMeta } from './values.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { CommandName, OptionDescription } from './define-option.ts';
+import { gateOptions } from './schema.ts';
 
-export interface OptionDescription extends OptionMeta {
-  /** The kebab-case name of the action's input and, after two dashes, of the command's flag. */
-  name: string;
-}
+/** The actions, and the commands with the same names. */
+export type Surface = 'run' | 'merge' | 'publish';
 
 /** Describes every option, in the order of the documentation. */
 export function listOptions(): OptionDescription[] {
-  return Object.entries(gateOptionsSchema.shape).flatMap(([key, schema]) => {
-    const meta = describeOption(schema);
-    return meta === undefined ? [] : [{ ...meta, name: toOptionName(key) }];
+  return [...gateOptions.options];
+}
+
+/** Lists the options that a command has as flags. `merge` and `publish` take the reports as arguments. */
+export function listFlags(command: CommandName, options = gateOptions.options): OptionDescription[] {
+  return options.filter(({ commands }) => commands.includes(command));
+}
+
+/** Lists the options that an action has as inputs. The reports of `merge` and `publish` have other input names. */
+export function listInputs(action: Surface, options = gateOptions.options): OptionDescription[] {
+  return listFlags(action, options).filter(({ isFlagOnly }) => isFlagOnly !== true);
+}
+
+/** The input that replaces the option `merge` or `publish` in the action of that name. */
+export const reportInputs = { merge: 'reports', publish: 'report' } as const;
+
+/** Lists the flags of the command `run` that are not inputs of the action. */
+export function listCommandFlags(options = gateOptions.options): OptionDescription[] {
+  return listFlags('run', options).filter(({ isFlagOnly }) => isFlagOnly === true);
+}
+
+/** Finds inputs of the action `run` that only the command has as flags, and says where to set them. */
+export function findCommandFlags(
+  texts: Readonly<Record<string, string>>,
+  options = gateOptions.options,
+): ConfigurationIssue[] {
+  return listCommandFlags(options).flatMap(({ name, isEvalsKey }) => {
+    if ((texts[name] ?? '').trim() === '') return [];
+    const key = isEvalsKey === true ? `write the key \`${name}\` in the evals file, or ` : '';
+    const advice = `${key}run the command with \`--${name}\` (docs/inputs.md#flags-of-the-command)`;
+    return [{ input: name, code: commandFlagCode, message: `is no input of the action; ${advice}` }];
   });
 }
 
-export function toOptionName(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-export function toOptionKey(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
+/** The code of an issue after which the other options are still checked. */
+export const commandFlagCode = 'command-flag';

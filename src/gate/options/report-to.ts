@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { option, optionalOrdinal, optionalSecret, optionalText, reportFormats, words } from './values.ts';
+import { defineOption } from './define-option.ts';
+import { optionalOrdinal, optionalSecret, optionalText, reportFormats, withForm, words } from './values.ts';
+import { excludedByPublish } from './what-runs.ts';
 
 /** The verdicts after which the gate comments on the pull request. */
 export type CommentMode = 'on-failure' | 'on-change' | 'always';
@@ -24,8 +26,7 @@ const destinations = {
 } as const;
 const entries = 'annotations, summary, comment, check-run or issue, or none alone';
 
-/** Parses names of destinations, or `none` alone. A comment may have a mode: `comment:on-failure`. */
-export const reportTo = words.transform((names, context): ReportTo => {
+const parsedReportTo = words.transform((names, context): ReportTo => {
   const refuse = (message: string) => {
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
@@ -58,67 +59,82 @@ function isDestination(name: string): name is keyof typeof destinations {
   return Object.hasOwn(destinations, name);
 }
 
+/** Parses names of destinations, or `none` alone. A comment may have a mode: `comment:on-failure`. */
+export const reportTo = withForm(parsedReportTo, { isList: true });
+
 export const reportOptions = {
-  reportTo: option(reportTo, {
+  reportTo: defineOption({
+    schema: reportTo,
     group: 'Reports',
     hint: '<list>',
-    brief: 'Where to report on GitHub: annotations, summary, comment, check-run, issue.',
-    isList: true,
-    description:
-      'Where to report on GitHub: `annotations`, `summary`, `comment[:always|on-failure|on-change]`, `check-run`, `issue`, separated by commas, or `none`.',
+    text: 'Where to report on GitHub: `annotations`, `summary`, `comment`, `check-run`, `issue`, or `none`. Separated by commas; `comment:on-failure` and `comment:on-change` comment less often.',
     default: 'annotations, summary',
+    commands: ['run', 'merge', 'publish'],
   }),
-  reportDir: option(optionalText, {
+  reportDir: defineOption({
+    schema: optionalText,
     group: 'Reports',
     hint: '<directory>',
-    brief: 'Where report.json and junit.xml are written.',
-    description: 'The directory for report.json, junit.xml and the other reports, relative to the working directory.',
+    text: 'The directory for report.json, junit.xml and the other reports, relative to the working directory.',
     default: 'mcp-eval-report',
+    commands: ['run', 'merge', 'init'],
   }),
-  reportFormats: option(reportFormats, {
+  reportFormats: defineOption({
+    schema: reportFormats,
     group: 'Reports',
     hint: '<names>',
-    brief: 'Which of html, ctrf, badge and otlp are written there, too.',
-    description: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, or `none`.',
+    text: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, or `none`.',
     default: 'html',
+    commands: ['run', 'merge', 'judge'],
   }),
 };
 
 const group = 'GitHub';
 
 export const githubOptions = {
-  commentId: option(optionalText, {
+  commentId: defineOption({
+    schema: optionalText,
     group,
     hint: '<name>',
-    brief: 'Distinguishes this job from others of its name, such as those of a matrix.',
-    description:
-      'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
-    default: '',
+    text: 'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
     runnerDefault: '${{ strategy.job-index }}',
+    commands: ['run', 'merge', 'publish'],
   }),
-  githubToken: option(optionalSecret, {
+  githubToken: defineOption({
+    schema: optionalSecret,
     group,
     hint: '<token>',
-    isSecret: true,
-    brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
-    description: 'The token for comments, checks and issues. Default: the token of the job.',
-    default: '',
+    text: 'The token for comments, checks and issues. Default: the token of the job.',
     runnerDefault: '${{ github.token }}',
+    variables: ['GITHUB_TOKEN', 'GH_TOKEN'],
+    commands: ['run', 'merge', 'publish'],
   }),
-  publish: option(optionalText, {
+  publish: defineOption({
+    schema: optionalText,
     group,
     hint: '<report.json>',
-    brief: 'Comment on a report, and run nothing.',
-    description:
-      'The report.json that another workflow wrote, or its directory. The gate trusts none of its text and checks its results.',
-    default: '',
+    text: 'The report.json that another workflow wrote, or its directory. The gate trusts none of its text and checks its results.',
+    commands: [],
+    rules: [
+      {
+        excludes: excludedByPublish,
+        code: 'publish-and-run',
+        message: 'posts a report and runs nothing; leave out {found}',
+      },
+    ],
   }),
-  pullNumber: option(optionalOrdinal('pull request'), {
+  pullNumber: defineOption({
+    schema: optionalOrdinal('pull request'),
     group,
     hint: '<n>',
-    brief: 'The pull request of `publish`.',
-    description:
-      'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
-    default: '',
+    text: 'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
+    commands: ['publish'],
+    rules: [
+      {
+        needs: ['publish'],
+        code: 'needs-publish',
+        message: 'is the pull request of a report to `publish`; name that, too',
+      },
+    ],
   }),
 };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { ConfigurationIssue } from '../../base/errors.ts';
 import { Secret } from '../../base/redaction.ts';
-import { issue, lines } from './values.ts';
+import { issue, lines, withForm } from './values.ts';
 
 /** Names per RFC 9110 §5.1 and §5.6.2, and values that cannot become another header. */
 const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
@@ -18,8 +17,7 @@ export function findHeaderProblem(name: string, value: string): string | null {
   return ownHeader.test(name.toLowerCase()) ? 'has a header that the gate sets itself' : null;
 }
 
-/** Parses headers, one `Name: value` per line. Never quotes an entry, which may be the secret. */
-export const headers = lines.transform((entries, context) => {
+const parsedHeaders = lines.transform((entries, context) => {
   const values = new Map<string, Secret>();
   for (const [index, entry] of entries.entries()) {
     const refuse = (why: string) => context.addIssue(issue(`line ${index + 1} ${why}`));
@@ -35,10 +33,12 @@ export const headers = lines.transform((entries, context) => {
   return values;
 });
 
+/** Parses headers, one `Name: value` per line. Never quotes an entry, which may be the secret. */
+export const headers = withForm(parsedHeaders, { hint: '<Name: value>', isList: true, secret: ':' });
+
 const oauthKeys = ['client-id', 'issuer', 'scope'] as const;
 
-/** Parses an OAuth client, one `key=value` per line; null if there is no line. */
-export const oauthClient = lines.transform((entries, context) => {
+const parsedOauthClient = lines.transform((entries, context) => {
   if (entries.length === 0) return null;
   const values = new Map<string, string>();
   for (const [index, entry] of entries.entries()) {
@@ -53,49 +53,5 @@ export const oauthClient = lines.transform((entries, context) => {
   return z.NEVER;
 });
 
-/** The options about access to the server, and about the service that sends the requests. */
-interface GivenAccess {
-  serverUrl: string | null;
-  serverHeaders: ReadonlyMap<string, Secret>;
-  serverOauth: z.output<typeof oauthClient>;
-  serverOauthSecret: Secret | null;
-  service: string;
-  tunnel: string;
-}
-
-/** Finds credentials for the server that would never be sent, or that would be sent twice. */
-export function findAccessContradictions({
-  serverUrl,
-  serverHeaders,
-  serverOauth,
-  serverOauthSecret,
-  service,
-  tunnel,
-}: GivenAccess): ConfigurationIssue[] {
-  const given = [
-    ...(serverHeaders.size === 0 ? [] : ['server-headers']),
-    ...(serverOauth === null ? [] : ['server-oauth']),
-    ...(serverOauthSecret === null ? [] : ['server-oauth-secret']),
-  ];
-  const issues: ConfigurationIssue[] = [];
-  for (const input of given) {
-    if (serverUrl === null) {
-      const message =
-        'goes over HTTP, and the server speaks over stdio; give `server-url`, or pass it with `server-env`';
-      issues.push({ input, code: 'needs-server-url', message });
-    } else if (tunnel === 'never' && service !== 'embedded') {
-      const message = `is sent by the tunnel, and without one the service ${service} reaches the server itself; leave \`tunnel\` at auto`;
-      issues.push({ input, code: 'needs-tunnel', message });
-    }
-  }
-  if ((serverOauth === null) !== (serverOauthSecret === null)) {
-    const [input, other] =
-      serverOauth === null ? ['server-oauth', 'server-oauth-secret'] : ['server-oauth-secret', 'server-oauth'];
-    issues.push({ input, code: `missing-${input}`, message: `is needed with \`${other}\`` });
-  }
-  if (serverOauth !== null && serverHeaders.has('authorization')) {
-    const message = 'has the header Authorization, and so has the token of `server-oauth`; give one of the two';
-    issues.push({ input: 'server-headers', code: 'two-authorizations', message });
-  }
-  return issues;
-}
+/** Parses an OAuth client, one `key=value` per line; null if there is no line. */
+export const oauthClient = withForm(parsedOauthClient, { hint: '<key=value>', isList: true });

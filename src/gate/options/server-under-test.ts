@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { defineOption, type OptionRule, type OptionValues, serverCommands } from './define-option.ts';
+import { headers, oauthClient } from './server-access.ts';
 import {
   choice,
   duration,
@@ -6,14 +9,12 @@ import {
   flag,
   issue,
   lines,
-  option,
   optionalOrigin,
   optionalProtocol,
   optionalSecret,
   optionalText,
   words,
 } from './values.ts';
-import { headers, oauthClient } from './server-access.ts';
 
 /** A file in which MCP clients list their servers, and the chosen servers. */
 export interface McpConfigOption {
@@ -31,146 +32,274 @@ const mcpConfig = optionalText.transform((text, context): McpConfigOption | null
   return z.NEVER;
 });
 
+const group = 'The server under test';
+
+const withoutCommand = {
+  code: 'needs-server-command',
+  message: 'has no effect without `server-command`; remove it or start the server here',
+};
+
+/** Credentials for the server that would never be sent. */
+const accessRules: OptionRule[] = [
+  {
+    needs: ['server-url', 'mcp-config'],
+    code: 'needs-server-url',
+    message: 'goes over HTTP, and the server speaks over stdio; give `server-url`, or pass it with `server-env`',
+  },
+  {
+    excludes: ['tunnel: never'],
+    when: ['server-url'],
+    unless: ['service: embedded', 'mcp-config'],
+    code: 'needs-tunnel',
+    message:
+      'is sent by the tunnel, and without one the service {service} reaches the server itself; leave `tunnel` at auto',
+  },
+];
+
 export const serverOptions = {
-  serverCommand: option(optionalText, {
-    group: 'The server under test',
+  serverCommand: defineOption({
+    schema: optionalText,
+    group,
     hint: '<command>',
-    brief: 'Start the server with this command. No shell reads it, and the server is spoken to over stdio.',
-    description:
-      'The command that starts the MCP server; no shell runs it. The server speaks over stdio unless `server-url` says where it listens.',
-    default: '',
+    text: 'The command that starts the MCP server; no shell runs it. The server speaks over stdio unless `server-url` says where it listens.',
+    commands: serverCommands,
+    rules: [
+      {
+        isRequired: true,
+        unless: ['server-url', 'mcp-config', 'suite'],
+        code: 'missing-server',
+        message: 'no server to test; give `server-command` to start one, `server-url` to name one, or `mcp-config`',
+      },
+    ],
   }),
-  serverUrl: option(optionalText, {
-    group: 'The server under test',
+  serverUrl: defineOption({
+    schema: optionalText,
+    group,
     hint: '<url>',
-    brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
-    description:
-      'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
-    default: '',
+    text: 'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
+    commands: serverCommands,
   }),
-  mcpConfig: option(mcpConfig, {
-    group: 'The server under test',
+  mcpConfig: defineOption({
+    schema: mcpConfig,
+    group,
     hint: '<path[#names]>',
-    brief: 'Test servers of a file: .mcp.json, or .mcp.json#notes for one of them.',
-    description:
-      'A file with `mcpServers`, as clients of MCP read it, such as `.mcp.json`; `.mcp.json#notes,search` chooses servers. It excludes `server-command`, `server-url` and `server-cwd`.',
-    default: '',
+    text: 'A file with `mcpServers`, such as `.mcp.json`, or `.mcp.json#notes,search` for some of its servers. It excludes `server-command`, `server-url` and `server-cwd`.',
+    commands: serverCommands,
+    rules: [
+      {
+        excludes: ['server-command', 'server-url', 'server-cwd', 'server-headers', 'server-oauth'],
+        code: 'mcp-config-and-server',
+        message: 'says how the servers are started and reached; leave out {found}, or the file',
+      },
+    ],
   }),
-  serverHeaders: option(headers, {
-    group: 'The server under test',
-    hint: '<Name: value>',
-    brief: 'A header that the server at --server-url needs; may be given again.',
-    isList: true,
-    isSecret: true,
-    description:
-      'Headers for the server at `server-url`, one `Name: value` per line, from secrets. No other origin gets them.',
-    default: '',
+  serverHeaders: defineOption({
+    schema: headers,
+    group,
+    text: 'Headers for the server at `server-url`, each as `Name: value`. One per line, from secrets; no other origin gets them.',
+    variables: ['MCP_EVAL_SERVER_HEADERS'],
+    commands: serverCommands,
+    rules: accessRules,
   }),
-  serverOauth: option(oauthClient, {
-    group: 'The server under test',
-    hint: '<key=value>',
-    brief: 'Get tokens as an OAuth client: client-id, issuer and scope.',
-    isList: true,
-    description:
-      'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`, one per line.',
-    default: '',
+  serverOauth: defineOption({
+    schema: oauthClient,
+    group,
+    text: 'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`. One per line.',
+    commands: serverCommands,
+    rules: [
+      ...accessRules,
+      {
+        isRequired: true,
+        when: ['server-oauth-secret'],
+        unless: ['mcp-config'],
+        code: 'missing-server-oauth',
+        message: 'is needed with `server-oauth-secret`',
+      },
+    ],
   }),
-  serverOauthSecret: option(optionalSecret, {
-    group: 'The server under test',
+  serverOauthSecret: defineOption({
+    schema: optionalSecret,
+    group,
     hint: '<secret>',
-    isSecret: true,
-    brief: 'The secret of that client, or its private key in PEM.',
-    description: 'The secret of the client in `server-oauth`, or its private key in PEM.',
-    default: '',
+    text: 'The secret of the client in `server-oauth`, or its private key in PEM.',
+    variables: ['MCP_EVAL_SERVER_OAUTH_SECRET'],
+    commands: serverCommands,
+    rules: [
+      ...accessRules,
+      {
+        isRequired: true,
+        when: ['server-oauth'],
+        unless: ['mcp-config'],
+        code: 'missing-server-oauth-secret',
+        message: 'is needed with `server-oauth`',
+      },
+    ],
   }),
-  oauthTokenOrigin: option(optionalOrigin, {
-    group: 'The server under test',
+  oauthTokenOrigin: defineOption({
+    schema: optionalOrigin,
+    group,
     hint: '<origin>',
-    brief: 'Another origin than that of the issuer that may get the secret for a token.',
-    description:
-      'The origin of the token endpoint, such as `https://tokens.example.com`, if it is another one than that of the `issuer` in `server-oauth`. Default: the origin of the issuer alone.',
-    default: '',
+    text: 'The origin of the token endpoint, if it differs from that of the `issuer` in `server-oauth`. Such as `https://tokens.example.com`; default: the origin of the issuer alone.',
+    commands: serverCommands,
+    rules: [
+      {
+        needs: ['server-oauth'],
+        code: 'needs-server-oauth',
+        message: 'has no effect without `server-oauth`; set that, or remove it',
+      },
+    ],
   }),
-  serverEnv: option(environment, {
-    group: 'The server under test',
-    hint: '<NAME=value>',
-    brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
-    isList: true,
-    description:
-      'Variables for the server, for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
-    default: '',
+  serverEnv: defineOption({
+    schema: environment,
+    group,
+    text: 'Variables for the server: `NAME=value` sets one, `NAME` passes one of the job on. One per line; also for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`.',
+    commands: serverCommands,
+    // Of the gate, cases may use them, too.
+    rules: [{ needs: ['server-command'], commands: ['doctor', 'tunnel'], ...withoutCommand }],
   }),
-  allowEnvHosts: option(words, {
-    group: 'The server under test',
+  allowEnvHosts: defineOption({
+    schema: words,
+    group,
     hint: '<host,…>',
-    brief: 'Hosts to which the mcp-config of a pull request may send variables of --server-env.',
-    isList: true,
-    description:
-      'Hosts to which `mcp-config` of a pull request may send variables of `server-env`, such as `staging.example.com`. Default: those that the file names in the base.',
-    default: '',
+    text: 'Hosts to which `mcp-config` of a pull request may send variables of `server-env`. Such as `staging.example.com`; default: those that the file names in the base.',
+    commands: serverCommands,
+    rules: [
+      {
+        needs: ['mcp-config'],
+        code: 'needs-mcp-config',
+        message: 'has no effect without `mcp-config`; set that, or remove it',
+      },
+      {
+        needs: ['server-env'],
+        when: ['mcp-config'],
+        code: 'needs-server-env',
+        message: 'has no effect without `server-env`; set that, or remove it',
+      },
+    ],
   }),
-  serverCwd: option(optionalText, {
-    group: 'The server under test',
+  serverCwd: defineOption({
+    schema: optionalText,
+    group,
     hint: '<directory>',
-    brief: 'Start the server in this directory.',
-    description:
-      'The directory to start the server in, relative to the working directory. Default: the working directory.',
-    default: '',
+    text: 'The directory to start the server in, relative to the working directory. Default: the working directory.',
+    commands: serverCommands,
+    rules: [{ needs: ['server-command', 'mcp-config'], ...withoutCommand }],
   }),
-  serverReadyTimeout: option(duration, {
-    group: 'The server under test',
-    hint: '<duration>',
-    brief: 'How long the server may take to answer.',
-    description: 'How long the server may take to answer its first MCP request, such as `90s` or `2m`.',
+  serverReadyTimeout: defineOption({
+    schema: duration,
+    group,
+    text: 'How long the server may take to answer its first MCP request, such as `90s` or `2m`.',
     default: '60s',
+    commands: serverCommands,
   }),
-  isolation: option(choice('isolation', ['iteration', 'run']), {
-    group: 'The server under test',
-    hint: '<iteration|run>',
-    brief: 'Give every iteration a fresh session, or keep one process for the whole run.',
-    description:
-      'What iterations share: `iteration` gives each a fresh session and, over stdio, a fresh process. `run` keeps one stdio process.',
+  isolation: defineOption({
+    schema: choice('isolation', ['iteration', 'run']),
+    group,
+    text: 'Whether each `iteration` gets a fresh session, or all of a `run` share one stdio process. Over stdio, a fresh session has a fresh process.',
     default: 'iteration',
+    commands: ['run', 'tunnel'],
   }),
-  sandbox: option(choice('sandbox', ['auto', 'off', 'required']), {
-    group: 'The server under test',
-    hint: '<auto|off|required>',
-    brief: 'Isolate the started server: where possible, not at all, or strictly or not at all.',
-    description:
-      'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
+  sandbox: defineOption({
+    schema: choice('sandbox', ['auto', 'off', 'required']),
+    group,
+    text: 'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
     default: 'auto',
+    commands: ['run', 'doctor'],
+    rules: [
+      {
+        is: 'required',
+        excludes: ['server-url'],
+        unless: ['server-command'],
+        commands: ['run'],
+        code: 'needs-server-command',
+        message:
+          'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`',
+      },
+    ],
   }),
-  sandboxNetwork: option(choice('sandbox network', ['on', 'off']), {
-    group: 'The server under test',
-    hint: '<on|off>',
-    brief: 'Take the network away from a stdio server: off.',
-    description:
-      'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own; where the machine cannot do that, the gate is inconclusive.',
+  sandboxNetwork: defineOption({
+    schema: choice('sandbox network', ['on', 'off']),
+    group,
+    text: 'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own; where the machine cannot do that, the gate is inconclusive.',
     default: 'on',
+    commands: ['run', 'doctor'],
+    rules: [
+      {
+        excludes: ['server-url'],
+        commands: ['run'],
+        code: 'network-and-url',
+        message:
+          'is `off`, and a server without a network cannot be reached at `server-url`; use stdio, or leave it `on`',
+      },
+      {
+        excludes: ['sandbox: off'],
+        commands: ['run'],
+        code: 'needs-sandbox',
+        message: 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`',
+      },
+    ],
   }),
-  sandboxWrite: option(lines, {
-    group: 'The server under test',
+  sandboxWrite: defineOption({
+    schema: lines,
+    group,
     hint: '<path>',
-    brief: 'A path that the server may write to with --sandbox required or --base; may be given again.',
-    isList: true,
-    description:
-      'Existing paths that the server may write to with `sandbox: required` or a `base`, one per line. Default: none but its own directories.',
-    default: '',
+    text: 'Existing paths that the server may write to with `sandbox: required` or a `base`. One per line; default: none but its own directories.',
+    commands: ['run', 'doctor'],
+    // At `auto`, only a comparison limits writes: each side may write only to its own directories.
+    rules: [{ needs: ['sandbox: required', 'base'] }, { excludes: ['sandbox: off'], when: ['base'] }].map((rule) => ({
+      ...rule,
+      commands: ['run'],
+      code: 'needs-sandbox',
+      message: 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it',
+    })),
   }),
-  protocol: option(optionalProtocol, {
-    group: 'The server under test',
+  protocol: defineOption({
+    schema: optionalProtocol,
+    group,
     hint: '<revision>',
-    brief: 'Test this revision of MCP: auto, 2025-11-25, 2026-07-28 or both.',
-    description:
-      'The MCP revision to test: `auto`, `2025-11-25`, `2026-07-28`, or `both` to run every case in each. It overrides the key `protocol` of evals files.',
-    default: '',
+    text: 'The MCP revision to test: `auto`, `2025-11-25`, `2026-07-28`, or `both` to run every case in each. It overrides the key `protocol` of evals files.',
+    commands: ['run', 'surface'],
+    isFlagOnly: true,
+    isEvalsKey: true,
   }),
-  allowPullRequestTarget: option(flag, {
-    group: 'The server under test',
-    hint: '[bool]',
-    brief: 'Start it on pull_request_target, too.',
-    description:
-      'Whether a server may start on `pull_request_target`, where code of a pull request gets the secrets of the repository: `true` or `false`.',
+  allowPullRequestTarget: defineOption({
+    schema: flag,
+    group,
+    text: 'Whether a server may start on `pull_request_target`: `true` or `false`. Code of a pull request gets the secrets of the repository there.',
     default: 'false',
+    commands: ['run'],
   }),
 };
+
+type Values = OptionValues<typeof serverOptions>;
+
+export const serverChecks = {
+  serverUrl: ({ serverUrl }: Values): ConfigurationIssue[] => {
+    if (serverUrl === null || /^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) return [];
+    // Does not quote the URL, because it may hold a key.
+    const message = 'is not an http or https URL; write one such as http://127.0.0.1:3000/mcp';
+    return [{ input: 'server-url', code: 'bad-url', message }];
+  },
+  serverHeaders: ({ serverHeaders, serverOauth, mcpConfig: file }: Values): ConfigurationIssue[] => {
+    if (file !== null || serverOauth === null || !serverHeaders.has('authorization')) return [];
+    const message = 'has the header Authorization, and so has the token of `server-oauth`; give one of the two';
+    return [{ input: 'server-headers', code: 'two-authorizations', message }];
+  },
+  oauthTokenOrigin: ({ oauthTokenOrigin, serverOauth }: Values): ConfigurationIssue[] => {
+    if (serverOauth === null || URL.parse(serverOauth.issuer)?.origin !== oauthTokenOrigin) return [];
+    const message = 'has no effect, because it is the origin of the `issuer`, which gets the secret anyway; remove it';
+    return [{ input: 'oauth-token-origin', code: 'origin-of-issuer', message }];
+  },
+  allowEnvHosts: ({ allowEnvHosts }: Values): ConfigurationIssue[] =>
+    allowEnvHosts
+      .filter((host) => !isHost(host))
+      .map((host) => {
+        const message = `${JSON.stringify(host)} is no host and has no effect; write the host of the URL, such as staging.example.com or staging.example.com:8443`;
+        return { input: 'allow-env-hosts', code: 'bad-host', message };
+      }),
+};
+
+/** Checks if a text can be the host of a URL, with its port unless it is the default one. */
+function isHost(text: string): boolean {
+  return ['http', 'https'].some((scheme) => URL.parse(`${scheme}://${text}/`)?.host === text.toLowerCase());
+}

@@ -6,46 +6,25 @@ import { protocolSettings } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
 import type { RunRange } from '../../model/rounds.ts';
 
-/** The description of an option in the documentation, the action's metadata and the command's help. */
-export interface OptionMeta {
-  group: OptionGroup;
-  /** The form of the value in the command's help: `<glob>`, or `[bool]` for a flag that is true without a value. */
-  hint: string;
-  /** One short sentence for the command's help. */
-  brief: string;
-  /** True if the value is a list. A repeated flag then adds a line. */
+/** What a schema says about the options that it parses. */
+export interface ValueForm {
+  /** The form of the value in the command's help. */
+  hint?: string;
   isList?: true;
-  /** True if the value is a secret, or a list of named secrets. */
-  isSecret?: true;
-  /** Full sentences: effect, format, default and excluded options. */
-  description: string;
-  /** The default text; empty if absence has its own meaning. */
-  default: string;
-  /** The expression that the runner fills in if the workflow sets nothing. */
-  runnerDefault?: string;
+  /** The location of the secret: the whole value, or what is behind this separator in each line. */
+  secret?: 'value' | '=' | ':';
 }
 
-type OptionGroup =
-  | 'What runs'
-  | 'The server under test'
-  | 'The eval service'
-  | 'The verdict'
-  | 'Baseline and history'
-  | 'Reports'
-  | 'GitHub';
+const forms = z.registry<ValueForm>();
 
-const optionMetas = z.registry<OptionMeta>();
-
-/** Defines an option by its schema and description. */
-export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
-  // Clones the schema, because options of the same kind share one and the registry uses it as the key.
-  const own = schema.clone();
-  optionMetas.add(own, meta);
-  return own;
+/** Says what a schema parses. */
+export function withForm<T extends z.ZodType>(schema: T, form: ValueForm): T {
+  forms.add(schema, form);
+  return schema;
 }
 
-export function describeOption(schema: z.ZodType): OptionMeta | undefined {
-  return optionMetas.get(schema);
+export function readForm(schema: z.ZodType): ValueForm {
+  return forms.get(schema) ?? {};
 }
 
 // Every option is text from an input or a flag. These schemas parse it and explain the right format.
@@ -53,13 +32,15 @@ export function describeOption(schema: z.ZodType): OptionMeta | undefined {
 export const issue = (message: string) => ({ code: 'custom' as const, message });
 
 /** Splits a text into entries: one per line, or also by commas if no entry can contain one. */
-const list = (separator: RegExp) =>
-  z.string().transform((text) =>
+const list = (separator: RegExp) => {
+  const schema = z.string().transform((text) =>
     text
       .split(separator)
       .map((entry) => entry.trim())
       .filter((entry) => entry !== ''),
   );
+  return withForm(schema, { isList: true });
+};
 export const lines = list(/\r?\n/);
 export const words = list(/\r?\n|,/);
 
@@ -92,7 +73,7 @@ export const optionalOrigin = optionalText.transform((text, context) => {
 /** Keeps the text unchanged, because YAML depends on the indentation of the first line, and findings on line numbers. */
 export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
 
-export const duration = z.string().transform((text, context) => {
+const parsedDuration = z.string().transform((text, context) => {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
   context.addIssue(
@@ -100,6 +81,8 @@ export const duration = z.string().transform((text, context) => {
   );
   return z.NEVER;
 });
+
+export const duration = withForm(parsedDuration, { hint: '<duration>' });
 
 /** Parses a decimal number above 0. */
 export const positiveNumber = z.string().transform((text, context) => {
@@ -109,13 +92,15 @@ export const positiveNumber = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Accepts the spellings of YAML 1.2's core schema, like the runner's boolean inputs. */
-export const flag = z.string().transform((text, context) => {
+const parsedFlag = z.string().transform((text, context) => {
   if (/^(?:true|True|TRUE)$/.test(text.trim())) return true;
   if (/^(?:false|False|FALSE)$/.test(text.trim())) return false;
   context.addIssue(issue(`${JSON.stringify(text)} is not a boolean; write true or false`));
   return z.NEVER;
 });
+
+/** Accepts the spellings of YAML 1.2's core schema, like the runner's boolean inputs. */
+export const flag = withForm(parsedFlag, { hint: '[bool]' });
 
 export const optionalPassRate = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
@@ -183,7 +168,10 @@ type Words<Word extends string> = readonly [Word, ...Word[]];
 
 /** Parses one of a few words. */
 export const choice = <const Word extends string>(what: string, allowed: Words<Word>) =>
-  z.string().transform((text, context) => readChoice(text, what, allowed, context));
+  withForm(
+    z.string().transform((text, context) => readChoice(text, what, allowed, context)),
+    { hint: `<${allowed.join('|')}>` },
+  );
 
 /** Parses one of a few words; null for a blank text. */
 const optionalChoice = <const Word extends string>(what: string, allowed: Words<Word>) =>
@@ -209,11 +197,14 @@ function formatAlternatives(words: readonly string[]): string {
   return words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-export const optionalSecret = z.string().transform((text) => (text.trim() === '' ? null : new Secret(text.trim())));
+export const optionalSecret = withForm(
+  z.string().transform((text) => (text.trim() === '' ? null : new Secret(text.trim()))),
+  { secret: 'value' },
+);
 
 /** Parses named secrets, one per line in this `form`. Never quotes an entry, which may be the secret. */
-export const secrets = (form: `${string}=${string}`) =>
-  lines.transform((entries, context) => {
+export const secrets = (form: `${string}=${string}`) => {
+  const schema = lines.transform((entries, context) => {
     const values = new Map<string, Secret>();
     for (const [index, entry] of entries.entries()) {
       const [, name, value] = /^([\w.-]+)=\s*(\S.*)$/.exec(entry) ?? [];
@@ -222,11 +213,12 @@ export const secrets = (form: `${string}=${string}`) =>
     }
     return values;
   });
+  return withForm(schema, { hint: `<${form}>`, isList: true, secret: '=' });
+};
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Parses variables: `NAME=value` sets one; `NAME` alone (null here) passes on the job's own. */
-export const environment = lines.transform((entries, context) => {
+const parsedEnvironment = lines.transform((entries, context) => {
   const variables = new Map<string, string | null>();
   for (const entry of entries) {
     const equals = entry.indexOf('=');
@@ -237,6 +229,9 @@ export const environment = lines.transform((entries, context) => {
   }
   return variables;
 });
+
+/** Parses variables: `NAME=value` sets one; `NAME` alone (null here) passes on the job's own. */
+export const environment = withForm(parsedEnvironment, { hint: '<NAME=value>', isList: true });
 
 /** The formats that a gate can write in addition to report.json and junit.xml. */
 const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;

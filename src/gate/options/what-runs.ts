@@ -1,8 +1,8 @@
+import { defineOption } from './define-option.ts';
 import {
   choice,
   flag,
   lines,
-  option,
   optionalConcurrency,
   optionalDocument,
   optionalRuns,
@@ -11,96 +11,162 @@ import {
   words,
 } from './values.ts';
 
+const group = 'What runs';
+
+/** What a command that only reads reports cannot have. */
+const ofRuns = [
+  'tests',
+  'suite',
+  'runs',
+  'shard',
+  'concurrency',
+  'server-command',
+  'server-url',
+  'mcp-config',
+  'protocol',
+  'evals',
+  'cases',
+  'tags',
+  'dry-run',
+  'upload',
+  'base',
+  'base-server-command',
+];
+
+/** What `publish` cannot have. A check run or an issue would vouch for a report that cannot be verified. */
+export const excludedByPublish = [...ofRuns, 'merge', 'report-to: check-run', 'report-to: issue'];
+
 export const whatRunsOptions = {
-  evals: option(lines, {
-    group: 'What runs',
+  evals: defineOption({
+    schema: lines,
+    group,
     hint: '<glob>',
-    brief: 'Evals files to run; may be given again.',
-    isList: true,
-    description:
-      'Evals files to run, one path or glob per line, relative to the working directory. Each file is a suite; give this or `tests`.',
-    default: '',
+    text: 'The evals files to run, as paths or globs relative to the working directory. One per line, each a suite; give this or `tests`.',
+    commands: ['run', 'plan-runs'],
+    rules: [
+      {
+        isRequired: true,
+        unless: ['tests', 'suite'],
+        code: 'missing-evals',
+        message: 'nothing to run; give `evals` (a path or glob) or `tests` (cases written in place)',
+      },
+    ],
   }),
-  tests: option(optionalDocument, {
-    group: 'What runs',
+  tests: defineOption({
+    schema: optionalDocument,
+    group,
     hint: '<yaml>',
-    brief: 'Evals written in place, as YAML.',
-    description:
-      'Evals written in place: a YAML list of cases, or the text of an evals file. They run after those of `evals`.',
-    default: '',
+    text: 'Evals written in place: a YAML list of cases, or the text of an evals file. They run after those of `evals`.',
+    commands: ['run'],
   }),
-  suite: option(optionalText, {
-    group: 'What runs',
+  suite: defineOption({
+    schema: optionalText,
+    group,
     hint: '<id or name>',
-    brief: 'Run a suite that the service keeps.',
-    description:
-      'A suite that the hosted service keeps, by id or exact name, which runs unchanged. Excludes `evals` and `tests`.',
-    default: '',
+    text: 'A suite that the hosted service keeps, by id or exact name. It runs unchanged, and excludes `evals` and `tests`.',
+    commands: ['run'],
+    rules: [
+      {
+        excludes: ['evals', 'tests'],
+        code: 'suite-and-evals',
+        message: 'runs a suite of the service as it stands; give it or evals, not both',
+      },
+      {
+        excludes: ['service: embedded'],
+        code: 'needs-hosted-service',
+        message: 'names a suite of a hosted service; say which with `service`, or give `evals`',
+      },
+    ],
   }),
-  suiteScope: option(choice('suite scope', ['branch', 'shared', 'run']), {
-    group: 'What runs',
-    hint: '<branch|shared|run>',
-    brief: 'Which hosted suite the evals are kept in.',
-    description:
-      'The hosted suite that keeps an evals file: `branch` has one for each branch and pull request, `shared` one for all, `run` one for this run.',
+  suiteScope: defineOption({
+    schema: choice('suite scope', ['branch', 'shared', 'run']),
+    group,
+    text: 'The hosted suite that keeps an evals file. `branch` has one for each branch and pull request, `shared` one for all, `run` one for this run.',
     default: 'branch',
+    commands: ['run'],
+    isFlagOnly: true,
   }),
-  cases: option(words, {
-    group: 'What runs',
+  cases: defineOption({
+    schema: words,
+    group,
     hint: '<id,…>',
-    brief: 'Run only these cases, by id or title; * is any text.',
-    isList: true,
-    description:
-      'Run only the cases with these ids or titles, separated by commas or line breaks; `*` stands for any text. Default: all cases.',
-    default: '',
+    text: 'Run only the cases with these ids or titles, separated by commas; `*` stands for any text. Default: all cases.',
+    commands: ['run', 'plan-runs'],
+    isFlagOnly: true,
   }),
-  tags: option(words, {
-    group: 'What runs',
+  tags: defineOption({
+    schema: words,
+    group,
     hint: '<tag,…>',
-    brief: 'Run only the cases with one of these tags.',
-    isList: true,
-    description:
-      'Run only cases with at least one of these tags, separated by commas or line breaks. Default: all cases.',
-    default: '',
+    text: 'Run only cases with at least one of these tags, separated by commas. Default: all cases.',
+    commands: ['run', 'plan-runs'],
+    rules: [
+      {
+        excludes: ['suite'],
+        code: 'suite-without-tags',
+        message: 'a suite of the service has no tags; choose its cases with `cases`',
+      },
+    ],
   }),
-  runs: option(optionalRuns, {
-    group: 'What runs',
+  runs: defineOption({
+    schema: optionalRuns,
+    group,
     hint: '<n>',
-    brief: 'Run every case this often, 1 to 100, or 2..30.',
-    description:
-      'How often every case runs, from 1 to 100, or a range such as `2..30`, instead of what the evals files say. Default: the evals files, else 1.',
-    default: '',
+    text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. Default: what the evals files say, else 1.',
+    commands: ['run', 'plan-runs'],
   }),
-  concurrency: option(optionalConcurrency, {
-    group: 'What runs',
+  concurrency: defineOption({
+    schema: optionalConcurrency,
+    group,
     hint: '<auto|n>',
-    brief: 'How many iterations may run at the same time, auto or 1 to 64.',
-    description:
-      'How many iterations may run at the same time, 1 to 64; `auto` overlaps those that call only read-only tools. Default: the evals files, else `auto`.',
-    default: '',
+    text: 'How many iterations may run at the same time, 1 to 64 or `auto`. `auto` overlaps those that call only read-only tools; default: the evals files, else `auto`.',
+    commands: ['run'],
+    isFlagOnly: true,
+    isEvalsKey: true,
+    rules: [
+      {
+        needs: ['service: embedded'],
+        code: 'needs-embedded-service',
+        message:
+          'applies to the embedded service; the service {service} decides itself how many iterations run at the same time. Leave it out, or use `service: embedded`',
+      },
+    ],
   }),
-  shard: option(optionalShard, {
-    group: 'What runs',
+  shard: defineOption({
+    schema: optionalShard,
+    group,
     hint: '<i/n>',
-    brief: 'Run one part of the cases, such as 1/4.',
-    description:
-      'The part of the cases that this job runs, such as `1/4`. The action `merge` joins the reports of all parts.',
-    default: '',
+    text: 'The part of the cases that this job runs, such as `1/4`. The action `merge` joins the reports of all parts.',
+    commands: ['run'],
+    rules: [
+      {
+        excludes: ['suite'],
+        code: 'shard-without-evals',
+        message: 'cuts evals files; a `suite` of the service is run whole',
+      },
+    ],
   }),
-  merge: option(lines, {
-    group: 'What runs',
+  merge: defineOption({
+    schema: lines,
+    group,
     hint: '<directory>',
-    brief: 'Join reports of shards, and run nothing.',
-    isList: true,
-    description:
-      'The directory below which every shard has its own with a report.json, or one such directory per line. Missing shards are an error.',
-    default: '',
+    text: 'The directory below which every shard has its own with a report.json, or one such directory per line. Missing shards are an error.',
+    commands: [],
+    rules: [
+      {
+        excludes: ofRuns,
+        commands: ['merge'],
+        code: 'merge-and-run',
+        message: 'joins reports and runs nothing; leave out {found}',
+      },
+    ],
   }),
-  dryRun: option(flag, {
-    group: 'What runs',
-    hint: '[bool]',
-    brief: 'Only say what would be run and changed.',
-    description: 'Whether to print only what the gate would run and change, then stop: `true` or `false`.',
+  dryRun: defineOption({
+    schema: flag,
+    group,
+    text: 'Print only what the gate would run and change, then stop: `true` or `false`.',
     default: 'false',
+    commands: ['run'],
+    isFlagOnly: true,
   }),
 };

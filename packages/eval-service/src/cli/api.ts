@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import type { Redactor } from '../../../../src/base/redaction.ts';
 import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
-import { listOptions } from '../../../../src/gate/options/list.ts';
+import { listFlags } from '../../../../src/gate/options/list.ts';
 import { planCall, walkOperation } from '../../../../src/service/call-operation.ts';
 import { listFields } from '../../../../src/service/operations/fields.ts';
 import type { Operation } from '../../../../src/service/operations/operation.ts';
@@ -13,8 +13,8 @@ import { findNearest } from '../../../../src/suite/findings.ts';
 import { nameFlag } from '../../../../src/cli/field-flag.ts';
 import { readFields } from './api-fields.ts';
 import { renderOperationHelp, renderOperationList } from './api-help.ts';
-import { readGateFlags } from '../../../../src/cli/gate-options.ts';
-import { createServiceOption, openServiceOfFlags, serviceFlags } from './service-client.ts';
+import { createFlag, readGateFlags } from '../../../../src/cli/gate-options.ts';
+import { createServiceOption, openServiceOfFlags } from './service-client.ts';
 
 interface ApiFlags {
   service?: 'svc' | 'mcpjam';
@@ -26,14 +26,14 @@ interface ApiFlags {
 
 /** Defines `api`: one call of the eval API. Prints the answer to stdout as JSON. */
 export function defineApiCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
-  const options = listOptions().filter(({ name }) => serviceFlags.has(name));
+  const options = listFlags('api');
   command
     .argument('[operation]', 'such as getMe')
     .argument('[fields...]', 'its fields, as --field value')
     .helpOption(false)
     .allowUnknownOption()
     .addOption(createServiceOption());
-  for (const { name, hint, brief } of options) command.addOption(new Option(`--${name} ${hint}`, brief));
+  for (const option of options) command.addOption(createFlag(option));
   command
     .option('--all', 'Print all pages of a list instead of the first.')
     .option('--show-secrets', 'Print secrets of the answer, too.')

@@ -11,9 +11,6 @@ import { createTerminalLogger } from '../../../../src/cli/logger.ts';
 /** The services that a command can call. A service inside a process has no address. */
 export type CalledService = 'svc' | 'mcpjam';
 
-/** The flags for the address, key and project of a service, named like the gate's options. */
-export const serviceFlags: ReadonlySet<string> = new Set(['base-url', 'api-key', 'project']);
-
 /** Creates `--service`, which selects the service's vendor. */
 export function createServiceOption(): Option {
   return new Option('--service <svc|mcpjam>', 'Whose service it is. [svc]')
@@ -30,7 +27,7 @@ export function openServiceOfFlags({
   signal,
 }: {
   service: CalledService;
-  /** By the names in `serviceFlags`; empty for a flag that is not given. */
+  /** The address, key and project, by the names of the gate's options; empty for a flag that is not given. */
   texts: Readonly<Record<string, string>>;
   /** True if the operation works without a key. */
   isPublic?: boolean;

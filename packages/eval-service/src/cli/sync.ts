@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import type { Redactor } from '../../../../src/base/redaction.ts';
 import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
-import { listOptions } from '../../../../src/gate/options/list.ts';
+import { listFlags } from '../../../../src/gate/options/list.ts';
 import { escapeTerminalText } from '../../../../src/report/escape/log.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import { requireProject } from '../../../../src/service/project.ts';
 import { describeSuiteSync, isInStep } from '../sync/plan.ts';
 import { applySync, planSync, pullFile, readSyncFiles, type SyncPlace } from '../sync/sync-files.ts';
-import { readGateFlags } from '../../../../src/cli/gate-options.ts';
+import { createFlag, readGateFlags } from '../../../../src/cli/gate-options.ts';
 import { writeOut } from '../../../../src/cli/write-out.ts';
-import { type CalledService, createServiceOption, openServiceOfFlags, serviceFlags } from './service-client.ts';
+import { type CalledService, createServiceOption, openServiceOfFlags } from './service-client.ts';
 
 interface ServiceFlags {
   service: CalledService;
@@ -28,16 +28,14 @@ interface PullFlags extends ServiceFlags {
   force?: boolean;
 }
 
-const listServiceFlags = () => listOptions().filter(({ name }) => serviceFlags.has(name));
-
 function addServiceFlags(command: Command): Command {
   command.addOption(createServiceOption());
-  for (const { name, hint, brief } of listServiceFlags()) command.option(`--${name} ${hint}`, brief);
+  for (const option of listFlags('sync')) command.addOption(createFlag(option));
   return command;
 }
 
 async function openPlace(flags: ServiceFlags, redactor: Redactor) {
-  const texts = readGateFlags({ ...flags }, process.env, listServiceFlags());
+  const texts = readGateFlags({ ...flags }, process.env, listFlags('sync'));
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   const client = openServiceOfFlags({ service: flags.service, texts, redactor, signal });
   const { id: projectId } = await requireProject(client, { project: texts['project'] || null, signal });
