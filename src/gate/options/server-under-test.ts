@@ -139,7 +139,7 @@ export const serverOptions = {
     schema: optionalOrigin,
     group,
     hint: '<origin>',
-    text: 'The origin of the token endpoint, if it differs from that of the `issuer` in `server-oauth`. Such as `https://tokens.example.com`; default: the origin of the issuer alone.',
+    text: 'The origin of the token endpoint if it differs from that of the `issuer`, such as `https://tokens.example.com`. Default: the origin of the issuer alone.',
     commands: serverCommands,
     rules: [
       {
@@ -161,7 +161,7 @@ export const serverOptions = {
     schema: words,
     group,
     hint: '<host,…>',
-    text: 'Hosts to which `mcp-config` of a pull request may send variables of `server-env`. Such as `staging.example.com`; default: those that the file names in the base.',
+    text: 'The hosts to which `mcp-config` of a pull request may send variables of `server-env`. Default: those that the file names in the base.',
     commands: serverCommands,
     rules: [
       {

@@ -47,7 +47,7 @@ export interface Rule {
   listLowered(this: void, parts: Pair<unknown>, layers: Pair<unknown>): Lowered[];
 }
 
-interface TypedRule<Path, Stored, Scope, Written extends z.ZodType, Part, Complete> extends Rule {
+export interface TypedRule<Path, Stored, Scope, Written extends z.ZodType, Part, Complete> extends Rule {
   path: Path & string;
   stored: Stored & string;
   scope: Scope & RuleScope;
