@@ -1,9 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { leadsOutOfCheckout, linkOutMessage, readInput } from '../base/files.ts';
-import { ConfigurationError, type ConfigurationIssue, describeError } from '../base/errors.ts';
+import { type ConfigurationIssue, describeError } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import { listMatches } from '../base/glob.ts';
-import { appendAll } from '../base/lists.ts';
 import type { Suite } from '../cases/suite.ts';
 import { compareText } from './findings.ts';
 import { readSuite } from './read.ts';
@@ -20,18 +20,14 @@ export interface LoadedSuites {
  * are unreadable or link out of the checkout, and ids that two suites share. Reported paths are relative to `cwd`, with `/`.
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
-  const findings: ConfigurationIssue[] = [];
+  const findings = createFindings();
   const files = new Map<string, string>();
   for (const pattern of patterns) {
-    const matches = await listFiles(pattern, options.cwd).catch((error: unknown) => {
-      if (!(error instanceof ConfigurationError)) throw error;
-      appendAll(findings, error.issues);
-      return null;
-    });
-    if (matches === null) continue;
+    const matches = await listFiles(pattern, options.cwd).catch(findings.absorb);
+    if (matches === undefined) continue;
     if (matches.length === 0) {
       const message = `No file matches ${JSON.stringify(pattern)}; patterns are relative to the working directory, such as evals/*.evals.yaml`;
-      findings.push({ code: 'no-files', message, input: 'evals' });
+      findings.add({ code: 'no-files', message, input: 'evals' });
     }
     // Compares files by their real path, so that a link to a file that is read anyway adds nothing.
     for (const match of matches) {
@@ -44,7 +40,7 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
   const suites: Suite[] = [];
   for (const file of [...files.values()].toSorted(compareText)) {
     const reading = await readFileSuite(file, options.cwd);
-    appendAll(findings, reading.findings);
+    findings.addAll(reading.findings);
     if (reading.suite === null) continue;
     if (reading.suite.cases.every(({ modelSettings }) => modelSettings.decoyFile === null)) {
       suites.push(reading.suite);
@@ -52,10 +48,10 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
     }
     const { loadDecoys } = await import('./load-decoys.ts');
     const { suite, issues } = await loadDecoys(reading.suite, { cwd: options.cwd, directory: dirname(file) });
-    appendAll(findings, issues);
+    findings.addAll(issues);
     suites.push(suite);
   }
-  return { suites, findings: [...findings, ...findSharedIds(suites)] };
+  return { suites, findings: [...findings.issues, ...findSharedIds(suites)] };
 }
 
 async function listFiles(pattern: string, cwd: string): Promise<string[]> {
