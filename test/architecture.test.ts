@@ -94,6 +94,8 @@ describe('the checker', () => {
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
     ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
     ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
+    ['model/rules/a.ts', `import { a } from '../source.ts';`, `import { a } from '../policy.ts';`],
+    ['model/a.ts', `import { a } from './b.ts';`, `import { a } from './rules/a.ts';`],
     ['gate/publish/a.ts', `import type { A } from '../gate.ts';`, `import type { A } from '../elsewhere/a.ts';`],
   ])('lets %s look to its left only', (file, allowed, refused) => {
     expect(listRules(file, allowed)).toEqual([]);

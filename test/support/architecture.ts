@@ -44,6 +44,19 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
 /** The ranks of folders within large rooms. Files outside of these folders have the room's rank, or one of their own. */
 const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
   [
+    'model',
+    new Map([
+      ['model', 0],
+      ['rules', 1],
+      ['policy.ts', 2],
+      ['surface-policy.ts', 3],
+      ['disposition.ts', 3],
+      ['case-report.ts', 4],
+      ['results.ts', 5],
+      ['report.ts', 6],
+    ]),
+  ],
+  [
     'gate',
     new Map([
       ['options', 0],
