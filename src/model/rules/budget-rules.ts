@@ -11,22 +11,21 @@ export const budgetSection = {
   reported: 'What may be spent at most; null where nothing is said.',
 };
 
-const writtenCount = z.int().min(0);
+const counts = { written: z.int().min(0), value: count };
+const durations = { written: timeout, value: milliseconds };
 
 export const budgetRules = [
   defineRule('budgets.tokens', {
-    written: writtenCount,
+    ...counts,
     description: 'Tokens of models, over all iterations.',
-    value: count,
     reported: 'Of models, over all iterations.',
     default: null,
     strictness: { stricter: 'smaller', what: 'the budget `tokens`' },
     docs: '200000',
   }),
   defineRule('budgets.modelCalls', {
-    written: writtenCount,
+    ...counts,
     description: 'Calls of models, over all iterations. Recorded answers are none. Default: 300.',
-    value: count,
     reported: 'Calls of models, over all iterations; recorded answers are none.',
     // Limits the cost of a mistake in a case.
     default: 300,
@@ -45,9 +44,8 @@ export const budgetRules = [
   }),
   defineRule('budgets.wallTime', {
     stored: 'budgets.wallTimeMs',
-    written: timeout,
+    ...durations,
     description: 'Time of the run; when it is over, the run is cancelled.',
-    value: milliseconds,
     reported: 'From the creation of the run to its end.',
     default: null,
     strictness: { stricter: 'smaller', what: 'the budget `wallTime`', format: formatDuration },
@@ -55,18 +53,16 @@ export const budgetRules = [
   }),
   defineRule('budgets.p95IterationTime', {
     stored: 'budgets.p95IterationMs',
-    written: timeout,
+    ...durations,
     description: 'What 95% of the iterations must not exceed.',
-    value: milliseconds,
     reported: 'What 95% of the iterations must not exceed.',
     default: null,
     strictness: { stricter: 'smaller', what: 'the budget `p95IterationTime`', format: formatDuration },
     docs: '2s',
   }),
   defineRule('budgets.infrastructureErrors', {
-    written: writtenCount,
+    ...counts,
     description: 'Iterations that may end without a result.',
-    value: count,
     reported: 'Iterations that may end without a result.',
     default: null,
     // Unlike the others, this budget allows something: without it, every iteration must have a result.

@@ -22,6 +22,8 @@ const ageInDays = z
     return z.NEVER;
   });
 
+const ages = { written: ageInDays, value: milliseconds };
+
 export const evidenceSections = [
   { name: 'recordings', description: 'Which recorded answers of models count.' },
   { name: 'judges', description: 'Which calibration a judge that gates needs.' },
@@ -42,9 +44,8 @@ export const minimumJudgeAgreement = defineRule('judges.minimumAgreement', {
 
 export const maximumCalibrationAge = defineRule('judges.maximumAge', {
   stored: 'maximumCalibrationAgeMs',
-  written: ageInDays,
+  ...ages,
   description: 'Older calibrations count for nothing. Default: 90d.',
-  value: milliseconds,
   reported: 'Calibrations of judges that are older count for nothing.',
   // Three months; a provider can change the model behind a name in that time.
   default: 90 * dayMs,
@@ -55,9 +56,8 @@ export const maximumCalibrationAge = defineRule('judges.maximumAge', {
 export const evidenceRules = [
   defineRule('recordings.maximumAge', {
     stored: 'maximumRecordingAgeMs',
-    written: ageInDays,
+    ...ages,
     description: 'Older recordings count as stale. Default: 30d.',
-    value: milliseconds,
     reported: 'Recordings of models that are older count as stale.',
     // One month; models and servers change in that time.
     default: 30 * dayMs,
