@@ -1,22 +1,23 @@
 import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
 import { count } from './quantities.ts';
-import { type CompleteRules, createLayers, type Layer } from './rules/layers.ts';
+import { type CompleteRules, createLayers, type Layer, type Layers } from './rules/layers.ts';
 import { day } from './rules/quarantine.ts';
-import { gateRules, ruleSections, suiteRules } from './rules/registry.ts';
-import { limitRules, pricingRules } from './rules/whole-gate.ts';
+import { type GateRule, gateRules, ruleSections, type SuiteRule, suiteRules } from './rules/registry.ts';
+import { type LimitRule, limitRules, type PricingRule, pricingRules } from './rules/whole-gate.ts';
 import { reasonSchema } from './verdict.ts';
 
 /** The layers of rules about a suite, and about the gate as a whole. */
-export const suiteLayers = createLayers(suiteRules, ruleSections);
-export const gateLayers = createLayers(gateRules, ruleSections);
-const limitLayers = createLayers(limitRules);
-const pricingLayers = createLayers(pricingRules);
-
-export const { empty: emptyPolicyLayer, merge: mergeLayers, listLowered } = suiteLayers;
+export const suiteLayers: Layers<SuiteRule> = createLayers(suiteRules, ruleSections);
+export const gateLayers: Layers<GateRule> = createLayers(gateRules, ruleSections);
+const limitLayers: Layers<LimitRule> = createLayers(limitRules);
+const pricingLayers: Layers<PricingRule> = createLayers(pricingRules);
 
 /** The rules that one source sets for a suite: an evals file, a policy file, or the inputs. Null for a rule that it does not set. */
-export type PolicyLayer = Layer<(typeof suiteRules)[number]>;
+export type PolicyLayer = Layer<SuiteRule>;
+export const emptyPolicyLayer: PolicyLayer = suiteLayers.empty;
+export const mergeLayers: Layers<SuiteRule>['merge'] = suiteLayers.merge;
+export const listLowered: Layers<SuiteRule>['listLowered'] = suiteLayers.listLowered;
 
 export const probationSchema = z.object({
   case: z.string(),
@@ -28,7 +29,7 @@ export const probationSchema = z.object({
 export type ProbationCase = z.infer<typeof probationSchema>;
 
 /** All requirements of a suite, with the defaults filled in. */
-export interface SuiteRequirements extends CompleteRules<(typeof suiteRules)[number]> {
+export interface SuiteRequirements extends CompleteRules<SuiteRule> {
   /** The cases on probation, from the history. */
   probation: ProbationCase[];
   /**
@@ -66,17 +67,17 @@ export interface SuitePolicy {
 }
 
 /** The rules of a policy file for the whole gate. Null or an empty list for a rule that it does not set. */
-export type GateRules = Layer<(typeof gateRules)[number]>;
+export type GateRules = Layer<GateRule>;
 
 /** The rules of a gate that no policy file sets rules for. */
-export const noGateRules = gateLayers.empty;
+export const noGateRules: GateRules = gateLayers.empty;
 
 /** The smallest share of the surface of the servers that the evals must cover, by kind. */
 export type MinimumCoverage = GateRules['minimumCoverage'];
 
 /** Fill in the rules that a policy file does not set: from an earlier policy if there is one, else from the defaults. */
-export const { complete: applyLimitDefaults } = limitLayers;
-export const { complete: applyPricingDefaults } = pricingLayers;
+export const applyLimitDefaults: Layers<LimitRule>['complete'] = limitLayers.complete;
+export const applyPricingDefaults: Layers<PricingRule>['complete'] = pricingLayers.complete;
 
 const { surface, minimumCoverage } = gateLayers.reportShape;
 
@@ -105,7 +106,7 @@ export const gatePolicySchema = z.object({
 export type GatePolicy = z.infer<typeof gatePolicySchema>;
 
 /** The prices of models and their currency. */
-export type Pricing = CompleteRules<(typeof pricingRules)[number]>;
+export type Pricing = CompleteRules<PricingRule>;
 
 /** The rules that a change must not lower if the gate judges it by the policy of its base. */
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;

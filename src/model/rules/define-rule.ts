@@ -47,6 +47,7 @@ export interface Rule {
   listLowered(this: void, parts: Pair<unknown>, layers: Pair<unknown>): Lowered[];
 }
 
+/** A rule with the types of its names and values. */
 export interface TypedRule<Path, Stored, Scope, Written extends z.ZodType, Part, Complete> extends Rule {
   path: Path & string;
   stored: Stored & string;

@@ -59,9 +59,24 @@ export function createFileShape<R extends Rule>(
   return z.custom<FileShape<R>>().parse(shape);
 }
 
-/** Derives what can be done with layers of rules. */
-export function createLayers<R extends Rule>(rules: readonly R[], sections: readonly RuleSection[] = []) {
-  type Complete = CompleteRules<R>;
+/** The functions on layers of these rules. */
+export interface Layers<R extends Rule> {
+  /** The layer that sets no rule. */
+  empty: Layer<R>;
+  /** The schema of the complete rules in reports. */
+  reportShape: { [Key in keyof CompleteRules<R>]: z.ZodType<CompleteRules<R>[Key]> };
+  /** Builds the layer that a file sets. Each rule of it names its location. */
+  build(this: void, written: object, locate: Locate): Layer<R>;
+  /** Merges layers, the strongest first. */
+  merge(this: void, layers: ReadonlyArray<Layer<R>>): Layer<R>;
+  /** Fills in the rules that a layer does not set: from an earlier policy, else from the defaults. */
+  complete(this: void, layer: Layer<R>, earlier?: Partial<CompleteRules<R>>): CompleteRules<R>;
+  /** Lists the rules of a layer that a later version of it lowers. */
+  listLowered(this: void, before: Layer<R>, after: Layer<R>): Lowered[];
+}
+
+/** Derives the functions on layers from the rules. */
+export function createLayers<R extends Rule>(rules: readonly R[], sections: readonly RuleSection[] = []): Layers<R> {
   const collect = (read: (rule: R) => unknown) => nest(rules.map((rule) => [rule.stored, read(rule)]));
   const toLayer = (parts: unknown): Layer<R> => z.custom<Layer<R>>().parse(parts);
   const schemas = nest(
@@ -72,12 +87,9 @@ export function createLayers<R extends Rule>(rules: readonly R[], sections: read
     },
   );
   return {
-    /** The layer that sets no rule. */
     empty: toLayer(collect(({ unset }) => unset)),
-    /** The schema of the complete rules in reports. */
-    reportShape: z.custom<{ [Key in keyof Complete]: z.ZodType<Complete[Key]> }>().parse(schemas),
-    /** Builds the layer that a file sets. Each rule of it names its location. */
-    build: (written: object, locate: Locate): Layer<R> =>
+    reportShape: z.custom<Layers<R>['reportShape']>().parse(schemas),
+    build: (written, locate) =>
       toLayer(
         collect(({ path, unset, build }) => {
           const value = readKey(written, path);
@@ -85,20 +97,16 @@ export function createLayers<R extends Rule>(rules: readonly R[], sections: read
           return value === undefined ? unset : build(value, (inner, part) => locate([...keys, ...inner], part));
         }),
       ),
-    /** Merges layers, the strongest first. */
-    merge: (layers: ReadonlyArray<Layer<R>>): Layer<R> =>
-      toLayer(collect(({ stored, merge }) => merge(layers.map((layer) => readKey(layer, stored))))),
-    /** Fills in the rules that a layer does not set: from an earlier policy, else from the defaults. */
-    complete: (layer: Layer<R>, earlier: Partial<Complete> = {}): Complete =>
-      z.custom<Complete>().parse(
+    merge: (layers) => toLayer(collect(({ stored, merge }) => merge(layers.map((layer) => readKey(layer, stored))))),
+    complete: (layer, earlier) =>
+      z.custom<CompleteRules<R>>().parse(
         collect(({ stored, fallback }) => {
           const part = readKey(layer, stored);
           const isUnset = part === null || (Array.isArray(part) && part.length === 0);
           return isUnset ? (readKey(earlier, stored) ?? fallback) : part;
         }),
       ),
-    /** Lists the rules of a layer that a later version of it lowers. */
-    listLowered: (before: Layer<R>, after: Layer<R>): Lowered[] =>
+    listLowered: (before, after) =>
       rules.flatMap(({ stored, listLowered }) =>
         listLowered([readKey(before, stored), readKey(after, stored)], [before, after]),
       ),

@@ -20,7 +20,10 @@ export const suiteRules = [
   ...evidenceRules,
 ];
 
+export type SuiteRule = (typeof suiteRules)[number];
+
 /** The rules about the gate as a whole. */
 export const gateRules = [...limitRules, ...pricingRules, ...runRules, ...surfaceRules, ...coverageRules];
+export type GateRule = (typeof gateRules)[number];
 
 export const ruleSections: readonly RuleSection[] = [...evidenceSections, budgetSection, surfaceSection];

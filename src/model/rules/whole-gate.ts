@@ -41,6 +41,7 @@ export const limitRules = [
     docs: "5% # how far the pass rate of a suite may fall below the baseline's",
   }),
 ];
+export type LimitRule = (typeof limitRules)[number];
 
 export const pricingRules = [
   defineListRule('prices', {
@@ -78,6 +79,7 @@ export const pricingRules = [
     docs: 'USD # the default',
   }),
 ];
+export type PricingRule = (typeof pricingRules)[number];
 
 const minimum = (description: string) => passRate.exactOptional().meta({ description });
 
