@@ -3,7 +3,7 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
 import type { SurfaceChange } from '../model/surface-report.ts';
 import { stripControls } from './escape/plain.ts';
-import { groupFailures } from './failures.ts';
+import { describeFailures } from './failures.ts';
 import { describeFlaky } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, describePart, describeVerdict, nameReasons } from './wording.ts';
@@ -105,11 +105,7 @@ function annotateCase(testCase: CaseReport, fileExists: (path: string) => boolea
   const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}${testCase.required ? ', required' : ''}`;
   return {
     title: `${cleanTitle(testCase.title)}: ${counts}`,
-    message: cleanMessage(
-      groupFailures(testCase)
-        .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
-        .join('\n') || counts,
-    ),
+    message: cleanMessage(describeFailures(testCase) || counts),
     ...(location !== null && isInWorkspace(location.file) && fileExists(location.file)
       ? { file: location.file, startLine: location.line }
       : {}),

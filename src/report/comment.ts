@@ -27,7 +27,7 @@ export function renderComment(report: Report, options: CommentOptions = {}): str
   const { maxBytes = defaultMaxBytes, job = null, run = null, linkLine } = options;
   const document = renderDocument(report, { job, links: listLinks(report, run) });
   const sections = order.flatMap((name) => document.filter((section) => section.name === name));
-  return fit(details, maxBytes, (detail) => renderMarkdown(trim(sections, detail), { depth: 3, linkLine }));
+  return fit(details, maxBytes, (detail) => renderMarkdown(trim(sections, detail), { detail, depth: 3, linkLine }));
 }
 
 function listLinks({ revision }: Report, run: CommentOptions['run']): Line[] {

@@ -1,50 +1,41 @@
 import { formatCount } from '../base/text.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { type Annotation, isInWorkspace } from './annotations.ts';
-import { asName, asProse, type Block, type Line, text } from './document/block.ts';
+import { asName, asProse, type Block, type Line, list, text } from './document/block.ts';
+import { frame } from './document/fit.ts';
+import { composeTitle } from './document/verdict.ts';
 import { renderMarkdown } from './markdown.ts';
 import { stripControls } from './escape/plain.ts';
 import { truncateText } from './truncate.ts';
 
 const maxIssues = 100;
 const maxMessageLength = 1000;
-const maxLocationLength = 200;
 
 /** Renders the problems of the configuration for GitHub's job summary, one line each, in the order of the log. */
 export function renderIssueSummary(issues: readonly ConfigurationIssue[]): string {
   const hidden = issues.length - maxIssues;
   const blocks: Block[] = [
-    {
-      kind: 'verdict',
-      level: 'title',
-      outcome: 'inconclusive',
-      title: 'Eval gate not run',
-      short: 'Not run',
-      job: null,
-      part: null,
-      why: null,
-    },
+    composeTitle('inconclusive', 'Eval gate not run'),
     text(
       'title',
       `The configuration has ${formatCount(issues.length, 'problem')}. The gate started nothing and ends with exit code 2.`,
     ),
-    {
-      kind: 'list',
-      level: 'title',
-      items: [
-        ...issues.slice(0, maxIssues).map((issue) => [describeIssue(issue)]),
-        ...(hidden > 0 ? [[[`${formatCount(hidden, 'more problem')}. The log lists them all.`]]] : []),
+    list(
+      'title',
+      [
+        ...issues.slice(0, maxIssues).map(describeIssue),
+        ...(hidden > 0 ? [[`${formatCount(hidden, 'more problem')}. The log lists them all.`]] : []),
       ],
-      cut: null,
-    },
+      { noun: 'problem' },
+    ),
   ];
-  return renderMarkdown(blocks, { depth: 2 });
+  return renderMarkdown(blocks, { detail: { ...frame, prose: maxMessageLength }, depth: 2 });
 }
 
 function describeIssue({ file, line, column, input, message }: ConfigurationIssue): Line {
   const place = file === undefined ? input : [file, line, column].filter((part) => part !== undefined).join(':');
-  const problem = asProse(truncateText(message, maxMessageLength));
-  return place === undefined ? [problem] : [asName(truncateText(place, maxLocationLength)), ': ', problem];
+  const problem = asProse(message);
+  return place === undefined ? [problem] : [asName(place), ': ', problem];
 }
 
 /** GitHub keeps ten annotations of a level per step. */

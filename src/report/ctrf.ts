@@ -4,7 +4,7 @@ import { describeCaseCounts, describeExemption } from './wording.ts';
 import { computePassRate } from '../model/rate.ts';
 import { escapeJson } from './escape/json.ts';
 import { stripControls } from './escape/plain.ts';
-import { groupFailures } from './failures.ts';
+import { describeFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
 
 /** The version of the schema of the Common Test Report Format (github.com/ctrf-io/ctrf). */
@@ -110,9 +110,7 @@ function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
   const { model, usage, cost, judges, replayed } = testCase;
   const status = chooseStatus(testCase, suite);
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
-  const trace = groupFailures(testCase)
-    .map(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)].join('\n'))
-    .join('\n');
+  const trace = describeFailures(testCase);
   return {
     testId: `${suite.id}/${id}`,
     name: title === '' ? id : title,

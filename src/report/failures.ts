@@ -46,6 +46,13 @@ export function groupFailures(
   });
 }
 
+/** Describes the kept failures of a case as text, each below its heading. */
+export function describeFailures(testCase: Pick<CaseReport, 'failures' | 'title'>): string {
+  return groupFailures(testCase)
+    .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
+    .join('\n');
+}
+
 /** Counts the failed iterations of the case without kept evidence. */
 export function countOmittedFailures({ failed, failures }: CaseReport): number {
   return Math.max(0, failed - failures.length);

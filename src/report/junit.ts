@@ -2,7 +2,7 @@ import { readFirstLine, formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
-import { countOmittedFailures, groupFailures } from './failures.ts';
+import { countOmittedFailures, describeFailures } from './failures.ts';
 import { describeCalls, describeCost, describeTokens } from './document/models.ts';
 import { describeFlaky, describeProbation } from './rounds.ts';
 import { truncateText } from './truncate.ts';
@@ -146,11 +146,13 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
   if (disposition === 'passed' && testCase.flaky === null) return [];
   if (disposition === 'passed') {
     // Uses the form of Maven Surefire: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
-    return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(testCase) }];
+    return [
+      { name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeAllFailures(testCase) },
+    ];
   }
   if (disposition === 'excluded') {
     const message = truncateText(`${counts}${describeExclusion(testCase)}`, maxMessageLength);
-    return [{ name: 'skipped', attributes: { message }, text: describeFailures(testCase) }];
+    return [{ name: 'skipped', attributes: { message }, text: describeAllFailures(testCase) }];
   }
   if (disposition === 'unscored' && suite.stoppedEarly !== null) {
     return [{ name: 'skipped', attributes: { message: `${counts}; the run was stopped early` } }];
@@ -162,7 +164,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
       {
         name,
         attributes: { message: counts, ...(name === 'error' ? { type: 'inconclusive' } : {}) },
-        text: describeFailures(testCase),
+        text: describeAllFailures(testCase),
       },
     ];
   }
@@ -171,7 +173,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
       {
         name: 'system-out',
         attributes: {},
-        text: `${counts}, which the minimum tolerates.\n${describeFailures(testCase)}`,
+        text: `${counts}, which the minimum tolerates.\n${describeAllFailures(testCase)}`,
       },
     ];
   }
@@ -182,7 +184,7 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
     {
       name: 'failure',
       attributes: { message, type: testCase.required ? 'required' : 'case' },
-      text: describeFailures(testCase),
+      text: describeAllFailures(testCase),
     },
   ];
 }
@@ -197,12 +199,10 @@ function describeExclusion(testCase: CaseReport): string {
   return probation === null ? '' : `; ${probation}`;
 }
 
-function describeFailures(testCase: CaseReport): string {
+function describeAllFailures(testCase: CaseReport): string {
   const omitted = countOmittedFailures(testCase);
-  return [
-    ...groupFailures(testCase).flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)]),
-    ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}`] : []),
-  ].join('\n');
+  const rest = omitted > 0 ? `and ${formatCount(omitted, 'more failed iteration')}` : '';
+  return [describeFailures(testCase), rest].filter((part) => part !== '').join('\n');
 }
 
 function sumCounts(suites: readonly Element[]): Record<string, number> {

@@ -1,9 +1,12 @@
 import { formatCount } from '../base/text.ts';
-import type { Block, BlockKind, BlockOf, CaseItem, Line, Mark, Span } from './document/block.ts';
+import { asMark, asName, type Block, type CaseItem, type Line, type Listed, type Mark } from './document/block.ts';
+import { type Renderers, renderBlocks, type Span } from './document/block.ts';
+import { type Detail, readSpan } from './document/fit.ts';
 import { escapeTableCell, renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
 import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
 
 export interface MarkdownOptions {
+  detail: Detail;
   /** The level of the title's heading. */
   depth: number;
   /** Returns the URL of a line of a file; null if there is none. */
@@ -15,28 +18,17 @@ interface Page extends MarkdownOptions {
   printed: PrintedOutput;
 }
 
-/** A few passing cases are shown; more are folded. */
-const maxOpenPassed = 15;
-
 const marks: Record<Mark, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️', added: '➕', minor: '▫️' };
 
 /** Renders blocks as Markdown for GitHub. Foreign text occurs only in code spans. */
 export function renderMarkdown(blocks: readonly Block[], options: MarkdownOptions): string {
-  return `${renderBlocks(blocks, { ...options, printed: new Map() }).join('\n\n')}\n`;
+  const page = { ...options, printed: new Map() };
+  return `${renderBlocks(blocks, renderers, page).join('\n\n')}\n`;
 }
 
-function renderBlocks(blocks: readonly Block[], page: Page): string[] {
-  return blocks.flatMap((block) => renderBlock(block, page));
-}
-
-function renderBlock<K extends BlockKind>(block: BlockOf<K>, page: Page): string[] {
-  const render: (block: BlockOf<K>, page: Page) => string[] = renderers[block.kind];
-  return render(block, page);
-}
-
-const renderers: { [K in BlockKind]: (block: BlockOf<K>, page: Page) => string[] } = {
+const renderers: Renderers<Page> = {
   verdict: ({ outcome, title, job, part, why }, page) => [
-    `${nest(page, 0)} ${marks[outcome]} ${title}${job === null ? '' : `: ${renderCodeSpan(job)}`}`,
+    `${nest(page, 0)} ${marks[outcome]} ${title}${job === null ? '' : `: ${renderSpan(job, page)}`}`,
     ...(part === null ? [] : [part]),
     ...(why === null ? [] : [`**Why:** ${renderLine(why, page)}`]),
   ],
@@ -45,106 +37,63 @@ const renderers: { [K in BlockKind]: (block: BlockOf<K>, page: Page) => string[]
     ...(lead.length === 0 ? [] : [lead.map((line) => renderLine(line, page)).join(' · ')]),
   ],
   text: ({ line }, page) => [renderLine(line, page)],
-  list: ({ items }, page) => [renderList(items, page)],
-  // Uses paragraphs: a note without words and a `<br>` would be a line of HTML, and begin an HTML block.
-  notes: ({ items }, page) => [items.map((line) => `> ${renderLine(line, page)}`).join('\n>\n')],
   output: ({ title, lines }, page) => {
     page.printed.set(keyOutput(lines), 'under the verdict');
     return [`${title}:`, renderCodeLines(lines)];
   },
-  table: ({ head, rows, foot }, page) => [
-    renderTable(
-      head.map((cell) => [cell]),
-      [...rows, ...foot],
-      page,
-    ),
-  ],
-  cases: renderCases,
-  changes: ({ changes }, page) => {
-    const hasPlaces = changes.some(({ place }) => place !== null);
-    const rows = changes.map(({ mark, severity, id, message, reason, place }): Line[] => [
-      [{ kind: 'mark', mark }, ` ${severity}`],
+  list: (block, page) =>
+    foldBeyond(block, (items) => [
+      items.map((lines) => `- ${lines.map((line) => renderLine(line, page)).join('<br>\n  ')}`).join('\n'),
+    ]),
+  // Uses paragraphs: a note without words and a `<br>` would be a line of HTML, and begin an HTML block.
+  notes: ({ items }, page) => [items.map((line) => `> ${renderLine(line, page)}`).join('\n>\n')],
+  table: (block, page) => foldAll(block, (items) => [renderTable(block.head, [...items, ...(block.foot ?? [])], page)]),
+  cases: (block, page) => {
+    const detailed = block.items.filter(({ failures }) => failures.length > 0).slice(0, page.detail.failures);
+    return [
+      renderCaseTable(block.items, page),
+      ...foldBeyond(
+        { ...block, items: detailed },
+        (items) => items.flatMap((item) => renderCase(item, page)),
+        'What failed in',
+      ),
+    ];
+  },
+  passed: (block, page) => foldAll(block, (items) => [renderCaseTable(items, page)]),
+  changes: ({ items }, page) => {
+    const hasPlaces = items.some(({ place }) => place !== null);
+    const rows = items.map(({ mark, severity, id, message, reason, place }): Line[] => [
+      [asMark(mark), ` ${severity}`],
       [id],
       [message],
       [reason],
       ...(hasPlaces ? [place === null ? [] : [place]] : []),
     ]);
-    const head = ['', 'Change', 'What', 'Why', ...(hasPlaces ? ['Where'] : [])];
-    return [
-      renderTable(
-        head.map((cell) => [cell]),
-        rows,
-        page,
-      ),
-    ];
+    return [renderTable(['', 'Change', 'What', 'Why', ...(hasPlaces ? ['Where'] : [])], rows, page)];
   },
-  fold: ({ summary, blocks }, page) => fold(summary, renderBlocks(blocks, page)),
-  footer: ({ lines }, page) => ['---', lines.map(({ line }) => renderLine(line, page)).join('<br>\n')],
+  footer: ({ lines }, page) => ['---', lines.map((line) => renderLine(line, page)).join('<br>\n')],
 };
 
 function nest({ depth }: Page, levels: number): string {
   return '#'.repeat(depth + levels);
 }
 
-function renderCases({ failed, hidden, passed, passedCount, details, open }: BlockOf<'cases'>, page: Page): string[] {
-  const detailed = failed.filter(({ failures }) => failures.length > 0).slice(0, details);
-  const folded = detailed.slice(open);
-  const table = (items: readonly CaseItem[]) => (items.length === 0 ? [] : [renderCaseTable(items, page)]);
-  const list = (items: readonly CaseItem[]) => items.flatMap((item) => renderCase(item, page));
+type Render<T> = (items: readonly T[]) => string[];
+
+/** Folds a list if it is longer than what is open. */
+function foldAll<T>({ items, open = Infinity, noun, what = '' }: Listed<T>, render: Render<T>): string[] {
+  const blocks = render(items);
+  return items.length <= open ? blocks : fold(`${formatCount(items.length, noun)}${what}`, blocks);
+}
+
+/** Folds the items of a list beyond those that are open. */
+function foldBeyond<T>({ items, open = Infinity, noun, what = '' }: Listed<T>, render: Render<T>, verb = ''): string[] {
+  const folded = items.slice(open);
+  const count = formatCount(folded.length, open === 0 ? noun : `more ${noun}`);
   return [
-    ...table(failed),
-    ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} did not pass; the report lists them.`] : []),
-    ...list(detailed.slice(0, open)),
-    ...(folded.length === 0
-      ? []
-      : fold(`What failed in ${formatCount(folded.length, open === 0 ? 'case' : 'more case')}`, list(folded))),
-    ...(passed.length <= maxOpenPassed
-      ? table(passed)
-      : fold(`${formatCount(passed.length, 'case')} passed`, table(passed))),
-    ...(passed.length === 0 && passedCount > 0 ? [`${formatCount(passedCount, 'case')} passed.`] : []),
+    ...(items.length === 0 || open === 0 ? [] : render(items.slice(0, open))),
+    ...(folded.length === 0 ? [] : fold(verb === '' ? `${count}${what}` : `${verb} ${count}`, render(folded))),
   ];
-}
-
-function renderCaseTable(items: readonly CaseItem[], page: Page): string {
-  const rows = items.map(({ mark, title, flags, passed, iterations }): Line[] => [
-    [{ kind: 'mark', mark }],
-    [{ kind: 'name', text: title }, ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])],
-    [`${passed}${iterations === null ? '' : ` ${iterations}`}`],
-  ]);
-  return renderTable([[''], ['Case'], ['Passed']], rows, page);
-}
-
-function renderCase(item: CaseItem, page: Page): string[] {
-  const { mark, title, place, counts, flags, omitted } = item;
-  const facts = [...(place === null ? [] : [renderLocation(place, page.linkLine)]), counts, ...flags];
-  return [
-    `${nest(page, 2)} ${marks[mark]} ${renderCodeSpan(title)}`,
-    facts.join(' · '),
-    // Uses code spans, which wrap; a fenced block would need sideways scrolling on a phone.
-    ...groupFailures(item, page.printed).flatMap(({ heading, lines }) => [
-      `${renderProse(heading)}:`,
-      renderCodeLines(lines),
-    ]),
-    ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
-  ];
-}
-
-function renderCodeLines(lines: readonly string[]): string {
-  return lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n');
-}
-
-function renderList(items: BlockOf<'list'>['items'], page: Page): string {
-  return items.map((lines) => `- ${lines.map((line) => renderLine(line, page)).join('<br>\n  ')}`).join('\n');
-}
-
-function renderTable(head: readonly Line[], rows: ReadonlyArray<readonly Line[]>, page: Page): string {
-  const list = (row: readonly Line[]) => row.map((cell) => escapeTableCell(renderLine(cell, page)));
-  const titles = list(head).map((title) => (title === '' ? ' ' : ` ${title} `));
-  return [
-    `|${titles.join('|')}|`,
-    `|${'---|'.repeat(titles.length)}`,
-    ...rows.map((row) => `| ${list(row).join(' | ')} |`),
-  ].join('\n');
 }
 
 /** Folds blocks. `summary` must be the gate's own text: inside an HTML block, Markdown's code spans would not protect foreign text. */
@@ -152,27 +101,61 @@ function fold(summary: string, blocks: readonly string[]): string[] {
   return [`<details>\n<summary>${summary}</summary>`, ...blocks, '</details>'];
 }
 
+function renderCaseTable(items: readonly CaseItem[], page: Page): string {
+  const rows = items.map(({ mark, title, flags, passed, iterations }): Line[] => [
+    [asMark(mark)],
+    [asName(title), ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])],
+    [`${passed}${iterations === null ? '' : ` ${iterations}`}`],
+  ]);
+  return renderTable(['', 'Case', 'Passed'], rows, page);
+}
+
+function renderCase(item: CaseItem, page: Page): string[] {
+  const { mark, title, place, counts, flags, omitted } = item;
+  const facts = [...(place === null ? [] : [renderSpan(place, page)]), counts, ...flags];
+  return [
+    `${nest(page, 2)} ${marks[mark]} ${renderSpan(asName(title), page)}`,
+    facts.join(' · '),
+    ...groupFailures(item, page.printed).flatMap((group) => [
+      `${renderProse(group.heading)}:`,
+      renderCodeLines(group.lines),
+    ]),
+    ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
+  ];
+}
+
+/** Renders lines as code spans, which wrap; a fenced block would need sideways scrolling on a phone. */
+function renderCodeLines(lines: readonly string[]): string {
+  return lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n');
+}
+
+function renderTable(head: Line, rows: ReadonlyArray<readonly Line[]>, page: Page): string {
+  const list = (row: readonly Line[]) => row.map((cell) => escapeTableCell(renderLine(cell, page)));
+  const titles = list(head.map((title) => [title])).map((title) => (title === '' ? ' ' : ` ${title} `));
+  const lines = rows.map((row) => `| ${list(row).join(' | ')} |`);
+  return [`|${titles.join('|')}|`, `|${'---|'.repeat(head.length)}`, ...lines].join('\n');
+}
+
 function renderLine(line: Line, page: Page): string {
   return line.map((span) => renderSpan(span, page)).join('');
 }
 
-function renderSpan(span: Span, { linkLine }: Page): string {
+function renderSpan(span: Span, { detail, linkLine }: Page): string {
   if (typeof span === 'string') return span;
   switch (span.kind) {
-    case 'name':
-    case 'code':
-      return renderCodeSpan(span.text);
+    case 'mark':
+      return marks[span.mark];
     case 'prose':
-      return renderProse(span.text);
+      return renderProse(readSpan(span, detail));
     case 'strong':
       return `**${span.text}**`;
+    case 'place':
+      return renderLocation(span, linkLine);
     case 'link':
       return span.url.startsWith('https://')
         ? renderLink(span.label, span.url)
         : `${renderProse(span.label)}: ${renderCodeSpan(span.url)}`;
-    case 'place':
-      return renderLocation(span.place, linkLine);
-    case 'mark':
-      return marks[span.mark];
+    default:
+      return renderCodeSpan(readSpan(span, detail));
   }
 }

@@ -22,5 +22,5 @@ export interface SummaryOptions {
 export function renderSummary(report: Report, options: SummaryOptions = {}): string {
   const { maxBytes = 900 * 1024, links = [], linkLine, iterations = [] } = options;
   const document = renderDocument(report, { iterations, links: links.map((link) => [{ kind: 'link', ...link }]) });
-  return fit(ladder, maxBytes, (detail) => renderMarkdown(trim(document, detail), { depth: 2, linkLine }));
+  return fit(ladder, maxBytes, (detail) => renderMarkdown(trim(document, detail), { detail, depth: 2, linkLine }));
 }

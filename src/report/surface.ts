@@ -6,5 +6,6 @@ import { renderTerminalBlocks, type TerminalOptions } from './terminal.ts';
 /** Renders a comparison of surfaces for a terminal, without a report around it: all changes, then findings and sizes. */
 export function renderSurfaceText(report: SurfaceReport, options: TerminalOptions): string {
   const section = { name: 'surface', blocks: composeSurface(report) } as const;
-  return renderTerminalBlocks(trim([section], { ...screen, rows: Infinity }), options);
+  const detail = { ...screen, rows: Infinity };
+  return renderTerminalBlocks(trim([section], detail), detail, options);
 }

@@ -1,19 +1,10 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import type { Report } from '../model/report.ts';
-import {
-  type Block,
-  type BlockKind,
-  type BlockOf,
-  type CaseItem,
-  type ChangeItem,
-  type Line,
-  type Mark,
-  type Span,
-  toText,
-} from './document/block.ts';
+import { asName, type Block, type CaseItem, type ChangeItem, type Line, type Mark } from './document/block.ts';
+import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import { renderDocument } from './document/document.ts';
-import { screen, trim } from './document/fit.ts';
+import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
 
@@ -24,6 +15,7 @@ export interface TerminalOptions {
 }
 
 interface Page {
+  detail: Detail;
   columns: number;
   paint: (format: Parameters<typeof styleText>[0], text: string) => string;
   /** The output of servers that is above already. */
@@ -39,45 +31,41 @@ const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow', added: 
  * totals.
  */
 export function renderTerminal(report: Report, options: TerminalOptions): string {
-  return renderTerminalBlocks(trim(renderDocument(report), screen), options);
+  return renderTerminalBlocks(trim(renderDocument(report), screen), screen, options);
 }
 
 /** Renders blocks for a terminal. Escapes foreign text for terminals and for the runner's log. */
-export function renderTerminalBlocks(blocks: readonly Block[], { color, columns = 120 }: TerminalOptions): string {
+export function renderTerminalBlocks(
+  blocks: readonly Block[],
+  detail: Detail,
+  { color, columns = 120 }: TerminalOptions,
+): string {
   const page: Page = {
+    detail,
     columns: Math.max(40, columns),
     paint: (format, text) => (color ? styleText(format, text, { validateStream: false }) : text),
     printed: new Map(),
   };
-  return `${renderBlocks(blocks, page).join('\n').trimStart()}\n`;
+  return `${renderBlocks(blocks, renderers, page).join('\n').trimStart()}\n`;
 }
 
-function renderBlocks(blocks: readonly Block[], page: Page): string[] {
-  return blocks.flatMap((block) => renderBlock(block, page));
-}
-
-function renderBlock<K extends BlockKind>(block: BlockOf<K>, page: Page): string[] {
-  const render: (block: BlockOf<K>, page: Page) => string[] = renderers[block.kind];
-  return render(block, page);
-}
-
-const renderers: { [K in BlockKind]: (block: BlockOf<K>, page: Page) => string[] } = {
+const renderers: Renderers<Page> = {
   verdict: ({ outcome, short, why, part }, page) => {
     const title = page.paint(['bold', colors[outcome]], `${marks[outcome]} ${short}`);
     return [
-      why === null ? title : `${title}: ${escapeLine(why)}`,
-      ...(part === null ? [] : wrapText(part, { ...page, indent: 2 })),
+      why === null ? title : `${title}: ${drawLine(why, page)}`,
+      ...(part === null ? [] : wrapText(part, page, 2)),
     ];
   },
   heading: ({ title, lead }, page) => {
     // Uses no mark: those of the cases below it say the same.
     const isMark = (span: Span) => typeof span !== 'string' && span.kind === 'mark';
-    const text = page.paint('bold', escapeLine(title.filter((span) => !isMark(span))).trimStart());
-    const [first, ...others] = lead;
+    const unmarked = title.filter((span) => !isMark(span));
+    const [first = [], ...others] = lead;
     return [
       '',
-      first === undefined ? text : `${text}  ${escapeLine(first)}`,
-      ...others.map((line) => `  ${page.paint('dim', escapeLine(line))}`),
+      `${page.paint('bold', drawLine(unmarked, page).trimStart())}  ${drawLine(first, page)}`.trimEnd(),
+      ...others.map((line) => `  ${page.paint('dim', drawLine(line, page))}`),
     ];
   },
   text: ({ line, isFine }, page) => {
@@ -88,40 +76,13 @@ const renderers: { [K in BlockKind]: (block: BlockOf<K>, page: Page) => string[]
   notes: ({ items }, page) => items.flatMap((line) => wrapLine(line, page, 2)),
   output: ({ title, lines }, page) => {
     page.printed.set(keyOutput(lines), 'under the verdict');
-    return [`  ${title}:`, ...lines.flatMap((line) => wrapText(line, { ...page, indent: 4 }))];
+    return [`  ${title}:`, ...lines.flatMap((line) => wrapText(line, page, 4))];
   },
-  table: ({ head, rows, foot }, page) => {
-    const cells: Array<readonly Line[]> = [head.map((cell) => [cell]), ...rows, ...foot];
-    const measure = (row: readonly Line[]) => row.map((cell) => escapeLine(cell).length);
-    const isNarrow = (widths: readonly number[]) => widths.reduce((sum, width) => sum + 2 + width, 0) <= page.columns;
-    // Long rows are wrapped, and the columns are those of the others.
-    const measured = cells.map((row) => measure(row)).filter(isNarrow);
-    const widths = head.map((_, column) => Math.max(0, ...measured.map((row) => row[column] ?? 0)));
-    return cells.flatMap((row, index) => {
-      const line =
-        isNarrow(widths) && isNarrow(measure(row))
-          ? [`  ${row.map((cell, column) => drawCell(cell, widths[column] ?? 0, page)).join('  ')}`.trimEnd()]
-          : wrapText(
-              row
-                .map(drawLine)
-                .filter((text) => text !== '')
-                .join('  '),
-              { ...page, indent: 2 },
-            ).map((text) => text.trimEnd());
-      return index === 0 ? line.map((text) => page.paint('dim', text)) : line;
-    });
-  },
-  cases: ({ failed, hidden, passed, passedCount }, page) => [
-    ...failed.flatMap((item) => renderCase(item, page)),
-    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
-    ...passed.map((item) => renderCaseLine(item, page)),
-    ...(passed.length === 0 && passedCount > 0
-      ? [`  ${page.paint(colors.passed, marks.passed)} ${formatCount(passedCount, 'case')} passed`]
-      : []),
-  ],
-  changes: ({ changes }, page) => changes.flatMap((change) => renderChange(change, page)),
-  fold: ({ summary, blocks }, page) => [`  ${summary}`, ...renderBlocks(blocks, page)],
-  footer: ({ lines }) => ['', ...lines.map(({ line }) => escapeLine(line))],
+  table: ({ head, items, foot = [] }, page) => renderTable([head.map((cell) => [cell]), ...items, ...foot], page),
+  cases: ({ items }, page) => items.flatMap((item) => renderCase(item, page)),
+  passed: ({ items }, page) => items.map((item) => renderCaseLine(item, page)),
+  changes: ({ items }, page) => items.flatMap((change) => renderChange(change, page)),
+  footer: ({ lines }, page) => ['', ...lines.map((line) => drawLine(line, page))],
 };
 
 function renderCase(item: CaseItem, page: Page): string[] {
@@ -129,48 +90,61 @@ function renderCase(item: CaseItem, page: Page): string[] {
     renderCaseLine(item, page),
     ...groupFailures(item, page.printed).flatMap(({ heading, lines }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
-      ...lines.flatMap((line) => wrapText(line, { ...page, indent: 8 })),
+      ...lines.flatMap((line) => wrapText(line, page, 8)),
     ]),
     ...(item.omitted > 0 ? [`      and ${formatCount(item.omitted, 'more failed iteration')}`] : []),
   ];
 }
 
 function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place }: CaseItem, page: Page): string {
-  const where = isPassed || place === null ? [] : [escapeLine([{ kind: 'place', place }])];
-  const notes = [...flags, ...where, ...(isPassed && duration !== null ? [duration] : [])];
+  const last = isPassed ? duration : place === null ? null : drawLine([place], page);
   return [
-    `  ${page.paint(colors[mark], marks[mark])} ${escapeTerminalText(title)}`,
+    `  ${page.paint(colors[mark], marks[mark])} ${drawLine([asName(title)], page)}`,
     counts,
-    ...notes.map((note) => page.paint('dim', note)),
+    ...[...flags, ...(last === null ? [] : [last])].map((note) => page.paint('dim', note)),
   ].join('  ');
 }
 
 function renderChange({ mark, severity, id, message, texts, place, reason }: ChangeItem, page: Page): string[] {
   return [
-    `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${escapeLine([id])}`,
+    `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${drawLine([id], page)}`,
     ...wrapLine([message, '.', ...(place === null ? [] : [' ', place])], page, 6),
     ...texts.flatMap((line) => wrapLine(line, page, 6)),
     ...wrapLine([reason], page, 6).map((text) => page.paint('dim', text)),
   ];
 }
 
-function drawLine(line: Line): string {
-  return line
-    .map((span) => (typeof span !== 'string' && span.kind === 'mark' ? marks[span.mark] : toText([span])))
-    .join('');
+/** Renders rows in columns, the first dim, as the head. A row that is too long is wrapped, and has no part in the widths of the columns. */
+function renderTable(rows: ReadonlyArray<readonly Line[]>, page: Page): string[] {
+  const texts = rows.map((row) => row.map((cell) => drawLine(cell, page)));
+  const fits = (widths: readonly number[]) => widths.reduce((sum, width) => sum + 2 + width, 0) <= page.columns;
+  const lengths = texts.map((row) => row.map(({ length }) => length));
+  const widths = lengths
+    .filter(fits)
+    .reduce((widest, row) => row.map((width, column) => Math.max(width, widest[column] ?? 0)), []);
+  return texts.flatMap((row, index) => {
+    const cells = row.map((text, column) =>
+      paintMark(rows[index]?.[column] ?? [], text.padEnd(widths[column] ?? 0), page),
+    );
+    const lines =
+      fits(widths) && fits(lengths[index] ?? [])
+        ? [`  ${cells.join('  ')}`.trimEnd()]
+        : wrapText(row.filter((text) => text !== '').join('  '), page, 2).map((text) => text.trimEnd());
+    return index === 0 ? lines.map((text) => page.paint('dim', text)) : lines;
+  });
 }
 
-function escapeLine(line: Line): string {
-  return escapeTerminalText(drawLine(line));
+function drawSpan(span: Span, { detail }: Page): string {
+  return typeof span !== 'string' && span.kind === 'mark' ? marks[span.mark] : readSpan(span, detail);
 }
 
-/** Draws a cell of a table with that width. Colours its mark, if it begins with one. */
-function drawCell(cell: Line, width: number, page: Page): string {
-  return paintMark(cell, escapeLine(cell).padEnd(width), page);
+/** Draws a line, escaped. */
+function drawLine(line: Line, page: Page): string {
+  return escapeTerminalText(line.map((span) => drawSpan(span, page)).join(''));
 }
 
 function wrapLine(line: Line, page: Page, indent: number): string[] {
-  const [first = '', ...others] = wrapText(drawLine(line), { ...page, indent });
+  const [first = '', ...others] = wrapText(line.map((span) => drawSpan(span, page)).join(''), page, indent);
   return [`${first.slice(0, indent)}${paintMark(line, first.slice(indent), page)}`, ...others];
 }
 
@@ -184,7 +158,7 @@ function paintMark([first]: Line, text: string, page: Page): string {
  * Escapes a text and breaks it at spaces so that each line, including its indentation, is at most `columns` wide if the words allow it. Lines
  * after the first are indented by two more. Escapes each line again, because a break may have moved the middle of the text to the start of a line.
  */
-function wrapText(text: string, { columns, indent }: { columns: number; indent: number }): string[] {
+function wrapText(text: string, { columns }: Page, indent: number): string[] {
   const lines: string[] = [];
   let current = ' '.repeat(indent);
   let isEmpty = true;

@@ -158,13 +158,11 @@ export function chooseMark({ outcome, disposition }: CaseReport): VerdictOutcome
 
 /** Lists what is special about a case: that it is required, and why it may count differently from its outcome. */
 export function listFlags(testCase: CaseReport): string[] {
-  const { required, quarantine } = testCase;
-  const words = [required ? 'required' : null, quarantine === null ? null : 'in quarantine'];
-  return [...words, describeProbation(testCase), describeFlaky(testCase)].filter((word) => word !== null);
+  return [...(testCase.required ? ['required'] : []), ...describeExemption(testCase)];
 }
 
 /** Explains why a case may count differently from its outcome; empty for most cases. */
 export function describeExemption(testCase: CaseReport): string[] {
-  if (testCase.quarantine !== null) return ['in quarantine'];
-  return [describeProbation(testCase), describeFlaky(testCase)].filter((word) => word !== null);
+  const words = [testCase.quarantine && 'in quarantine', describeProbation(testCase), describeFlaky(testCase)];
+  return words.filter((word) => word !== null);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Report, TrendRun } from '../../src/model/report.ts';
 import { buildTrend } from '../../src/history/lookup.ts';
+import { screen } from '../../src/report/document/fit.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { composeTrend, renderSparkline } from '../../src/report/document/trend.ts';
@@ -22,7 +23,7 @@ describe('renderSparkline', () => {
   });
 });
 
-const render = (report: Report) => renderMarkdown(composeTrend(report), { depth: 2 });
+const render = (report: Report) => renderMarkdown(composeTrend(report), { detail: screen, depth: 2 });
 
 describe('the trend', () => {
   const records = [

@@ -3,10 +3,9 @@ import type { BaseCaseComparison, BaseComparison } from '../../model/base-compar
 import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Report } from '../../model/report.ts';
 import { formatCounts } from './baseline.ts';
-import { asMark, asName, asProse, type Block, heading, type Line, table, text } from './block.ts';
+import { asMark, asName, asProse, type Block, heading, joinLines, type Line, table, text } from './block.ts';
 
 const maxNamed = 5;
-const maxRows = 50;
 
 /**
  * Describes in one sentence how the change compares with the base that ran in the same job: `Worse than the base (1a2b3c4, the merge base
@@ -27,7 +26,10 @@ export function describeBase({ label, problem, cases, isWorse }: BaseComparison)
         ]
       : ['Not shown to be worse than ', ...base, ` in any ${of}.`];
   }
-  const named = worse.slice(0, maxNamed).flatMap(({ title }, index) => [...(index === 0 ? [] : [', ']), asName(title)]);
+  const named = joinLines(
+    worse.slice(0, maxNamed).map(({ title }) => [asName(title)]),
+    ', ',
+  );
   const hidden = worse.length - maxNamed;
   return ['Worse than ', ...base, `: ${worse.length} ${of} (`, ...named, hidden > 0 ? ` and ${hidden} more).` : ').'];
 }
@@ -73,20 +75,17 @@ export function composeBase({ baseComparison }: Pick<Report, 'baseComparison'>):
     heading('screen', ['Against the base']),
     text('brief', ...describeBase(baseComparison)),
     ...(pairs === null ? [] : [text('screen', pairs)]),
-    ...table('screen', {
-      head: ['Result', 'Case', 'Base', 'Change'],
-      rows: different.map((item) => [
+    table(
+      'screen',
+      ['Result', 'Case', 'Base', 'Change'],
+      different.map((item) => [
         [...(item.isWorse ? [asMark('failed'), ' '] : []), describeChange(item)],
         [asName(item.title)],
         [formatCounts(item.base)],
         [formatCounts(item.head)],
       ]),
-      cut: {
-        by: 'rows',
-        max: maxRows,
-        rest: (hidden) => `${formatCount(hidden, 'more case')} differed; the report lists them.`,
-      },
-    }),
+      { noun: 'case', what: ' differed' },
+    ),
     ...(different.length > 0 && alike > 0
       ? [text('screen', `${formatCount(alike, 'case')} had the same results on both sides.`)]
       : []),

@@ -5,10 +5,7 @@ import type { Counts } from '../../model/quantities.ts';
 import { computePassRate, describeSmallestFall, formatMinimumPassRate, formatPassRate } from '../../model/rate.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
-import { asMark, asName, type Block, heading, type Line, table, text } from './block.ts';
-
-const maxRates = 25;
-const maxRows = 50;
+import { asMark, asName, type Block, heading, type Line, list, table, text } from './block.ts';
 
 /** The words for each change. */
 const changeWords: Record<CaseChange, string> = {
@@ -132,25 +129,16 @@ export function composeBaseline({ comparison }: Pick<Report, 'comparison'>): Blo
     heading('screen', ['Against the baseline']),
     text('brief', 'Compared with the baseline ', asName(source), `${rest}: ${describeChanges(comparison)}.`),
     ...(rates === null ? [] : [text('screen', rates)]),
-    ...[...describeRateChanges(comparison), ...describeSmallestFalls(comparison)]
-      .slice(0, maxRates)
-      .map((line) => text('screen', ...line)),
-    ...table('screen', {
-      head: ['Change', 'Case', 'Then', 'Now'],
-      rows: comparison.cases.map(({ change, title, baseline, ...now }) => {
+    list('screen', [...describeRateChanges(comparison), ...describeSmallestFalls(comparison)], { noun: 'pass rate' }),
+    table(
+      'screen',
+      ['Change', 'Case', 'Then', 'Now'],
+      comparison.cases.map(({ change, title, baseline, ...now }) => {
         const mark = changeMarks[change];
-        return [
-          [...(mark === undefined ? [] : [asMark(mark), ' ']), changeWords[change]],
-          [asName(title)],
-          [formatCounts(baseline)],
-          [formatCurrent(now)],
-        ];
+        const name = [...(mark === undefined ? [] : [asMark(mark), ' ']), changeWords[change]];
+        return [name, [asName(title)], [formatCounts(baseline)], [formatCurrent(now)]];
       }),
-      cut: {
-        by: 'rows',
-        max: maxRows,
-        rest: (hidden) => `${formatCount(hidden, 'more case')} changed; the report lists them.`,
-      },
-    }),
+      { noun: 'case', what: ' changed' },
+    ),
   ];
 }

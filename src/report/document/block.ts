@@ -6,22 +6,15 @@ import type { VerdictOutcome } from '../../model/verdict.ts';
 /** The mark of an outcome, a requirement or a change. Each renderer draws it. */
 export type Mark = VerdictOutcome | 'added' | 'minor';
 
-/** A line of a file. */
-export interface Place {
-  file: string;
-  line: number;
-}
-
 /**
  * A part of a line. A string is the gate's own text. Every other text may be foreign, so that only the escaper of a renderer prints it: a
  * `name` as it is, a `prose` as a sentence with names in it, a `code` as one line of output.
  */
 export type Span =
   | string
-  | { kind: 'name' | 'prose' | 'code'; text: string }
-  | { kind: 'strong'; text: string }
+  | { kind: 'name' | 'prose' | 'code' | 'strong'; text: string }
   | { kind: 'link'; label: string; url: string }
-  | { kind: 'place'; place: Place }
+  | { kind: 'place'; file: string; line: number }
   | { kind: 'mark'; mark: Mark };
 
 export type Line = readonly Span[];
@@ -30,16 +23,7 @@ export const asName = (text: string): Span => ({ kind: 'name', text });
 export const asProse = (text: string): Span => ({ kind: 'prose', text });
 export const asCode = (text: string): Span => ({ kind: 'code', text });
 export const asMark = (mark: Mark): Span => ({ kind: 'mark', mark });
-
-/** The least detail at which a block appears: even if only the title fits, in a comment, on a screen, in the job summary. */
-export type Level = 'title' | 'brief' | 'screen' | 'full';
-
-/** Cuts a list of a block to what the detail allows, at most `max`, and describes the rest in the gate's own words. */
-export interface Cut {
-  by: 'reasons' | 'notes' | 'rows';
-  max?: number;
-  rest: (hidden: number) => string;
-}
+export const asPlace = ({ file, line }: { file: string; line: number }): Span => ({ kind: 'place', file, line });
 
 /** A case in the words of every renderer. */
 export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
@@ -54,7 +38,7 @@ export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
   /** The outcomes of its iterations, `✓✗✓`; null if they are not known. */
   iterations: string | null;
   duration: string | null;
-  place: Place | null;
+  place: Span | null;
   /** The number of failed iterations without kept evidence. */
   omitted: number;
 }
@@ -71,76 +55,103 @@ export interface ChangeItem {
   place: Span | null;
 }
 
+/** A list that is cut to the number of items that the detail has for `by`, and folded beyond `open` items. */
+export interface Listed<T> {
+  items: readonly T[];
+  by: 'reasons' | 'notes' | 'cases' | 'passed' | 'rows';
+  open?: number;
+  /** The gate's own words for the items: `case`, and ` did not pass`. */
+  noun: string;
+  what?: string;
+}
+
 interface Blocks {
-  /** The verdict and its decisive reason. `short` is the title where a mark and a colour say the rest. */
+  /** The verdict and its decisive reason. `short` is the title next to a mark and a colour. */
   verdict: {
     outcome: VerdictOutcome;
     title: string;
     short: string;
-    job: string | null;
+    job: Span | null;
     part: string | null;
     why: Line | null;
   };
-  /** Begins a part of the document. `lead` is what a reader wants to know of it. With `isLine`, it is a line in a brief document. */
-  heading: { title: Line; lead: readonly Line[]; isLine: boolean };
-  text: { line: Line; isFine: boolean };
-  list: { items: ReadonlyArray<readonly Line[]>; cut: Cut | null };
-  /** Notes of the gate for the reader. */
-  notes: { items: readonly Line[]; cut: Cut | null };
+  /** Begins a part of the document. `lead` is what a reader wants to know of it first. */
+  heading: { title: Line; lead: readonly Line[] };
+  /** A paragraph; a fine one matters less than those around it. */
+  text: { line: Line; isFine?: boolean };
   /** Lines that the server wrote. */
   output: { title: string; lines: readonly string[] };
+  /** Each item has one line or several. */
+  list: Listed<readonly Line[]>;
+  /** Notes of the gate for the reader. */
+  notes: Listed<Line>;
   /** `foot` has the rows that are never cut. */
-  table: { head: Line; rows: ReadonlyArray<readonly Line[]>; foot: ReadonlyArray<readonly Line[]>; cut: Cut | null };
-  /** The cases of a suite, the worst first. `details` is the number of those whose failures are listed, `open` of those that are not folded. */
-  cases: {
-    failed: readonly CaseItem[];
-    hidden: number;
-    passed: readonly CaseItem[];
-    passedCount: number;
-    details: number;
-    open: number;
-  };
-  changes: { changes: readonly ChangeItem[]; cut: Cut | null };
-  /** `summary` is the gate's own text: inside HTML, no Markdown would protect foreign text. */
-  fold: { summary: string; blocks: readonly Block[] };
+  table: Listed<readonly Line[]> & { head: Line; foot?: ReadonlyArray<readonly Line[]> };
+  /** The cases that did not pass, the worst first, with their failures. */
+  cases: Listed<CaseItem>;
+  passed: Listed<CaseItem>;
+  changes: Listed<ChangeItem>;
   /** The end of the document. */
-  footer: { lines: ReadonlyArray<{ level: Level; line: Line }> };
+  footer: { lines: readonly Line[] };
+}
+
+/** A detail of the document: the title alone, a comment, a screen, the job summary. */
+export type Level = 'title' | 'brief' | 'screen' | 'full';
+
+/** The least and the most detail at which a block appears. */
+interface Leveled {
+  from: Level;
+  upTo?: Level;
 }
 
 export type BlockKind = keyof Blocks;
-export type BlockOf<K extends BlockKind> = { kind: K; level: Level } & Blocks[K];
-/** A part of the document that a renderer lays out. To add a kind, add its fields here, and a function for it in each renderer. */
+export type BlockOf<K extends BlockKind> = { kind: K } & Leveled & Blocks[K];
+/** A part of the document that a renderer lays out. A new kind has its fields here, and a function in each table of `Renderers`. */
 export type Block = { [K in BlockKind]: BlockOf<K> }[BlockKind];
 
-export function text(level: Level, ...line: Span[]): Block {
-  return { kind: 'text', level, line, isFine: false };
+/** How a renderer lays out each kind of block. */
+export type Renderers<P> = { [K in BlockKind]: (block: BlockOf<K>, page: P) => string[] };
+
+/** Renders blocks, one after the other. */
+export function renderBlocks<P>(blocks: readonly Block[], renderers: Partial<Renderers<P>>, page: P): string[] {
+  const render = <K extends BlockKind>(block: BlockOf<K>) => renderers[block.kind]?.(block, page) ?? [];
+  return blocks.flatMap((block) => render(block));
 }
 
-/** Creates a text that matters less than those around it. */
-export function fineText(level: Level, ...line: Span[]): Block {
-  return { kind: 'text', level, line, isFine: true };
+export function text(from: Level, ...line: Span[]): BlockOf<'text'> {
+  return { kind: 'text', from, line };
 }
 
-export function heading(level: Level, title: Line, lead: readonly Line[] = [], { isLine = false } = {}): Block {
-  return { kind: 'heading', level, title, lead, isLine };
+export function heading(from: Level, title: Line, lead: readonly Line[] = []): Block {
+  return { kind: 'heading', from, title, lead };
 }
 
-/** Creates a table; none if it has no rows. */
+type Words = Pick<Listed<unknown>, 'noun' | 'what' | 'open'>;
+
+export function list(from: Level, items: readonly Line[], words: Words): Block {
+  return { kind: 'list', from, items: items.map((line) => [line]), by: 'rows', ...words };
+}
+
 export function table(
-  level: Level,
-  { head, rows, foot = [], cut = null }: Pick<BlockOf<'table'>, 'head' | 'rows'> & Partial<BlockOf<'table'>>,
-): Block[] {
-  return rows.length + foot.length === 0 ? [] : [{ kind: 'table', level, head, rows, foot, cut }];
+  from: Level,
+  head: Line,
+  items: ReadonlyArray<readonly Line[]>,
+  words: Words & Pick<BlockOf<'table'>, 'foot'>,
+): Block {
+  return { kind: 'table', from, head, items, by: 'rows', ...words };
 }
 
-/** Returns a line as plain text, for a reader that escapes it. */
+/** Makes a block appear only where a reader wants no more. */
+export function briefly(block: Block): Block {
+  return { ...block, upTo: 'brief' };
+}
+
+/** Joins lines into one. */
+export function joinLines(lines: readonly Line[], separator: string): Line {
+  return lines.flatMap((line, index) => (index === 0 ? line : [separator, ...line]));
+}
+
+/** Returns the texts of a line, for a reader that escapes them. */
 export function toText(line: Line): string {
-  return line
-    .map((span) => {
-      if (typeof span === 'string') return span;
-      if (span.kind === 'link') return span.url;
-      if (span.kind === 'place') return `${span.place.file}:${span.place.line}`;
-      return span.kind === 'mark' ? '' : span.text;
-    })
-    .join('');
+  return line.map((span) => (typeof span === 'string' ? span : 'text' in span ? span.text : '')).join('');
 }

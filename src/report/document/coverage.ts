@@ -4,7 +4,7 @@ import { formatMinimumPassRate, formatPassRate } from '../../model/rate.ts';
 import type { Report } from '../../model/report.ts';
 import { endSentence, formatCount } from '../../base/text.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
-import { asMark, asName, asProse, type Block, heading, type Line, table, text } from './block.ts';
+import { asMark, asName, asProse, type Block, heading, joinLines, type Line, table, text } from './block.ts';
 
 /** The number of items that a row names as not covered. */
 const maxMissing = 8;
@@ -58,16 +58,18 @@ export function composeCoverage(report: Pick<Report, 'coverage' | 'policy' | 're
   return [
     heading('screen', ['Coverage']),
     ...listCoverageNotes(coverage).map((note) => text('screen', asProse(note))),
-    ...table('screen', {
-      head: ['', 'Covered', 'Share', ...(hasMinimum ? ['Minimum'] : []), 'Not covered'],
-      rows: countCoverage(coverage).map(({ kind, covered, total, missing }) => [
+    table(
+      'screen',
+      ['', 'Covered', 'Share', ...(hasMinimum ? ['Minimum'] : []), 'Not covered'],
+      countCoverage(coverage).map(({ kind, covered, total, missing }) => [
         [coverageNames[kind]],
         [`${covered} of ${total}`],
         [formatPassRate(covered / total)],
         ...(hasMinimum ? [describeMinimum(minima.find((minimum) => minimum.kind === kind))] : []),
         describeMissing(missing),
       ]),
-    }),
+      { noun: 'kind' },
+    ),
   ];
 }
 
@@ -79,6 +81,6 @@ function describeMinimum(minimum: JudgedMinimum | undefined): Line {
 
 function describeMissing(missing: readonly string[]): Line {
   const hidden = missing.length - maxMissing;
-  const named = missing.slice(0, maxMissing).flatMap((name, index) => [...(index === 0 ? [] : [' ']), asName(name)]);
-  return [...named, ...(hidden > 0 ? [` and ${hidden} more`] : [])];
+  const named = missing.slice(0, maxMissing).map((name) => [asName(name)]);
+  return [...joinLines(named, ' '), ...(hidden > 0 ? [` and ${hidden} more`] : [])];
 }

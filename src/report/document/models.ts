@@ -4,11 +4,10 @@ import type { CaseReport } from '../../model/case-report.ts';
 import type { JudgeSpending } from '../../model/cost.ts';
 import type { ModelsReport, ModelSummary, Report } from '../../model/report.ts';
 import type { ModelUsage } from '../../model/usage.ts';
-import { asName, asProse, type Block, heading, type Line, table, text } from './block.ts';
+import { asName, asProse, type Block, heading, joinLines, type Line, table, text } from './block.ts';
 
 /** More columns are hard to compare. */
 const maxColumns = 8;
-const maxRows = 50;
 const maxGaps = 3;
 
 /** Counts the answers by source: `12 live, 8 recorded`. */
@@ -153,18 +152,21 @@ export function composeModels(report: Pick<Report, 'models' | 'cases' | 'verdict
   ];
   return [
     heading('brief', ['Models']),
-    ...table('brief', {
-      head: ['', ...columns.map(({ model }) => asName(model))],
-      rows: listMatrixRows(report).map(({ title, cells }) =>
+    table(
+      'brief',
+      ['', ...columns.map(({ model }) => asName(model))],
+      listMatrixRows(report).map(({ title, cells }) =>
         row([asName(title)], cells.slice(0, columns.length).map(formatCell)),
       ),
-      foot: columns.length === 0 ? [] : foot,
-      cut: { by: 'rows', max: maxRows, rest: (count) => `${formatCount(count, 'more case')}; the report lists them.` },
-    }),
+      { noun: 'case', foot: columns.length === 0 ? [] : foot },
+    ),
     ...(hidden > 0 ? [text('brief', `${formatCount(hidden, 'more model')}; the report lists them.`)] : []),
     text(
       'brief',
-      ...listSpending(models).flatMap((sentence, index) => [...(index === 0 ? [] : [' ']), asProse(sentence)]),
+      ...joinLines(
+        listSpending(models).map((sentence) => [asProse(sentence)]),
+        ' ',
+      ),
     ),
   ];
 }

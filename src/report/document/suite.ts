@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/text.ts';
+import { readFirstLine } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { formatPassRate } from '../../model/rate.ts';
 import type { CaseReport } from '../../model/case-report.ts';
@@ -20,67 +20,65 @@ import {
   asCode,
   asMark,
   asName,
+  asPlace,
   asProse,
   type Block,
+  briefly,
   type CaseItem,
-  fineText,
   heading,
   type Line,
+  list,
   table,
   text,
 } from './block.ts';
 
 /** Folds further failing cases, so that a phone shows the worst ones and the end of the page. */
 const maxOpenCases = 5;
-const maxRequirements = 50;
-const maxOpenRequirements = 10;
 
 /** Composes a suite: its rate against its minimum, how it ran, its cases worst first, its requirements. */
 export function composeSuite(suite: SuiteReport, report: Report, markIterations: MarkIterations): Block[] {
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
+  const { verdict, repeats, run, concurrency } = suite;
   const decision = describeRoundsDecision(suite, report.models?.currency ?? '');
-  const { outcome } = suite.verdict;
+  const title = [asMark(verdict.outcome), ' ', asName(suite.name)];
+  const rate = describeSuiteRate(suite);
   return [
-    heading(
-      'brief',
-      [asMark(outcome), ' ', asName(suite.name)],
-      [
-        [describeSuiteRate(suite)],
-        ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats)]),
-        ...(suite.run?.url == null ? [] : [[{ kind: 'link' as const, label: 'Open the run', url: suite.run.url }]]),
-      ],
-      { isLine: true },
-    ),
+    heading('screen', title, [
+      [rate],
+      ...(repeats === null ? [] : [describeRepeats(repeats)]),
+      ...(run?.url == null ? [] : [[{ kind: 'link' as const, label: 'Open the run', url: run.url }]]),
+    ]),
+    briefly(text('brief', ...title, `: ${rate}`)),
     ...(decision === null ? [] : [text('brief', asProse(decision))]),
     ...listRoundNotes(suite, cases).map((note) => text('screen', asProse(note))),
-    ...(suite.concurrency === null ? [] : [fineText('screen', asProse(describeConcurrency(suite.concurrency)))]),
-    composeCases(cases, { markIterations, outcome }),
+    ...(concurrency === null ? [] : [{ ...text('screen', asProse(describeConcurrency(concurrency))), isFine: true }]),
+    ...composeCases(
+      cases.map((testCase) => describeCase(testCase, markIterations)),
+      verdict.outcome,
+    ),
     ...composeRepeats(suite, cases),
     ...composeRequirements(suite),
   ];
 }
 
-function composeCases(
-  cases: readonly CaseReport[],
-  { markIterations, outcome }: { markIterations: MarkIterations; outcome: VerdictOutcome },
-): Block {
-  const items = cases.map((testCase) => describeCase(testCase, markIterations));
-  const passed = items.filter(({ isPassed }) => isPassed);
-  return {
-    kind: 'cases',
-    level: 'brief',
-    failed: items.filter(({ isPassed }) => !isPassed),
-    hidden: 0,
-    passed,
-    passedCount: passed.length,
-    details: Infinity,
+function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Block[] {
+  const [passed, others] = [true, false].map((isPassed) => cases.filter((item) => item.isPassed === isPassed));
+  const notPassed = {
+    from: 'brief' as const,
+    by: 'cases' as const,
+    noun: 'case',
+    what: ' did not pass',
     // In a suite that passed, the minimum tolerates the failures, so they are not the first thing to see.
     open: outcome === 'passed' ? 0 : maxOpenCases,
   };
+  return [
+    briefly({ kind: 'list', ...notPassed, items: (others ?? []).map(describeBriefly) }),
+    { kind: 'cases', ...notPassed, from: 'screen', items: others ?? [] },
+    { kind: 'passed', from: 'screen', items: passed ?? [], by: 'passed', noun: 'case', what: ' passed', open: 15 },
+  ];
 }
 
-/** Describes a case in the words that every renderer uses. */
-export function describeCase(testCase: CaseReport, markIterations: MarkIterations = () => null): CaseItem {
+function describeCase(testCase: CaseReport, markIterations: MarkIterations): CaseItem {
   const { title, failures, outcome, location, durationMs } = testCase;
   return {
     title,
@@ -92,9 +90,19 @@ export function describeCase(testCase: CaseReport, markIterations: MarkIteration
     counts: describeCaseCounts(testCase),
     iterations: markIterations(testCase),
     duration: durationMs === null ? null : formatDuration(durationMs),
-    place: location,
+    place: location === null ? null : asPlace(location),
     omitted: countOmittedFailures(testCase),
   };
+}
+
+/** Describes a case with its first reason, for a reader who wants no more. */
+function describeBriefly({ mark, title, flags, counts, place, failures }: CaseItem): Line[] {
+  const reason = failures[0]?.reasons[0];
+  const name = [asMark(mark), ' ', asName(title), ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])];
+  return [
+    [...name, `: ${counts}`, ...(place === null ? [] : [' · ', place])],
+    ...(reason === undefined ? [] : [[asCode(readFirstLine(reason))]]),
+  ];
 }
 
 /** Composes the repeat rates of the cases that passed sometimes: for the others, every rate is 100% or 0%. */
@@ -103,15 +111,12 @@ function composeRepeats({ repeats }: SuiteReport, cases: readonly CaseReport[]):
   const ks = repeats.k === 2 ? [2] : [2, repeats.k];
   const rows = cases
     .filter(({ passed, failed, quarantine }) => passed > 0 && failed > 0 && quarantine === null)
-    .map((testCase): Line[] => {
+    .map((testCase) => {
       const rates = ks.map((k) => findRates(testCase, k)).flatMap((each) => [each?.passAtK, each?.passHatK]);
       return [[asName(testCase.title)], ...rates.map((rate) => [formatPassRate(rate ?? null)])];
     });
-  if (rows.length === 0) return [];
   const head = ['Case', ...ks.flatMap((k) => [asCode(`pass@${k}`), asCode(`pass^${k}`)])];
-  const rest = (hidden: number) => `${formatCount(hidden, 'more case')} passed sometimes; the report lists them.`;
-  const summary = `${formatCount(rows.length, 'case')} passed sometimes`;
-  return [{ kind: 'fold', level: 'full', summary, blocks: table('full', { head, rows, cut: { by: 'rows', rest } }) }];
+  return [table('full', head, rows, { noun: 'case', what: ' passed sometimes', open: 0 })];
 }
 
 const requirementMarks: Record<RequirementReport['state'], VerdictOutcome> = {
@@ -124,26 +129,17 @@ const requirementMarks: Record<RequirementReport['state'], VerdictOutcome> = {
 function composeRequirements({ requirements }: SuiteReport): Block[] {
   if (requirements.length < 2) return [];
   const isWarning = ({ state, isDecisive }: RequirementReport) => state === 'not-met' && !isDecisive;
-  const list = table('screen', {
-    head: ['', 'Of', 'Requirement', 'From'],
-    rows: requirements.map((requirement) => [
-      [asMark(isWarning(requirement) ? 'inconclusive' : requirementMarks[requirement.state])],
-      ...[nameRequirement(requirement), requirement.requirement, requirement.source].map((part) => [asName(part)]),
-    ]),
-    cut: {
-      by: 'rows',
-      max: maxRequirements,
-      rest: (hidden) => `${formatCount(hidden, 'more requirement')}; the report lists them.`,
-    },
-  });
-  const summary = formatCount(requirements.length, 'requirement');
+  const warnings = requirements.filter(isWarning);
+  const rows = requirements.map((requirement) => [
+    [asMark(isWarning(requirement) ? 'inconclusive' : requirementMarks[requirement.state])],
+    ...[nameRequirement(requirement), requirement.requirement, requirement.source].map((part) => [asName(part)]),
+  ]);
   return [
-    ...requirements
-      .filter(isWarning)
-      .slice(0, maxRequirements)
-      .map(({ finding }) => text('screen', asMark('inconclusive'), ' ', asProse(finding))),
-    ...(requirements.length <= maxOpenRequirements
-      ? list
-      : [{ kind: 'fold' as const, level: 'screen' as const, summary, blocks: list }]),
+    list(
+      'screen',
+      warnings.map(({ finding }) => [asMark('inconclusive'), ' ', asProse(finding)]),
+      { noun: 'warning' },
+    ),
+    table('screen', ['', 'Of', 'Requirement', 'From'], rows, { noun: 'requirement', open: 10 }),
   ];
 }

@@ -1,9 +1,21 @@
 import { formatCount } from '../../base/text.ts';
 import type { SurfaceChange, SurfaceReport, SurfaceSeverity } from '../../model/surface-report.ts';
 import { describeSize, describeSurface } from '../surface-wording.ts';
-import { asName, asProse, type Block, type ChangeItem, heading, type Line, type Mark, text } from './block.ts';
+import {
+  asMark,
+  asName,
+  asPlace,
+  asProse,
+  type Block,
+  briefly,
+  type ChangeItem,
+  heading,
+  joinLines,
+  list,
+  type Mark,
+  text,
+} from './block.ts';
 
-const maxFindings = 20;
 const maxTools = 3;
 
 const severityMarks: Record<SurfaceSeverity, Mark> = {
@@ -17,10 +29,12 @@ const severityMarks: Record<SurfaceSeverity, Mark> = {
 export function composeSurface(surface: SurfaceReport | undefined): Block[] {
   if (surface === undefined) return [];
   const { configurations, unread } = surface;
-  const against: Line = surface.against === 'base' ? ['the server of the base'] : [asName(surface.against)];
+  const title = `Tool surface: ${describeSurface(surface)}`;
+  const against = surface.against === 'base' ? 'the server of the base' : asName(surface.against);
   return [
-    heading('brief', [`Tool surface: ${describeSurface(surface)}`], [], { isLine: true }),
-    ...(unread === null ? [text('screen', 'Compared with ', ...against, '.')] : [text('brief', asProse(unread))]),
+    heading('screen', [title]),
+    briefly(text('brief', `${title}.`)),
+    unread === null ? text('screen', 'Compared with ', against, '.') : text('brief', asProse(unread)),
     ...configurations.flatMap((configuration) => composeConfiguration(configuration, configurations.length > 1)),
   ];
 }
@@ -29,42 +43,37 @@ function composeConfiguration(
   { name, changes, findings, tools, ...sizes }: SurfaceReport['configurations'][number],
   isOneOfSeveral: boolean,
 ): Block[] {
-  const largest = tools
-    .slice(0, maxTools)
-    .flatMap((tool, index) => [index === 0 ? '; most of it: ' : ', ', asName(tool.name), ` ${describeSize(tool)}`]);
-  const findingItems = findings.map(({ id, message, reason }) => [
-    [asProse(message), '. ', asProse(reason), ' (', asName(id), ')'],
-  ]);
+  const largest = tools.slice(0, maxTools).map((tool) => [asName(tool.name), ` ${describeSize(tool)}`]);
+  const items = changes.map(describeChange);
+  const worst = items.filter(({ mark }) => mark === 'failed' || mark === 'inconclusive');
   return [
     ...(isOneOfSeveral ? [text('brief', { kind: 'strong', text: 'Configuration' }, ' ', asName(name))] : []),
-    {
-      kind: 'changes',
-      level: 'brief',
-      changes: changes.map(describeChange),
-      cut: { by: 'rows', rest: (hidden) => `${formatCount(hidden, 'more change')}; the report lists them.` },
-    },
-    text('brief', `A model reads ${describeSize(sizes)} of ${formatCount(tools.length, 'tool')}`, ...largest, '.'),
-    ...(findings.length === 0
-      ? []
-      : [
-          {
-            kind: 'fold' as const,
-            level: 'screen' as const,
-            summary: formatCount(findings.length, 'finding'),
-            blocks: [
-              {
-                kind: 'list' as const,
-                level: 'screen' as const,
-                items: findingItems,
-                cut: {
-                  by: 'rows' as const,
-                  max: maxFindings,
-                  rest: (hidden: number) => `and ${formatCount(hidden, 'more finding')}`,
-                },
-              },
-            ],
-          },
-        ]),
+    { kind: 'changes', from: 'screen', items, by: 'rows', noun: 'change' },
+    briefly(
+      list(
+        'brief',
+        worst.map(({ mark, message, id }) => [asMark(mark), ' ', message, ' (', id, ')']),
+        { noun: 'change' },
+      ),
+    ),
+    text(
+      'brief',
+      `A model reads ${describeSize(sizes)} of ${formatCount(tools.length, 'tool')}`,
+      ...(largest.length === 0 ? [] : ['; most of it: ', ...joinLines(largest, ', ')]),
+      '.',
+    ),
+    list(
+      'screen',
+      findings.map(({ id, message, reason }) => [
+        asMark('inconclusive'),
+        ' ',
+        asProse(`${message}. ${reason}`),
+        ' (',
+        asName(id),
+        ')',
+      ]),
+      { noun: 'finding', open: 0 },
+    ),
   ];
 }
 
@@ -79,6 +88,6 @@ function describeChange({ severity, id, message, reason, before, after, location
     texts: isSaid
       ? []
       : [...(before === null ? [] : [['- ', asProse(before)]]), ...(after === null ? [] : [['+ ', asProse(after)]])],
-    place: location === null ? null : { kind: 'place', place: location },
+    place: location === null ? null : asPlace(location),
   };
 }

@@ -1,25 +1,14 @@
 import type { Report } from '../../model/report.ts';
 import { describeServer, describeTotals, listServers } from '../wording.ts';
-import { asProse, type Block, type Line } from './block.ts';
+import { asProse, type Block, briefly, joinLines, type Line } from './block.ts';
 
 /** Composes the end: what ran in all, the servers, and links. */
 export function composeTotals(report: Report, links: readonly Line[]): Block[] {
+  const totals = [describeTotals(report)];
+  const servers = listServers(report).map((server) => [asProse(describeServer(server))]);
+  const more = links.length === 0 ? [] : [joinLines(links, ' · ')];
   return [
-    {
-      kind: 'footer',
-      level: 'brief',
-      lines: [
-        { level: 'brief', line: [describeTotals(report)] },
-        ...listServers(report).map((server) => ({ level: 'screen' as const, line: [asProse(describeServer(server))] })),
-        ...(links.length === 0
-          ? []
-          : [
-              {
-                level: 'brief' as const,
-                line: links.flatMap((link, index) => [...(index === 0 ? [] : [' · ']), ...link]),
-              },
-            ]),
-      ],
-    },
+    { kind: 'footer', from: 'screen', lines: [totals, ...servers, ...more] },
+    briefly({ kind: 'footer', from: 'brief', lines: [totals, ...more] }),
   ];
 }

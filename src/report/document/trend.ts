@@ -50,22 +50,17 @@ export function nameTrend({ branch }: Trend): string {
 export function composeTrend(report: Parameters<typeof listTrendRuns>[0]): Block[] {
   const runs = listTrendRuns(report);
   if (runs === null || report.trend === null) return [];
+  const lead = `${renderSparkline(runs)} ${formatCount(runs.length, 'gate')} on `;
   return [
-    heading(
-      'screen',
-      ['Trend'],
-      [
-        [
-          `${renderSparkline(runs)} ${formatCount(runs.length, 'gate')} on `,
-          asName(nameTrend(report.trend)),
-          ', this one last',
-        ],
-      ],
+    heading('screen', ['Trend'], [[lead, asName(nameTrend(report.trend)), ', this one last']]),
+    table(
+      'full',
+      ['When', 'Commit', 'Verdict', 'Passed', 'Cases'],
+      runs.slice(-maxRows).toReversed().map(describeRun),
+      {
+        noun: 'gate',
+      },
     ),
-    ...table('full', {
-      head: ['When', 'Commit', 'Verdict', 'Passed', 'Cases'],
-      rows: runs.slice(-maxRows).toReversed().map(describeRun),
-    }),
   ];
 }
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
-import type { Block, BlockKind, BlockOf, CaseItem } from '../document/block.ts';
+import { asName, asProse, type Block, type Line, type Renderers, renderBlocks } from '../document/block.ts';
 import { type SectionName, renderDocument } from '../document/document.ts';
-import { frame, trim } from '../document/fit.ts';
+import { frame, readSpan, trim } from '../document/fit.ts';
 import { escapeHtml } from '../escape/html.ts';
+import { flattenText, splitCode } from '../escape/plain.ts';
+import { truncateText } from '../truncate.ts';
 import { describeVerdict } from '../wording.ts';
-import { marks, renderLine, renderText } from './line.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
 import { renderPageData } from './page-data.ts';
 
@@ -19,6 +20,7 @@ export interface PageOptions {
 
 const defaultMaxBytes = 20 * 1024 * 1024;
 const maxPlainCases = 100;
+const marks = { passed: '✓', failed: '✗', inconclusive: '?', added: '+', minor: '·' };
 
 /**
  * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page. Its
@@ -68,11 +70,12 @@ function hash(text: string): string {
 
 function renderBody(report: Report): string {
   const sections = renderDocument(report);
-  const select = (...names: SectionName[]) =>
-    trim(
-      sections.filter(({ name }) => names.includes(name)),
-      frame,
-    );
+  const select = (...names: SectionName[]) => {
+    const selected = sections.filter(({ name }) => names.includes(name));
+    return trim(selected, frame);
+  };
+  const render = (...names: SectionName[]) =>
+    renderBlocks(select(...names), renderers, null).map((block) => `${block}\n`);
   const { outcome } = report.verdict;
   return `<a class="skip" href="#cases">Skip to the cases</a>
 <header class="bar">
@@ -84,9 +87,9 @@ function renderBody(report: Report): string {
 <section class="verdict ${outcome}" aria-labelledby="verdict">
 <span class="seal" aria-hidden="true">${marks[outcome]}</span>
 <div>
-${renderBlocks(select('verdict', 'totals'))}</div>
+${render('verdict', 'totals').join('')}</div>
 </section>
-${renderBlocks(select('notes'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
+${render('notes').join('')}<div id="app">${renderWithoutScript(select('suite'))}</div>
 </main>
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
@@ -97,59 +100,63 @@ function renderRevision({ revision, startedAt }: Report): string {
   return [...parts.map((part) => `<bdi>${renderText(part)}</bdi>`), escapeHtml(when)].filter(Boolean).join(' · ');
 }
 
-function renderBlocks(blocks: readonly Block[]): string {
-  return blocks.map((block) => renderBlock(block)).join('');
-}
-
-function renderBlock<K extends BlockKind>(block: BlockOf<K>): string {
-  const render: ((block: BlockOf<K>) => string) | undefined = renderers[block.kind];
-  return render === undefined ? '' : render(block);
-}
-
 /** Renders the blocks that a reader sees before any script runs; the script draws the others from the page's data. */
-const renderers: { [K in BlockKind]?: (block: BlockOf<K>) => string } = {
-  verdict: ({ title, part, why }) =>
-    [
-      `<h1 id="verdict">${title}</h1>\n`,
-      part === null ? '' : `<p class="totals">${part}</p>\n`,
-      why === null ? '' : `<p class="reason">${renderLine(why)}</p>\n`,
-    ].join(''),
-  text: ({ line }) => `<p class="totals">${renderLine(line)}</p>\n`,
-  output: ({ title, lines }) => `<pre tabindex="0" aria-label="${title}">${lines.map(renderText).join('\n')}</pre>\n`,
-  list: ({ items }) =>
-    renderList(
-      'reasons',
-      items.map((lines) => lines.map(renderLine).join('<br>')),
-    ),
+const renderers: Partial<Renderers<null>> = {
+  verdict: ({ title, part, why }) => [
+    `<h1 id="verdict">${title}</h1>`,
+    ...(part === null ? [] : [`<p class="totals">${part}</p>`]),
+    ...(why === null ? [] : [`<p class="reason">${renderLine(why)}</p>`]),
+  ],
+  text: ({ line }) => [`<p class="totals">${renderLine(line)}</p>`],
+  output: ({ title, lines }) => [`<pre tabindex="0" aria-label="${title}">${lines.map(renderText).join('\n')}</pre>`],
+  list: ({ items }) => renderList('reasons', items.flat().map(renderLine)),
   notes: ({ items }) => renderList('notes', items.map(renderLine)),
-  footer: ({ lines }) =>
-    lines
-      .map(({ line, level }) => `<p class="${level === 'brief' ? 'totals' : 'server'}">${renderLine(line)}</p>\n`)
-      .join(''),
+  footer: ({ lines: [totals = [], ...servers] }) => [
+    `<p class="totals">${renderLine(totals)}</p>`,
+    ...servers.map((line) => `<p class="server">${renderLine(line)}</p>`),
+  ],
 };
 
 /** Renders what did not pass, and why, for a browser that runs no scripts. */
 function renderWithoutScript(blocks: readonly Block[]): string {
-  const cases = blocks.flatMap((block) => (block.kind === 'cases' ? block.failed : []));
-  const items = cases.slice(0, maxPlainCases).map(renderPlainCase);
+  const cases = blocks.flatMap((block) => (block.kind === 'cases' ? block.items : []));
+  const items = cases.slice(0, maxPlainCases).map(({ title, counts, failures }) => {
+    const reason = failures[0]?.reasons[0];
+    return renderLine([asName(title), `, ${counts}`, ...(reason === undefined ? [] : [': ', asProse(reason)])]);
+  });
   const hidden = cases.length - items.length;
+  const more = hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [];
   return `<noscript>
 <h2 id="cases">Cases that did not pass</h2>
-${renderList('plain', [...items, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])]) || '<p>There are none.</p>\n'}<p>Scripts are off here; with them the page shows every case and its iterations.</p>
+${items.length === 0 ? '<p>There are none.</p>' : renderList('plain', [...items, ...more]).join('\n')}
+<p>Scripts are off here; with them the page shows every case and its iterations.</p>
 </noscript>`;
 }
 
-function renderPlainCase({ title, counts, failures }: CaseItem): string {
-  const reason = failures[0]?.reasons[0];
-  return renderLine([
-    { kind: 'name', text: title },
-    `, ${counts}`,
-    ...(reason === undefined ? [] : [': ', { kind: 'prose' as const, text: reason }]),
-  ]);
+function renderList(name: string, items: readonly string[]): string[] {
+  return [`<ul class="${name}">`, ...items.map((item) => `<li>${item}</li>`), '</ul>'];
 }
 
-function renderList(name: string, items: readonly string[]): string {
-  return items.length === 0
-    ? ''
-    : `<ul class="${name}">\n${items.map((item) => `<li>${item}</li>`).join('\n')}\n</ul>\n`;
+/** Renders a line. Foreign text is isolated, so that its direction does not change the text around it. */
+function renderLine(line: Line): string {
+  return line
+    .map((span) => {
+      if (typeof span === 'string') return escapeHtml(span);
+      if (span.kind === 'mark') return marks[span.mark];
+      const text = flattenText(readSpan(span, frame));
+      if (span.kind === 'name') return `<b><bdi>${escapeHtml(text)}</bdi></b>`;
+      return span.kind === 'strong' ? `<b>${escapeHtml(text)}</b>` : `<bdi>${renderProse(text)}</bdi>`;
+    })
+    .join('');
+}
+
+function renderText(text: string): string {
+  return escapeHtml(truncateText(flattenText(text), frame.prose));
+}
+
+/** Renders text between backticks as code. */
+function renderProse(text: string): string {
+  return splitCode(text)
+    .map((part) => (part.isCode ? `<code>${escapeHtml(part.text)}</code>` : escapeHtml(part.text)))
+    .join('');
 }
