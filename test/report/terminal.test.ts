@@ -30,8 +30,8 @@ describe('renderTerminal', () => {
       '\n',
     );
     expect(lines.slice(-6, -1)).toEqual([
-      '  and 75 more cases that did not pass',
-      '  ✓ 100 cases passed',
+      '  75 more cases did not pass; the report lists them.',
+      '  100 cases passed.',
       '',
       '700 iterations of 200 cases: 600 passed, 100 failed (85.7%), in 12.3 s',
       'math 2.0.0 over stdio, MCP 2025-11-25, process per iteration',
