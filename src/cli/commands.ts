@@ -111,7 +111,7 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
 
 /**
  * Adds the command that these arguments name, and loads no other. If they name none, adds the name and summary of every command, for the
- * help and for suggestions on mistyped names. `completion` loads all commands, because it completes their flags.
+ * help and for suggestions on mistyped names. `completion` loads all commands, because it completes their flags; its help does not.
  */
 export async function addCommands(
   program: Command,
@@ -121,7 +121,7 @@ export async function addCommands(
   const name = first === 'help' ? second : first;
   const isNamed = (command: { name: string }) => command.name === name;
   const isKnown = gateCommands.some(isNamed) || otherCommands.some(isNamed);
-  const isCompleted = isNamed({ name: 'completion' });
+  const isCompleted = first === 'completion' && second !== '--help' && second !== '-h';
   const add = async <Context>({ load, ...row }: CommandRow<Context>, context: Context) => {
     const isUsed = isNamed(row) || isCompleted;
     if (isKnown && !isUsed) return;

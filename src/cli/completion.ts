@@ -1,6 +1,4 @@
 import { Argument, type Command } from 'commander';
-import { listFields } from '../service/operations/fields.ts';
-import { listOperations } from '../service/operations/table.ts';
 import { nameFlag } from './field-flag.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
@@ -25,15 +23,19 @@ Examples:
   $ source <(mcp-eval-ci completion zsh)
   $ mcp-eval-ci completion fish | source`,
     )
-    .action((shell: Shell) => {
+    .action(async (shell: Shell) => {
       const program = command.parent ?? command;
-      process.stdout.write(renderCompletion(shell, program.name(), collectCompletions(program)));
+      process.stdout.write(renderCompletion(shell, program.name(), await collectCompletions(program)));
       setExitCode(0);
     });
 }
 
 /** Collects the commands of a program with their flags, and the operations of the API. */
-export function collectCompletions(program: Command): Completions {
+export async function collectCompletions(program: Command): Promise<Completions> {
+  const [{ listFields }, { listOperations }] = await Promise.all([
+    import('../service/operations/fields.ts'),
+    import('../service/operations/table.ts'),
+  ]);
   return {
     commands: program.commands.map((command) => ({
       name: command.name(),

@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
-import { type Redactor, redactDeep } from '../base/redaction.ts';
-import { systemClock } from '../base/time.ts';
-import { examineServer, planDoctor } from '../gate/doctor.ts';
-import { listenForInterrupts } from '../gate/host-process.ts';
-import { parseDoctorOptions } from '../gate/options.ts';
-import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
-import { escapeTerminalText } from '../report/escape/log.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { listFlags } from '../gate/options/list.ts';
+import { addFormatOption, readFormat } from './format-flag.ts';
 import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
-import { createStderrLogger } from './logger.ts';
-import { addFormatOption, readFormat } from './format-flag.ts';
 
 /** Defines `doctor`: checks, step by step, if a server is ready for evals. */
 export function defineDoctorCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
@@ -30,46 +23,8 @@ Examples:
   $ mcp-eval-ci doctor --mcp-config .mcp.json`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stdout } = process;
-      const logger = createStderrLogger(redactor);
-      const texts = readSecretFlags(flags, { options, environment, redactor });
-      const { servers, notes } = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
-      for (const note of notes) logger.warning(note);
-      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-      const isJson = readFormat(flags) === 'json';
-      const found = [];
-      for (const server of servers) {
-        const generatedAt = new Date(systemClock.now()).toISOString();
-        const examined = await examineServer(server, { clock: systemClock, logger, redactor, signal, environment });
-        const diagnosis = redactDeep(examined, redactor);
-        const { name } = server;
-        found.push({ ...(name !== null && { name }), generatedAt, ...diagnosis });
-        const heading = name === null ? '' : `${found.length === 1 ? '' : '\n'}${escapeTerminalText(name)}\n`;
-        if (!isJson) stdout.write(heading + renderDiagnosis(diagnosis));
-      }
-      const [only] = found;
-      if (isJson) {
-        stdout.write(`${JSON.stringify(texts['mcp-config'] === '' ? only : { servers: found }, null, 2)}\n`);
-      }
-      setExitCode(found.every(({ status }) => status === 'ready') ? 0 : 3);
+      const texts = await readSecretFlags(flags, { options, environment: process.env, redactor });
+      const { examineServers } = await import('./examine-servers.ts');
+      setExitCode(await examineServers(texts, { format: readFormat(flags), redactor }));
     });
-}
-
-const marks = { ok: '✓', error: '✗', skipped: '-' };
-
-const conclusions = {
-  ready: 'The server is ready.',
-  oauth_required: 'The server asks for authorization. Give `--server-headers` or `--server-oauth`.',
-  partial: 'The server answers, but not everything that it declares works.',
-  error: 'The server is not ready.',
-};
-
-/** Formats a diagnosis for people: one line for each step up to the first fatal failure, and the conclusion. */
-export function renderDiagnosis({ checks, status }: Diagnosis): string {
-  const width = Math.max(...doctorSteps.map((step) => step.length));
-  const lines = listTakenSteps({ checks }).map((step) => {
-    const { status: outcome, detail } = checks[step];
-    return `${marks[outcome]} ${step.padEnd(width)}  ${escapeTerminalText(detail)}`;
-  });
-  return [...lines, '', conclusions[status], ''].join('\n');
 }

@@ -1,21 +1,7 @@
-import { relative, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
-import { ConfigurationError } from '../base/errors.ts';
-import { readReport } from '../gate/plan/read-report.ts';
-import type { Report } from '../model/report.ts';
-import { renderCodeQuality } from '../report/code-quality.ts';
-import { renderComment } from '../report/comment.ts';
-import { renderSummary } from '../report/summary.ts';
-import { writeOut } from './write-out.ts';
+import type { RenderFlags } from './render-report.ts';
 
-const forms = ['comment', 'summary', 'code-quality'] as const;
-
-interface RenderFlags {
-  as: (typeof forms)[number];
-  job?: string;
-  url?: string;
-  out?: string;
-}
+const forms = ['comment', 'summary', 'code-quality'] as const satisfies ReadonlyArray<RenderFlags['as']>;
 
 /** Defines `render`: prints a report.json in a format that another system shows. */
 export function defineRenderCommand(command: Command, setExitCode: (code: number) => void): void {
@@ -41,24 +27,8 @@ Examples:
   $ mcp-eval-ci render mcp-eval-report --as code-quality`,
     )
     .action(async (path: string, flags: RenderFlags) => {
-      const read = await readReport(resolve(path));
-      if (read.kind !== 'report') {
-        const why = read.kind === 'missing' ? 'there is no such report' : read.why;
-        throw new ConfigurationError([{ file: path, code: 'bad-report', message: `Cannot be rendered: ${why}` }]);
-      }
-      await writeOut(renderAs(read.report, flags), { ...flags, force: true });
+      const { renderReport } = await import('./render-report.ts');
+      await renderReport(path, flags);
       setExitCode(0);
     });
-}
-
-function renderAs(report: Report, { as, job, url }: RenderFlags): string {
-  if (as === 'summary') return renderSummary(report);
-  if (as === 'comment') {
-    const run = url === undefined ? null : { label: 'Job', url };
-    return renderComment(report, { job: job ?? null, run });
-  }
-  const { CI_PROJECT_DIR: top } = process.env;
-  return renderCodeQuality(report, {
-    relocate: (file) => (top === undefined ? file : relative(top, resolve(file)).split(sep).join('/')),
-  });
 }

@@ -1,14 +1,8 @@
 import { type Command, Option } from 'commander';
-import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
-import { listenForInterrupts } from '../gate/host-process.ts';
-import { parseTunnelOptions } from '../gate/options.ts';
-import { describeProgress } from '../gate/run/progress.ts';
 import { listFlags } from '../gate/options/list.ts';
 import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
-import { createStderrLogger } from './logger.ts';
 
 /** Defines `tunnel`: makes a server reachable for a hosted service until a signal stops it. */
 export function defineTunnelCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
@@ -27,22 +21,9 @@ Examples:
   $ mcp-eval-ci tunnel --server-url http://127.0.0.1:3000/mcp --service svc --base-url https://host/api/v1`,
     )
     .action(async (flags: Record<string, unknown>) => {
-      const { env: environment, stdout } = process;
-      const logger = createStderrLogger(redactor, { isVerbose: flags['verbose'] === true });
-      const texts = readSecretFlags(flags, { options, environment, redactor });
-      const parsed = parseTunnelOptions(texts);
-      const plan = await planTunnel(parsed, { cwd: process.cwd(), environment });
-      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-      await hostTunnel(plan, {
-        clock: systemClock,
-        logger,
-        redactor,
-        signal,
-        environment,
-        onProgress: (progress) => logger.info(describeProgress(progress)),
-        onReady: ({ id, name }) =>
-          stdout.write(`${redactor.redact(JSON.stringify({ serverId: id, serverName: name }))}\n`),
-      });
+      const texts = await readSecretFlags(flags, { options, environment: process.env, redactor });
+      const { keepTunnel } = await import('./keep-tunnel.ts');
+      await keepTunnel(texts, { isVerbose: flags['verbose'] === true, redactor });
       // A signal is the normal end of this command.
       setExitCode(0);
     });

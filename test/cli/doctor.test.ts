@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderDiagnosis } from '../../src/cli/doctor.ts';
+import { renderDiagnosis } from '../../src/cli/examine-servers.ts';
 import { createFailedDiagnosis } from '../../src/mcp/diagnosis.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace } from '../support/workspace.ts';

@@ -52,4 +52,33 @@ describe('what the command loads', () => {
       expect(packages.toSorted()).toEqual(['commander', 'zod']);
     },
   );
+
+  it.each([
+    'init',
+    'render',
+    'calibrate',
+    'validate',
+    'plan-runs',
+    'doctor',
+    'tools',
+    'surface',
+    'tunnel',
+    'sync',
+    'pull',
+    'completion',
+  ])('for %s --help is its flags, and nothing that it runs', async (name) => {
+    const { files, packages } = await listLoaded(name, '--help');
+    expect(files.filter((file) => file.startsWith('gate/') && !file.startsWith('gate/options/'))).toEqual([]);
+    for (const room of ['checks', 'engine', 'mcp', 'models', 'runner', 'service', 'suite', 'verdict']) {
+      expect(roomsOf(files)).not.toContain(room);
+    }
+    expect(packages.filter((each) => !['commander', 'zod'].includes(each))).toEqual([]);
+  });
+
+  it('for api --help is the table of operations, and no client', async () => {
+    const { files, packages } = await listLoaded('api', '--help');
+    expect(files).toContain('service/operations/table.ts');
+    for (const room of ['engine', 'http', 'mcp', 'models']) expect(roomsOf(files)).not.toContain(room);
+    expect(packages.toSorted()).toEqual(['commander', 'leven', 're2js', 'zod']);
+  });
 });

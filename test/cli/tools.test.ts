@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTools } from '../../src/cli/tools.ts';
+import { renderTools } from '../../src/cli/list-tools.ts';
 import { runCommand } from '../support/process/command.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
 import { type Redactor, Secret } from '../../../../src/base/redaction.ts';
 import { systemClock } from '../../../../src/base/time.ts';
@@ -6,17 +5,8 @@ import { readProxySettings } from '../../../../src/http/proxy.ts';
 import { isLoopback } from '../../../../src/http/url.ts';
 import { openServiceClient, type ServiceClient } from '../../../../src/service/client.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
+import type { CalledService } from './service-flag.ts';
 import { createTerminalLogger } from '../../../../src/cli/logger.ts';
-
-/** The services that a command can call. A service inside a process has no address. */
-export type CalledService = 'svc' | 'mcpjam';
-
-/** Creates `--service`, which selects the service's vendor. */
-export function createServiceOption(): Option {
-  return new Option('--service <svc|mcpjam>', 'Whose service it is. [svc]')
-    .choices(['svc', 'mcpjam'])
-    .default('svc', undefined);
-}
 
 /** Opens a client of the service that the flags name. Logs to stderr. @throws {ConfigurationError} if a flag is missing */
 export function openServiceOfFlags({

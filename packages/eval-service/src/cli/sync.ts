@@ -1,49 +1,14 @@
 import type { Command } from 'commander';
-import { ConfigurationError } from '../../../../src/base/errors.ts';
 import type { Redactor } from '../../../../src/base/redaction.ts';
-import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
 import { listFlags } from '../../../../src/gate/options/list.ts';
-import { escapeTerminalText } from '../../../../src/report/escape/log.ts';
-import { serviceProfiles } from '../../../../src/service/profile.ts';
-import { requireProject } from '../../../../src/service/project.ts';
-import { describeSuiteSync, isInStep } from '../sync/plan.ts';
-import { applySync, planSync, pullFile, readSyncFiles, type SyncPlace } from '../sync/sync-files.ts';
-import { createFlag, readGateFlags } from '../../../../src/cli/gate-options.ts';
-import { writeOut } from '../../../../src/cli/write-out.ts';
-import { type CalledService, createServiceOption, openServiceOfFlags } from './service-client.ts';
-
-interface ServiceFlags {
-  service: CalledService;
-}
-
-interface SyncFlags extends ServiceFlags {
-  plan?: boolean;
-  apply?: boolean;
-  prune?: boolean;
-  server?: string;
-}
-
-interface PullFlags extends ServiceFlags {
-  out?: string;
-  force?: boolean;
-}
+import { createFlag } from '../../../../src/cli/gate-options.ts';
+import { createServiceOption } from './service-flag.ts';
+import type { PullFlags, SyncFlags } from './sync-suites.ts';
 
 function addServiceFlags(command: Command): Command {
   command.addOption(createServiceOption());
   for (const option of listFlags('sync')) command.addOption(createFlag(option));
   return command;
-}
-
-async function openPlace(flags: ServiceFlags, redactor: Redactor) {
-  const texts = readGateFlags({ ...flags }, process.env, listFlags('sync'));
-  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-  const client = openServiceOfFlags({ service: flags.service, texts, redactor, signal });
-  const { id: projectId } = await requireProject(client, { project: texts['project'] || null, signal });
-  return { client, projectId, signal } satisfies SyncPlace;
-}
-
-function print(text: string, redactor: Redactor): void {
-  process.stdout.write(`${escapeTerminalText(redactor.redact(text))}\n`);
 }
 
 /** Defines `sync`: makes suites of a hosted project equal to evals files. */
@@ -66,20 +31,8 @@ Examples:
   $ mcp-eval-ci sync --apply --prune --service mcpjam --project demo evals/*.evals.yaml`,
     )
     .action(async (patterns: string[], flags: SyncFlags) => {
-      const { plan = false, apply = false, prune = false, server = null } = flags;
-      if (plan === apply) {
-        const message = 'write one of the two: --plan prints what differs, --apply changes it, too';
-        throw new ConfigurationError([{ input: 'plan', code: 'plan-or-apply', message }]);
-      }
-      const suites = await readSyncFiles(patterns, { cwd: process.cwd(), profile: serviceProfiles[flags.service] });
-      const place = await openPlace(flags, redactor);
-      await using _client = place.client;
-      const plans = await planSync(suites, { server, prune }, place);
-      for (const line of plans.flatMap(describeSuiteSync)) print(line, redactor);
-      if (apply) await applySync(plans, place);
-      const changed = plans.filter((each) => !isInStep(each)).length;
-      if (changed > 0)
-        print(apply ? `Changed ${changed} of ${plans.length}.` : 'Nothing was changed; --apply does it.', redactor);
+      const { syncSuites } = await import('./sync-suites.ts');
+      await syncSuites(patterns, flags, redactor);
       setExitCode(0);
     });
 }
@@ -94,10 +47,8 @@ export function definePullCommand(command: Command, setExitCode: (code: number) 
   )
     .addHelpText('after', '\nExample:\n  $ mcp-eval-ci pull "Notes server" --service mcpjam --out notes.evals.yaml')
     .action(async (suite: string, flags: PullFlags) => {
-      const place = await openPlace(flags, redactor);
-      await using _client = place.client;
-      const text = redactor.redact(await pullFile(suite, place));
-      await writeOut(text, flags);
+      const { pullSuite } = await import('./sync-suites.ts');
+      await pullSuite(suite, flags, redactor);
       setExitCode(0);
     });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../../src/base/errors.ts';
-import { hideSecrets } from '../../src/cli/api.ts';
+import { hideSecrets } from '../../src/cli/call-api.ts';
 import { nameFlag } from '../../../../src/cli/field-flag.ts';
 import { readFields } from '../../src/cli/api-fields.ts';
 import { listOperations } from '../../../../src/service/operations/table.ts';
