@@ -7,10 +7,8 @@ import { readProxySettings } from '../http/proxy.ts';
 import { callOperation, type OperationFields, type OperationOptions, walkOperation } from './call-operation.ts';
 import { openServiceClient, type ServiceClient } from './client.ts';
 import type { CursorPlace, Operation } from './operations/operation.ts';
-import { operations } from './operations/table.ts';
+import { type OperationTable, operations } from './operations/table.ts';
 import { type ServiceProfile, serviceProfiles } from './profile.ts';
-
-type Operations = typeof operations;
 
 /** The parameters of an operation. The fields are optional if none is required. */
 type Parameters<Fields> =
@@ -29,11 +27,13 @@ export type OperationFunction<Described> =
     : never;
 
 /** Every operation of the API as a typed function, by area. Disposing it aborts the calls in progress and closes its connections. */
-export type EvalServiceClient = {
-  readonly [Area in keyof Operations]: {
-    readonly [Name in keyof Operations[Area]]: OperationFunction<Operations[Area][Name]>;
+export type EvalServiceClient = OperationFunctions<typeof operations> & AsyncDisposable;
+
+type OperationFunctions<Table> = {
+  readonly [Area in keyof Table]: {
+    readonly [Name in keyof Table[Area]]: OperationFunction<Table[Area][Name]>;
   };
-} & AsyncDisposable;
+};
 
 export interface EvalServiceClientOptions {
   /** Ends in the API's version, such as `https://host/api/v1`. Default: the vendor's own deployment, if the profile has one. */
@@ -85,20 +85,22 @@ export function createServiceClient(options: EvalServiceClientOptions): EvalServ
     ...(maxAttempts !== undefined && { maxAttempts }),
     ...(options.environment !== undefined && { proxy: readProxySettings(options.environment) }),
   });
-  const areas = Object.entries(operations).map(([area, described]) => [
-    area,
-    Object.fromEntries(
-      Object.entries<Operation>(described).map(([key, operation]) => [key, bindOperation(client, operation)]),
-    ),
-  ]);
-  return ofTable.parse({
-    ...Object.fromEntries(areas),
+  return Object.assign(bindOperations(client, operations), {
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   });
 }
 
-/** Types the object that is built from the table, which has a function for each operation. */
-const ofTable = z.custom<EvalServiceClient>();
+/** Makes a function of each operation of a table, which calls it through the client. */
+export function bindOperations<Table extends OperationTable>(
+  client: ServiceClient,
+  table: Table,
+): OperationFunctions<Table> {
+  const areas = Object.entries(table).map(([area, described]) => [
+    area,
+    Object.fromEntries(Object.entries(described).map(([key, operation]) => [key, bindOperation(client, operation)])),
+  ]);
+  return z.custom<OperationFunctions<Table>>().parse(Object.fromEntries(areas));
+}
 
 function bindOperation(client: ServiceClient, operation: Operation) {
   return operation.cursor === undefined

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { generator } from '../base/version.ts';
 import { describeSchema, type JsonSchema, listFields } from './operations/fields.ts';
-import type { Operation } from './operations/operation.ts';
-import { operations } from './operations/table.ts';
+import { listPaths, type Operation } from './operations/operation.ts';
+import { type OperationTable, operations } from './operations/table.ts';
 import { createSchemaPool } from './schema-pool.ts';
-import { runsPath } from './paths.ts';
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export type OpenApiDocument = z.infer<typeof openApiSchema>;
@@ -63,10 +62,10 @@ const areas: Record<keyof typeof operations, string> = {
 };
 
 /** Describes every operation of the table in OpenAPI 3.1, from the schemas with which the client and the service check data. */
-export function buildOpenApi(): OpenApiDocument {
+export function buildOpenApi(table: OperationTable = operations): OpenApiDocument {
   const pool = createSchemaPool();
-  const described = Object.entries(operations).flatMap(([area, each]) =>
-    Object.values<Operation>(each).map((operation) => ({
+  const described = Object.entries(table).flatMap(([area, each]) =>
+    Object.values(each).map((operation) => ({
       area,
       operation,
       body:
@@ -82,17 +81,15 @@ export function buildOpenApi(): OpenApiDocument {
   for (const { area, operation, body, answer } of described) {
     const { name, path, method } = operation;
     const item = describeOperationItem(operation, { area, body: body?.() ?? null, answer: answer() });
-    for (const { alias, of } of listPaths(path, name)) {
+    for (const each of listPaths(operation)) {
       const fields = listFields(operation).filter(
-        (field) => field.place !== 'path' || alias.includes(`{${field.name}}`),
+        (field) => field.place !== 'path' || each.includes(`{${field.name}}`),
       );
       const parameters = fields.filter(({ place }) => place !== 'body').map(describeParameter);
-      const isAlias = of !== null;
-      const own = isAlias
-        ? { operationId: `${name}Short`, description: `The same as \`${name}\`, by a short path.` }
-        : {};
-      (paths[alias] ??= {})[method.toLowerCase()] = { ...item, ...own, parameters: [...parameters, ...item.headers] };
-      delete paths[alias][method.toLowerCase()]?.['headers'];
+      const own =
+        each === path ? {} : { operationId: `${name}Short`, description: `The same as \`${name}\`, by a short path.` };
+      (paths[each] ??= {})[method.toLowerCase()] = { ...item, ...own, parameters: [...parameters, ...item.headers] };
+      delete paths[each][method.toLowerCase()]?.['headers'];
     }
   }
   return {
@@ -114,15 +111,6 @@ export function buildOpenApi(): OpenApiDocument {
       parameters: { IdempotencyKey: idempotencyKey },
     },
   };
-}
-
-/** Lists the path of an operation and its aliases. */
-function listPaths(path: string, name: string): Array<{ alias: string; of: string | null }> {
-  const aliases = pathAliases.filter(({ operations: names }) => names.includes(name));
-  return [
-    { alias: path, of: null },
-    ...aliases.map((each) => ({ alias: path.replace(each.path, each.alias), of: path })),
-  ];
 }
 
 const idempotencyKey = {
@@ -174,19 +162,3 @@ function describeRefusals(): Record<string, Record<string, unknown>> {
     ]),
   );
 }
-
-/** Aliases of the paths of operations: short paths, and paths that one vendor names differently. */
-export const pathAliases: ReadonlyArray<{ alias: string; path: string; operations: readonly string[] }> = [
-  {
-    alias: '/eval-runs',
-    path: runsPath,
-    operations: [
-      'createEvalRun',
-      'getEvalRun',
-      'cancelEvalRun',
-      'listEvalRunIterations',
-      'getEvalRunSteps',
-      'getEvalIterationTrace',
-    ],
-  },
-];

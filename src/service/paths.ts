@@ -31,6 +31,11 @@ export const ingestStartPath = `${ingestPath}/runs/start` as const;
 export const ingestIterationsPath = `${ingestPath}/runs/iterations` as const;
 export const ingestFinalizePath = `${ingestPath}/runs/finalize` as const;
 
+/** Returns the short path of an operation: that without the project. */
+export function shortenPath(path: string): string {
+  return path.replace(projectPath, '');
+}
+
 /** Fills ids into the segments of a path, without encoding them. `ids` may have other fields. */
 export function fillPath<Path extends string>(path: Path, ids: Readonly<Record<PathFields<Path>, string>>): string[] {
   const given = new Map(Object.entries<string>(ids));

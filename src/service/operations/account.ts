@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { deletedSchema, meSchema, projectPageSchema, projectSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { mePath, projectPath, projectsPath } from '../paths.ts';
 
 const visibility = z.enum(['public', 'private']);
 
 /** The caller and the projects of its organization. */
 export const accountOperations = {
-  getMe: describeOperation({
+  getMe: defineOperation({
     name: 'getMe',
     summary: 'Gets the user that the key acts for.',
     method: 'GET',
@@ -18,7 +18,7 @@ export const accountOperations = {
     status: 200,
     errors: [401, 403, 429, 500, 502],
   }),
-  listProjects: describeOperation({
+  listProjects: defineOperation({
     name: 'listProjects',
     summary: 'Lists the projects that the key reaches.',
     method: 'GET',
@@ -29,7 +29,7 @@ export const accountOperations = {
     status: 200,
     errors: [401, 403, 429, 500, 502],
   }),
-  createProject: describeOperation({
+  createProject: defineOperation({
     name: 'createProject',
     summary: 'Creates a project in an organization of the key.',
     method: 'POST',
@@ -46,7 +46,7 @@ export const accountOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  updateProject: describeOperation({
+  updateProject: defineOperation({
     name: 'updateProject',
     summary: 'Changes the given fields of a project.',
     method: 'PATCH',
@@ -64,7 +64,7 @@ export const accountOperations = {
     right: 'admin',
     isRepeatable: true,
   }),
-  deleteProject: describeOperation({
+  deleteProject: defineOperation({
     name: 'deleteProject',
     summary: 'Deletes a project with everything in it, for good.',
     method: 'DELETE',

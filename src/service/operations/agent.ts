@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** Limits of the API. */
@@ -47,7 +47,7 @@ const openObjects = z.array(z.looseObject({}));
 
 /** Turns of a model that can use the operations of a project and the tools of its servers. */
 export const agentOperations = {
-  runAgentTurn: describeOperation({
+  runAgentTurn: defineOperation({
     name: 'runAgentTurn',
     summary: 'Answers a conversation with the help of the operations and the servers of a project.',
     method: 'POST',
@@ -66,7 +66,7 @@ export const agentOperations = {
     isSlow: true,
     needs: 'a model',
   }),
-  executeProposedAction: describeOperation({
+  executeProposedAction: defineOperation({
     name: 'executeProposedAction',
     summary: 'Approves an action that a turn of the agent proposed, and executes it, once.',
     method: 'POST',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { describeOperation } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { ingestPath } from '../paths.ts';
 
 /** Artifacts that reporters upload with the results of a run. */
 export const artifactOperations = {
-  createEvalIngestUploadUrl: describeOperation({
+  createEvalIngestUploadUrl: defineOperation({
     name: 'createEvalIngestUploadUrl',
     summary: 'Makes a short-lived URL to which one artifact of an ingested run can be uploaded.',
     method: 'POST',

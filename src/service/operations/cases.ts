@@ -3,14 +3,14 @@ import { createCaseBatchSchema, generateSchema } from '../bodies/case-requests.t
 import { createCaseSchemas } from '../bodies/case.ts';
 import { contractLimits } from '../limits.ts';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { caseBatchPath, casePath, casesPath } from '../paths.ts';
 
 const bodies = createCaseSchemas(contractLimits);
 
 /** The cases of a suite. */
 export const caseOperations = {
-  listEvalCases: describeOperation({
+  listEvalCases: defineOperation({
     name: 'listEvalCases',
     summary: 'Lists the cases of a suite, all at once.',
     method: 'GET',
@@ -21,7 +21,7 @@ export const caseOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createEvalCase: describeOperation({
+  createEvalCase: defineOperation({
     name: 'createEvalCase',
     summary: 'Adds a case to a suite.',
     method: 'POST',
@@ -32,7 +32,7 @@ export const caseOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
-  createEvalCases: describeOperation({
+  createEvalCases: defineOperation({
     name: 'createEvalCases',
     summary: 'Adds up to 100 cases to a suite, and lists those that it did not add with the reason.',
     method: 'POST',
@@ -48,7 +48,7 @@ export const caseOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  generateEvalCases: describeOperation({
+  generateEvalCases: defineOperation({
     name: 'generateEvalCases',
     summary: "Lets a model write cases from the tools of a suite's servers, and adds them to the suite.",
     method: 'POST',
@@ -66,7 +66,7 @@ export const caseOperations = {
     isSlow: true,
     needs: 'a model',
   }),
-  getEvalCase: describeOperation({
+  getEvalCase: defineOperation({
     name: 'getEvalCase',
     summary: 'Gets a case of a suite.',
     method: 'GET',
@@ -77,7 +77,7 @@ export const caseOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  updateEvalCase: describeOperation({
+  updateEvalCase: defineOperation({
     name: 'updateEvalCase',
     summary: 'Changes the given fields of a case; `null` clears its match options or checks.',
     method: 'PATCH',
@@ -89,7 +89,7 @@ export const caseOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     isRepeatable: true,
   }),
-  deleteEvalCase: describeOperation({
+  deleteEvalCase: defineOperation({
     name: 'deleteEvalCase',
     summary: 'Deletes a case; past runs of it stay.',
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const hostCatalogSchema = z.object({
@@ -84,7 +84,7 @@ const pluginVersionSchema = z.object({
 
 /** Catalogs: hosts, models, tools of harnesses, plugins and organizations. */
 export const catalogOperations = {
-  getHostCompatCatalog: describeOperation({
+  getHostCompatCatalog: defineOperation({
     name: 'getHostCompatCatalog',
     summary: 'Gets the catalog of known hosts and what they can do.',
     method: 'GET',
@@ -96,7 +96,7 @@ export const catalogOperations = {
     errors: [],
     right: 'public',
   }),
-  listHarnessBuiltinTools: describeOperation({
+  listHarnessBuiltinTools: defineOperation({
     name: 'listHarnessBuiltinTools',
     summary: 'Lists the tools that a harness brings along.',
     method: 'GET',
@@ -108,7 +108,7 @@ export const catalogOperations = {
     errors: [401, 404, 429, 500],
     right: 'public',
   }),
-  listModels: describeOperation({
+  listModels: defineOperation({
     name: 'listModels',
     summary: 'Lists the providers and models that the service can ask.',
     method: 'GET',
@@ -120,7 +120,7 @@ export const catalogOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     right: 'public',
   }),
-  listProjectPlugins: describeOperation({
+  listProjectPlugins: defineOperation({
     name: 'listProjectPlugins',
     summary: 'Lists the plugins that environments of a project can pin.',
     method: 'GET',
@@ -131,7 +131,7 @@ export const catalogOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  getPluginVersion: describeOperation({
+  getPluginVersion: defineOperation({
     name: 'getPluginVersion',
     summary: 'Gets a version of a plugin with its components.',
     method: 'GET',
@@ -142,7 +142,7 @@ export const catalogOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  listOrganizations: describeOperation({
+  listOrganizations: defineOperation({
     name: 'listOrganizations',
     summary: 'Lists the organizations of the key.',
     method: 'GET',
@@ -153,7 +153,7 @@ export const catalogOperations = {
     status: 200,
     errors: [401, 403, 429, 500, 502],
   }),
-  getProjectCapabilities: describeOperation({
+  getProjectCapabilities: defineOperation({
     name: 'getProjectCapabilities',
     summary: 'Gets what the key may do in a project.',
     method: 'GET',

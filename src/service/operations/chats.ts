@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -52,7 +52,7 @@ export type ChatboxDetail = z.infer<typeof chatboxDetailSchema>;
 
 /** Conversations with the agent, and chats published from a project. */
 export const chatOperations = {
-  listChatSessions: describeOperation({
+  listChatSessions: defineOperation({
     name: 'listChatSessions',
     summary: "Lists the caller's chat sessions and those that its projects share, the latest activity first.",
     method: 'GET',
@@ -70,7 +70,7 @@ export const chatOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  listChatboxes: describeOperation({
+  listChatboxes: defineOperation({
     name: 'listChatboxes',
     summary: 'Lists the chatboxes that are published from a project.',
     method: 'GET',
@@ -81,7 +81,7 @@ export const chatOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-  getChatbox: describeOperation({
+  getChatbox: defineOperation({
     name: 'getChatbox',
     summary: 'Gets the settings of a chatbox.',
     method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { serverPath } from '../paths.ts';
 
 const anyBody = z.looseObject({});
@@ -41,7 +41,7 @@ const diagnosisSchema = z.object({
 
 /** Checks of servers, and OAuth tokens for them. */
 export const diagnosticsOperations = {
-  validateServer: describeOperation({
+  validateServer: defineOperation({
     name: 'validateServer',
     summary: 'Connects to an MCP server and gives how it introduced itself.',
     method: 'POST',
@@ -54,7 +54,7 @@ export const diagnosticsOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  runDoctor: describeOperation({
+  runDoctor: defineOperation({
     name: 'runDoctor',
     summary: 'Examines an MCP server step by step: probe, connection, handshake, capabilities and lists.',
     method: 'POST',
@@ -67,7 +67,7 @@ export const diagnosticsOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  checkOAuth: describeOperation({
+  checkOAuth: defineOperation({
     name: 'checkOAuth',
     summary: 'Says whether the record of an MCP server asks for OAuth, without connecting to it.',
     method: 'POST',
@@ -79,7 +79,7 @@ export const diagnosticsOperations = {
     errors: [400, 401, 403, 404, 429, 500],
     isRepeatable: true,
   }),
-  importOAuthTokens: describeOperation({
+  importOAuthTokens: defineOperation({
     name: 'importOAuthTokens',
     summary:
       'Keeps OAuth tokens of the caller for an MCP server, which every later call and run of the caller carries.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const id = z.string().min(1);
@@ -55,7 +55,7 @@ const one = `${list}/{environmentId}` as const;
 
 /** Environments for suites: a host, its servers, a model and plugin versions, under a name. */
 export const environmentOperations = {
-  listEnvironments: describeOperation({
+  listEnvironments: defineOperation({
     name: 'listEnvironments',
     summary: 'Lists the environments of a project, oldest first; archived ones on request.',
     method: 'GET',
@@ -66,7 +66,7 @@ export const environmentOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createEnvironment: describeOperation({
+  createEnvironment: defineOperation({
     name: 'createEnvironment',
     summary: 'Creates an environment.',
     method: 'POST',
@@ -87,7 +87,7 @@ export const environmentOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     right: 'admin',
   }),
-  getEnvironment: describeOperation({
+  getEnvironment: defineOperation({
     name: 'getEnvironment',
     summary: 'Gets an environment.',
     method: 'GET',
@@ -98,7 +98,7 @@ export const environmentOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  updateEnvironment: describeOperation({
+  updateEnvironment: defineOperation({
     name: 'updateEnvironment',
     summary: 'Changes the given fields of an environment; null removes what is pinned.',
     method: 'PATCH',
@@ -120,7 +120,7 @@ export const environmentOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     right: 'admin',
   }),
-  resolveEnvironment: describeOperation({
+  resolveEnvironment: defineOperation({
     name: 'resolveEnvironment',
     summary: 'Shows what a run in an environment would use: model, servers and versions of plugins.',
     method: 'GET',
@@ -131,7 +131,7 @@ export const environmentOperations = {
     status: 200,
     errors: [401, 403, 404, 409, 429, 500, 502],
   }),
-  archiveEnvironment: describeOperation({
+  archiveEnvironment: defineOperation({
     name: 'archiveEnvironment',
     summary: 'Archives an environment: its name is free again, and no run can choose it.',
     method: 'POST',
@@ -143,7 +143,7 @@ export const environmentOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     right: 'admin',
   }),
-  restoreEnvironment: describeOperation({
+  restoreEnvironment: defineOperation({
     name: 'restoreEnvironment',
     summary: 'Restores an archived environment, without the versions of plugins that are gone.',
     method: 'POST',

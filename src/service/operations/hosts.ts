@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** The clients that can be the template of a host. */
@@ -69,7 +69,7 @@ const name = z.string().trim().min(1);
 
 /** Hosts: clients that evals simulate, with a model, a system prompt, abilities and servers. */
 export const hostOperations = {
-  listHosts: describeOperation({
+  listHosts: defineOperation({
     name: 'listHosts',
     summary: 'Lists the hosts of a project without their configs, oldest first.',
     method: 'GET',
@@ -80,7 +80,7 @@ export const hostOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createHost: describeOperation({
+  createHost: defineOperation({
     name: 'createHost',
     summary: 'Creates a host from a template or from a full config.',
     method: 'POST',
@@ -96,7 +96,7 @@ export const hostOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  getHost: describeOperation({
+  getHost: defineOperation({
     name: 'getHost',
     summary: 'Gets a host with its config.',
     method: 'GET',
@@ -107,7 +107,7 @@ export const hostOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  updateHost: describeOperation({
+  updateHost: defineOperation({
     name: 'updateHost',
     summary: 'Changes the name of a host, or the given fields of its config; null removes a field.',
     method: 'PATCH',
@@ -119,7 +119,7 @@ export const hostOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     isRepeatable: true,
   }),
-  deleteHost: describeOperation({
+  deleteHost: defineOperation({
     name: 'deleteHost',
     summary: 'Deletes a host. One that an environment or a suite uses needs `force`.',
     method: 'DELETE',
@@ -130,7 +130,7 @@ export const hostOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
-  setHostServers: describeOperation({
+  setHostServers: defineOperation({
     name: 'setHostServers',
     summary: 'Replaces the servers that are attached to a host.',
     method: 'POST',
@@ -143,7 +143,7 @@ export const hostOperations = {
     right: 'admin',
     isRepeatable: true,
   }),
-  duplicateHost: describeOperation({
+  duplicateHost: defineOperation({
     name: 'duplicateHost',
     summary: 'Creates a host that shares the config of another one.',
     method: 'POST',

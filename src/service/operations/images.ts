@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const timestampMs = z.number().nullish();
@@ -58,7 +58,7 @@ const one = `${list}/{imageId}` as const;
 
 /** Sandbox images: blueprints of computers, their builds, and the caller's computer that boots from a build. */
 export const imageOperations = {
-  listSandboxImages: describeOperation({
+  listSandboxImages: defineOperation({
     name: 'listSandboxImages',
     summary: 'Lists the drafts of the caller and the images that the project shares, oldest first.',
     method: 'GET',
@@ -69,7 +69,7 @@ export const imageOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createSandboxImage: describeOperation({
+  createSandboxImage: defineOperation({
     name: 'createSandboxImage',
     summary: 'Creates a personal draft from a blueprint.',
     method: 'POST',
@@ -80,7 +80,7 @@ export const imageOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  validateSandboxImageBlueprint: describeOperation({
+  validateSandboxImageBlueprint: defineOperation({
     name: 'validateSandboxImageBlueprint',
     summary: 'Checks a blueprint and saves nothing; an invalid one is an answer with `ok: false`.',
     method: 'POST',
@@ -96,7 +96,7 @@ export const imageOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     isRepeatable: true,
   }),
-  getSandboxImage: describeOperation({
+  getSandboxImage: defineOperation({
     name: 'getSandboxImage',
     summary: 'Gets an image with its blueprint and its newest build.',
     method: 'GET',
@@ -107,7 +107,7 @@ export const imageOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  updateSandboxImage: describeOperation({
+  updateSandboxImage: defineOperation({
     name: 'updateSandboxImage',
     summary: 'Changes the name or the blueprint of an image; a shared one only as an administrator.',
     method: 'PATCH',
@@ -119,7 +119,7 @@ export const imageOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     isRepeatable: true,
   }),
-  deleteSandboxImage: describeOperation({
+  deleteSandboxImage: defineOperation({
     name: 'deleteSandboxImage',
     summary: 'Deletes an image with its builds; a shared one only as an administrator.',
     method: 'DELETE',
@@ -130,7 +130,7 @@ export const imageOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  listSandboxImageBuilds: describeOperation({
+  listSandboxImageBuilds: defineOperation({
     name: 'listSandboxImageBuilds',
     summary: 'Lists the builds of an image, newest first.',
     method: 'GET',
@@ -141,7 +141,7 @@ export const imageOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  buildSandboxImage: describeOperation({
+  buildSandboxImage: defineOperation({
     name: 'buildSandboxImage',
     summary: 'Starts a build, or finds the one of the same blueprint; the list of builds shows how it ends.',
     method: 'POST',
@@ -153,7 +153,7 @@ export const imageOperations = {
     errors: [400, 401, 403, 404, 422, 429, 500, 502],
     needs: 'a container engine',
   }),
-  promoteSandboxImage: describeOperation({
+  promoteSandboxImage: defineOperation({
     name: 'promoteSandboxImage',
     summary: "Shares the caller's draft with the project.",
     method: 'POST',
@@ -166,7 +166,7 @@ export const imageOperations = {
     right: 'admin',
     isRepeatable: true,
   }),
-  useSandboxImage: describeOperation({
+  useSandboxImage: defineOperation({
     name: 'useSandboxImage',
     summary: "Boots the caller's computer from the newest ready build of an image, and ends the computer from before.",
     method: 'POST',
@@ -179,7 +179,7 @@ export const imageOperations = {
     isSlow: true,
     needs: 'a container engine',
   }),
-  resetComputer: describeOperation({
+  resetComputer: defineOperation({
     name: 'resetComputer',
     summary: "Boots the caller's computer anew from its image, without what has changed in it.",
     method: 'POST',

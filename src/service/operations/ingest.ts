@@ -6,7 +6,7 @@ import {
   ingestStartSchema,
 } from '../bodies/ingest.ts';
 import { ingestedIterationsSchema, ingestedRunSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { ingestFinalizePath, ingestIterationsPath, ingestReportPath, ingestStartPath } from '../paths.ts';
 
 const ok = { ok: z.literal(true).nullish() };
@@ -14,7 +14,7 @@ const runAnswer = ingestedRunSchema.extend(ok);
 
 /** Uploads of runs that were executed elsewhere. The ids in every body make each request safe to repeat. */
 export const ingestOperations = {
-  reportEvalRun: describeOperation({
+  reportEvalRun: defineOperation({
     name: 'reportEvalRun',
     summary: 'Records a run with all its results, and answers with the verdict on it.',
     method: 'POST',
@@ -26,7 +26,7 @@ export const ingestOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
     isRepeatable: true,
   }),
-  startEvalIngestRun: describeOperation({
+  startEvalIngestRun: defineOperation({
     name: 'startEvalIngestRun',
     summary: 'Opens a run whose results follow.',
     method: 'POST',
@@ -38,7 +38,7 @@ export const ingestOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
     isRepeatable: true,
   }),
-  ingestEvalRunIterations: describeOperation({
+  ingestEvalRunIterations: defineOperation({
     name: 'ingestEvalRunIterations',
     summary: 'Adds results to an open run; those that it has already are skipped.',
     method: 'POST',
@@ -50,7 +50,7 @@ export const ingestOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
     isRepeatable: true,
   }),
-  finalizeEvalIngestRun: describeOperation({
+  finalizeEvalIngestRun: defineOperation({
     name: 'finalizeEvalIngestRun',
     summary: 'Ends an open run, and answers with the verdict on it.',
     method: 'POST',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shortenPath } from '../paths.ts';
 
 /**
  * One operation of the eval API. The typed client, the `api` command, the routes of the embedded service and its OpenAPI document all use
@@ -41,6 +42,8 @@ export interface Operation<
   isSlow?: boolean;
   /** Fields of the answer that hold secrets. The `api` command hides them without `--show-secrets`. */
   secrets?: readonly string[];
+  /** True if the path also works without the project. */
+  hasShortPath?: boolean;
   /** The resource that the embedded service needs for it in addition to its store. Default: none. */
   needs?: 'a model' | 'a container engine' | 'a browser';
 }
@@ -55,7 +58,7 @@ export type CursorPlace = 'query' | 'body' | 'headers';
 export const none = z.strictObject({});
 
 /** Returns the description unchanged, and keeps its literal types. */
-export function describeOperation<
+export function defineOperation<
   const Path extends string,
   Query extends z.ZodObject,
   Body extends z.ZodObject,
@@ -63,6 +66,11 @@ export function describeOperation<
   const Cursor extends CursorPlace | undefined = undefined,
 >(operation: Operation<Path, Query, Body, Answer, Cursor>): Operation<Path, Query, Body, Answer, Cursor> {
   return operation;
+}
+
+/** Lists the path of an operation, and its short path if it has one. */
+export function listPaths({ path, hasShortPath }: Pick<Operation, 'path' | 'hasShortPath'>): string[] {
+  return [path, ...(hasShortPath === true ? [shortenPath(path)] : [])];
 }
 
 /** Lists the names in braces of a path, in order. */

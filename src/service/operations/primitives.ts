@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { serverPath } from '../paths.ts';
 
 const errors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
@@ -11,7 +11,7 @@ const page = z.object({ items, nextCursor: z.string().nullish() });
 
 /** Primitives of an MCP server: tools, prompts and resources, as the server answers. */
 export const primitiveOperations = {
-  listTools: describeOperation({
+  listTools: defineOperation({
     name: 'listTools',
     summary: 'Lists the tools of an MCP server, a page at a time.',
     method: 'POST',
@@ -25,7 +25,7 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  listPrompts: describeOperation({
+  listPrompts: defineOperation({
     name: 'listPrompts',
     summary: 'Lists the prompts of an MCP server, a page at a time.',
     method: 'POST',
@@ -39,7 +39,7 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  listResources: describeOperation({
+  listResources: defineOperation({
     name: 'listResources',
     summary: 'Lists the resources of an MCP server, a page at a time.',
     method: 'POST',
@@ -53,7 +53,7 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  readResource: describeOperation({
+  readResource: defineOperation({
     name: 'readResource',
     summary: 'Reads a resource of an MCP server.',
     method: 'POST',
@@ -66,7 +66,7 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  callTool: describeOperation({
+  callTool: defineOperation({
     name: 'callTool',
     summary: 'Calls a tool of an MCP server once. A result with `isError` is a success of the operation.',
     method: 'POST',
@@ -82,7 +82,7 @@ export const primitiveOperations = {
     errors,
     isSlow: true,
   }),
-  getPrompt: describeOperation({
+  getPrompt: defineOperation({
     name: 'getPrompt',
     summary: 'Renders a prompt of an MCP server.',
     method: 'POST',
@@ -95,7 +95,7 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-  exportServer: describeOperation({
+  exportServer: defineOperation({
     name: 'exportServer',
     summary: 'Takes a snapshot of everything that an MCP server lists.',
     method: 'POST',

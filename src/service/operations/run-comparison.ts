@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stepPageSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { runPath, stepsPath } from '../paths.ts';
 
 /** A number of both runs. A side without the number is null; `percentDelta` is null if the base is 0. */
@@ -91,7 +91,7 @@ export type RunComparison = z.infer<typeof runComparisonSchema>;
 
 /** Reads of a run and its iterations, in addition to their results. */
 export const runComparisonOperations = {
-  compareEvalRun: describeOperation({
+  compareEvalRun: defineOperation({
     name: 'compareEvalRun',
     summary: 'Compares a run with an earlier one of its suite, case by case.',
     method: 'GET',
@@ -107,11 +107,12 @@ export const runComparisonOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 429, 500],
   }),
-  getEvalRunSteps: describeOperation({
+  getEvalRunSteps: defineOperation({
     name: 'getEvalRunSteps',
     summary: 'Lists the steps of an iteration with their results; those that did not run yet are `pending`.',
     method: 'GET',
     path: stepsPath,
+    hasShortPath: true,
     query: none,
     body: none,
     answer: stepPageSchema,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createTestSchemas } from '../bodies/case.ts';
 import { createRunSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** The API's limit for one group. */
@@ -65,7 +65,7 @@ export type RunGroupReceipt = z.infer<typeof runGroupReceiptSchema>;
 
 /** Runs of a suite in several environments or on several hosts at once. */
 export const runGroupOperations = {
-  createEvalRunGroup: describeOperation({
+  createEvalRunGroup: defineOperation({
     name: 'createEvalRunGroup',
     summary: 'Starts a run of a suite in each of several environments, or on each of several hosts.',
     method: 'POST',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { runPath } from '../paths.ts';
 
 const receipt = z.object({ runId: z.string(), projectId: z.string(), status: z.string() });
@@ -84,7 +84,7 @@ export type RunInsights = z.infer<typeof insightsSchema>;
 
 /** Reviews by models of a run that has ended. */
 export const runReviewOperations = {
-  judgeEvalRun: describeOperation({
+  judgeEvalRun: defineOperation({
     name: 'judgeEvalRun',
     summary: 'Has a model judge the answers of a run; the run then holds what it said. Spends.',
     method: 'POST',
@@ -104,7 +104,7 @@ export const runReviewOperations = {
     errors: [400, 401, 403, 404, 422, 429, 500],
     needs: 'a model',
   }),
-  requestEvalRunInsights: describeOperation({
+  requestEvalRunInsights: defineOperation({
     name: 'requestEvalRunInsights',
     summary: 'Has a model find out why iterations of a run failed; the run then holds what it found. Spends.',
     method: 'POST',

@@ -3,7 +3,7 @@ import { createTestSchemas } from '../bodies/case.ts';
 import { createRunSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
 import { iterationSchema, runCreatedSchema, runSchema, traceSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { iterationsPath, runCancelPath, runPath, runsPath, suiteRunsPath, tracePath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -26,11 +26,12 @@ const iterationAnswer = iterationSchema.extend({
 
 /** Runs and their iterations. */
 export const runOperations = {
-  createEvalRun: describeOperation({
+  createEvalRun: defineOperation({
     name: 'createEvalRun',
     summary: 'Starts a run: of a suite as it is, of a suite with these tests written into it, or of a new suite.',
     method: 'POST',
     path: runsPath,
+    hasShortPath: true,
     query: none,
     body: createRunSchema(contractLimits, createTestSchemas(contractLimits)).omit({ projectId: true }),
     answer: runCreatedSchema,
@@ -38,22 +39,24 @@ export const runOperations = {
     errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],
     isSlow: true,
   }),
-  getEvalRun: describeOperation({
+  getEvalRun: defineOperation({
     name: 'getEvalRun',
     summary: 'Gets a run as it stands now.',
     method: 'GET',
     path: runPath,
+    hasShortPath: true,
     query: none,
     body: none,
     answer: runAnswer,
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-  cancelEvalRun: describeOperation({
+  cancelEvalRun: defineOperation({
     name: 'cancelEvalRun',
     summary: 'Cancels a run and its iterations that have not ended.',
     method: 'POST',
     path: runCancelPath,
+    hasShortPath: true,
     query: none,
     body: none,
     answer: runAnswer,
@@ -61,7 +64,7 @@ export const runOperations = {
     errors: [401, 403, 404, 409, 429, 500],
     isRepeatable: true,
   }),
-  listEvalSuiteRuns: describeOperation({
+  listEvalSuiteRuns: defineOperation({
     name: 'listEvalSuiteRuns',
     summary: 'Lists the latest runs of a suite, newest first.',
     method: 'GET',
@@ -72,11 +75,12 @@ export const runOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-  listEvalRunIterations: describeOperation({
+  listEvalRunIterations: defineOperation({
     name: 'listEvalRunIterations',
     summary: 'Lists the iterations of a run, page by page.',
     method: 'GET',
     path: iterationsPath,
+    hasShortPath: true,
     query: z.object({ limit: z.int().min(1).max(200).exactOptional(), cursor: z.string().exactOptional() }),
     body: none,
     answer: z.object({ items: z.array(iterationAnswer), nextCursor: text }),
@@ -84,11 +88,12 @@ export const runOperations = {
     errors: [401, 403, 404, 429, 500],
     cursor: 'query',
   }),
-  getEvalIterationTrace: describeOperation({
+  getEvalIterationTrace: defineOperation({
     name: 'getEvalIterationTrace',
     summary: 'Gets the trace of an iteration: an open document, any part of which may be missing.',
     method: 'GET',
     path: tracePath,
+    hasShortPath: true,
     query: none,
     body: none,
     answer: traceSchema,

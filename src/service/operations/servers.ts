@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema, serverPageSchema, serverSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { serverPath, serversPath } from '../paths.ts';
 
 const text = z.string().exactOptional();
@@ -76,7 +76,7 @@ export type ServerChanges = z.infer<typeof changesSchema>;
 
 /** Records of the MCP servers of a project. */
 export const serverOperations = {
-  listProjectServers: describeOperation({
+  listProjectServers: defineOperation({
     name: 'listProjectServers',
     summary: 'Lists the MCP servers of a project.',
     method: 'GET',
@@ -87,7 +87,7 @@ export const serverOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createProjectServer: describeOperation({
+  createProjectServer: defineOperation({
     name: 'createProjectServer',
     summary: 'Saves an MCP server under a name that is unique in the project.',
     method: 'POST',
@@ -98,7 +98,7 @@ export const serverOperations = {
     status: 201,
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
-  getProjectServer: describeOperation({
+  getProjectServer: defineOperation({
     name: 'getProjectServer',
     summary: 'Gets an MCP server without its headers, command and secrets.',
     method: 'GET',
@@ -109,7 +109,7 @@ export const serverOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-  updateProjectServer: describeOperation({
+  updateProjectServer: defineOperation({
     name: 'updateProjectServer',
     summary: 'Changes the given fields of an MCP server.',
     method: 'PATCH',
@@ -121,7 +121,7 @@ export const serverOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     isRepeatable: true,
   }),
-  deleteProjectServer: describeOperation({
+  deleteProjectServer: defineOperation({
     name: 'deleteProjectServer',
     summary: 'Deletes an MCP server with its tunnel and its OAuth tokens.',
     method: 'DELETE',

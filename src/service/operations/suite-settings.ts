@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchOptionsSchema } from '../../cases/case.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { suiteAnswer } from './suites.ts';
 import { suitePath } from '../paths.ts';
 
@@ -17,7 +17,7 @@ const judgeSettingsSchema = z.strictObject({
 
 /** Settings of suites: environments, execution, schedule and judges. */
 export const suiteSettingsOperations = {
-  updateEvalSuite: describeOperation({
+  updateEvalSuite: defineOperation({
     name: 'updateEvalSuite',
     summary: 'Changes the given fields of a suite; null removes its environments.',
     method: 'PATCH',
@@ -70,7 +70,7 @@ export const suiteSettingsOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     isRepeatable: true,
   }),
-  updateEvalSuiteSchedule: describeOperation({
+  updateEvalSuiteSchedule: defineOperation({
     name: 'updateEvalSuiteSchedule',
     summary: 'Sets how often a suite runs by itself, or stops that.',
     method: 'PATCH',
@@ -87,7 +87,7 @@ export const suiteSettingsOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     isRepeatable: true,
   }),
-  attachEvalSuiteEnvironment: describeOperation({
+  attachEvalSuiteEnvironment: defineOperation({
     name: 'attachEvalSuiteEnvironment',
     summary: 'Adds an environment to those that a suite runs in.',
     method: 'POST',

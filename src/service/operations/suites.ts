@@ -3,7 +3,7 @@ import { createTestSchemas } from '../bodies/case.ts';
 import { createSuiteSchema } from '../bodies/suite.ts';
 import { contractLimits } from '../limits.ts';
 import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { suitePath, suitesPath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -34,7 +34,7 @@ export const suiteAnswer = suiteDetailSchema.extend({
 
 /** Suites, apart from their cases. */
 export const suiteOperations = {
-  listEvalSuites: describeOperation({
+  listEvalSuites: defineOperation({
     name: 'listEvalSuites',
     summary: 'Lists the suites of a project with their latest runs, all at once.',
     method: 'GET',
@@ -45,7 +45,7 @@ export const suiteOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  createEvalSuite: describeOperation({
+  createEvalSuite: defineOperation({
     name: 'createEvalSuite',
     summary: 'Creates a suite with its cases, and runs nothing.',
     method: 'POST',
@@ -57,7 +57,7 @@ export const suiteOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     isSlow: true,
   }),
-  getEvalSuite: describeOperation({
+  getEvalSuite: defineOperation({
     name: 'getEvalSuite',
     summary: 'Gets a suite with its settings, without its cases.',
     method: 'GET',
@@ -68,7 +68,7 @@ export const suiteOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-  deleteEvalSuite: describeOperation({
+  deleteEvalSuite: defineOperation({
     name: 'deleteEvalSuite',
     summary: 'Deletes a suite and its cases; its past runs stay.',
     method: 'DELETE',

@@ -21,6 +21,9 @@ import { suiteOperations } from './suites.ts';
 import { traceExportOperations } from './trace-export.ts';
 import { tunnelOperations } from './tunnels.ts';
 
+/** Operations, by area and name. */
+export type OperationTable = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
 /** Every operation of the API, by area. */
 export const operations = {
   account: accountOperations,

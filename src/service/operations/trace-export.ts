@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 
 /** The outer parts of an ExportTraceServiceRequest of OTLP/JSON. */
 const traceExportSchema = z.looseObject({ resourceSpans: z.array(z.looseObject({})) });
 
 /** Exports of traces for OpenTelemetry collectors. */
 export const traceExportOperations = {
-  exportTracesOtlp: describeOperation({
+  exportTracesOtlp: defineOperation({
     name: 'exportTracesOtlp',
     summary: 'Exports a page of traces as OTLP/JSON; the cursor of the next page is in a header.',
     method: 'GET',

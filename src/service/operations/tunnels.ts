@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { tunnelClosedSchema, tunnelGrantSchema } from '../wire.ts';
-import { describeOperation, none } from './operation.ts';
+import { defineOperation, none } from './operation.ts';
 import { tunnelClosePath, tunnelsPath } from '../paths.ts';
 
 /** Tunnels through which the service reaches servers without a public address. */
 export const tunnelOperations = {
-  createTunnel: describeOperation({
+  createTunnel: defineOperation({
     name: 'createTunnel',
     summary: 'Creates a tunnel under the name of a server, and cuts off an earlier holder of it.',
     method: 'POST',
@@ -19,7 +19,7 @@ export const tunnelOperations = {
     isSlow: true,
     secrets: ['connectToken', 'url', 'previousUrl'],
   }),
-  closeTunnel: describeOperation({
+  closeTunnel: defineOperation({
     name: 'closeTunnel',
     summary: 'Closes a tunnel; the record of its server stays.',
     method: 'POST',

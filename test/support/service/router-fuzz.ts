@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
-import { pathAliases } from '../../../src/service/openapi.ts';
-import type { Operation } from '../../../src/service/operations/operation.ts';
+import { listPaths, type Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { drawRequest, type KnownIds, type RandomRequest } from './random-request.ts';
 import { createTestApp } from './test-app.ts';
@@ -77,12 +76,6 @@ async function send({ fetch }: FetchedApp, { method, path, headers, body }: Rand
 function nameRecords({ path, body, ...request }: RandomRequest, ids: KnownIds): RandomRequest {
   const name = (text: string) => text.replaceAll(/id-of-(\w+)/g, (_, id: string) => ids[id] ?? 'none');
   return { ...request, path: name(path), body: body && name(body) };
-}
-
-/** Lists the paths of an operation: its own path and its short forms. */
-function listPaths({ name, path }: Operation): string[] {
-  const aliases = pathAliases.filter(({ operations }) => operations.includes(name));
-  return [path, ...aliases.map(({ alias, path: long }) => path.replace(long, alias))];
 }
 
 function printRequest({ method, path, headers, body }: RandomRequest): string {

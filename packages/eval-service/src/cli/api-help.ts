@@ -1,16 +1,14 @@
 import { listFields, nameType } from '../../../../src/service/operations/fields.ts';
 import type { Operation } from '../../../../src/service/operations/operation.ts';
-import { operations } from '../../../../src/service/operations/table.ts';
+import { type OperationTable, operations } from '../../../../src/service/operations/table.ts';
 import { nameFlag } from '../../../../src/cli/field-flag.ts';
 
 const width = 80;
 
 /** Lists the operations by area, for the end of the help of `api`. */
-export function renderOperationList(): string {
-  const areas = Object.entries(operations).map(([area, described]) =>
-    [`${area}:`, ...Object.values<Operation>(described).map(({ name, summary }) => renderRow(name, summary))].join(
-      '\n',
-    ),
+export function renderOperationList(table: OperationTable = operations): string {
+  const areas = Object.entries(table).map(([area, described]) =>
+    [`${area}:`, ...Object.values(described).map(({ name, summary }) => renderRow(name, summary))].join('\n'),
   );
   return areas.join('\n\n');
 }
