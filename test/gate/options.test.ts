@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
+import { parseDoctorOptions, parseGateOptions } from '../../src/gate/options.ts';
 import { listOptions } from '../../src/gate/options/list.ts';
 
 const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
@@ -260,6 +260,16 @@ describe('parseGateOptions', () => {
     expect(readIssues({ evals: 'a', 'server-url': url, 'server-env': 'A=b', 'server-cwd': 'dir' })).toEqual([
       'server-cwd: needs-server-command',
     ]);
+  });
+
+  it('takes variables for the servers of an mcp-config where no evals run, and none for a running server', () => {
+    const env = { 'server-env': 'TOKEN=x' };
+    expect(() =>
+      parseDoctorOptions({ ...env, 'mcp-config': '.mcp.json', 'allow-env-hosts': 'a.example' }),
+    ).not.toThrow();
+    expect(() => parseDoctorOptions({ ...env, 'server-url': 'http://127.0.0.1:3000/mcp' })).toThrow(
+      'server-env: has no effect without `server-command`',
+    );
   });
 
   it('refuses a server URL that is not http and does not repeat it, for it may hold a key', () => {

@@ -155,7 +155,7 @@ export const serverOptions = {
     text: 'Variables for the server: `NAME=value` sets one, `NAME` passes one of the job on. One per line; also for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`.',
     commands: serverCommands,
     // Of the gate, cases may use them, too.
-    rules: [{ needs: ['server-command'], commands: ['doctor', 'tunnel'], ...withoutCommand }],
+    rules: [{ needs: ['server-command', 'mcp-config'], commands: ['doctor', 'tunnel'], ...withoutCommand }],
   }),
   allowEnvHosts: defineOption({
     schema: words,
