@@ -6,8 +6,8 @@ import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 
 /**
- * Runs the step that the runner started, and ends the process. It is a function, because the lazy parts of the bundle share this module's
- * file: they would wait for ever for a module that waits for them.
+ * Runs the step that the runner started, and ends the process. It is a function, so that the import of this module ends before a lazy part
+ * loads that shares modules with it.
  */
 export async function runStage(): Promise<never> {
   limitHeapGrowth();

@@ -34,7 +34,7 @@ async function runOverwriting(inputs: Record<string, string>) {
   return {
     run,
     overwritten: Number(await read('out.txt')),
-    code: await readFile(join(action.path, 'dist/gate.js'), 'utf8'),
+    code: await readFile(join(action.path, 'dist/stages.js'), 'utf8'),
     written: await Promise.all([...files.map((file) => join('mcp-eval-report', file)), 'history.jsonl'].map(read)),
   };
 }

@@ -1,1 +1,0 @@
-import{randomBytes as e}from"node:crypto";function t(t){return`${t}_${e(12).toString(`hex`)}`}export{t as createId};
