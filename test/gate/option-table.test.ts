@@ -7,30 +7,27 @@ import { collectCompletions, renderCompletion } from '../../src/cli/completion.t
 import { completeBooleanFlags } from '../../src/cli/boolean-flags.ts';
 import { addGateOptions, readGateFlags } from '../../src/cli/gate-options.ts';
 import { listKnownSecrets } from '../../src/gate/options.ts';
-import { defineOption } from '../../src/gate/options/define-option.ts';
+import { openGroup } from '../../src/gate/options/define-option.ts';
 import { findCommandFlags, listFlags, listInputs } from '../../src/gate/options/list.ts';
 import { gateOptions } from '../../src/gate/options/schema.ts';
 import { createOptionTable, parseOptions } from '../../src/gate/options/table.ts';
 import { choice, duration, flag, lines, optionalSecret, optionalText, secrets } from '../../src/gate/options/values.ts';
 
-const group = 'Reports';
+const defineOption = openGroup('Reports');
 
 /** Options of every shape, none of which the gate has. */
 const table = createOptionTable(
   {
     paperSize: defineOption({
       schema: choice('paper size', ['a4', 'a5']),
-      group,
       text: 'The size of a page. `a4` is twice as large as `a5`.',
       default: 'a4',
       commands: ['run', 'merge'],
     }),
     footnotes: defineOption({
       schema: lines,
-      group,
       hint: '<text>',
       text: 'Footnotes to print with `in-colour`. One per line.',
-      commands: ['run'],
       rules: [
         {
           excludes: ['paper-size: a5', 'in-colour'],
@@ -41,41 +38,32 @@ const table = createOptionTable(
     }),
     inColour: defineOption({
       schema: flag,
-      group,
       text: 'Whether to print in colour: `true` or `false`.',
       default: 'false',
-      commands: ['run'],
     }),
     printerKey: defineOption({
       schema: optionalSecret,
-      group,
       hint: '<key>',
       text: 'The key of the printer. Take it from a secret.',
       variables: ['PRINTER_KEY', 'OLD_PRINTER_KEY'],
-      commands: ['run'],
       rules: [
         { isRequired: true, when: ['in-colour'], unless: ['patience'], code: 'missing-key', message: 'is needed' },
       ],
     }),
     trayKeys: defineOption({
       schema: secrets('tray=key'),
-      group,
       text: 'Keys of trays, each as `tray=key`. One per line.',
-      commands: ['run'],
       rules: [{ needs: ['printer-key', 'title'], code: 'needs-printer-key', message: 'open no printer' }],
     }),
     patience: defineOption({
       schema: duration,
-      group,
       text: 'How long to wait for paper, such as `5m`. It counts towards nothing.',
       default: '1m',
-      commands: ['run'],
       isFlagOnly: true,
       isEvalsKey: true,
     }),
     title: defineOption({
       schema: optionalText,
-      group,
       hint: '<text>',
       text: 'The title of the first page.',
       implied: (texts) => (texts['in-colour'] === 'true' ? 'Rainbow' : ''),
@@ -131,8 +119,8 @@ describe('an option that is defined', () => {
     expect(help).not.toContain('--title');
   });
 
-  it('is completed by shells, unless the runner fills it in', () => {
-    const script = renderCompletion('bash', 'mcp-eval-ci', collectCompletions(createCommand()));
+  it('is completed by shells, unless the runner fills it in', async () => {
+    const script = renderCompletion('bash', 'mcp-eval-ci', await collectCompletions(createCommand()));
     expect(script).toContain("run) words='--paper-size --footnotes --in-colour --printer-key --tray-keys --patience'");
   });
 

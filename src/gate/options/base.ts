@@ -1,5 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { defineOption, type OptionValues } from './define-option.ts';
+import { openGroup, type OptionValues } from './define-option.ts';
 import type { serverOptions } from './server-under-test.ts';
 import { lines, optionalSecret, optionalText, withForm, words } from './values.ts';
 import type { whatRunsOptions } from './what-runs.ts';
@@ -39,29 +39,23 @@ const parsedBase = words.transform((found, context): BaseOption | null => {
   return found.length === 0 ? null : result;
 });
 
-const group = 'Baseline and history';
+const defineOption = openGroup('Baseline and history');
 
 export const baseOptions = {
   base: defineOption({
     schema: withForm(parsedBase, { isList: true }),
-    group,
     hint: '<git|key=value>',
     text: 'Run the base in the same job and compare case by case; `git` checks out the merge base. Further lines: `url=`, where its server listens, `cache=` a directory, `seed=`.',
-    commands: ['run'],
   }),
   baseServerCommand: defineOption({
     schema: optionalText,
-    group,
     hint: '<command>',
     text: "The command that starts the base's server. Default: `server-command`, in the checkout of `base: git`.",
-    commands: ['run'],
   }),
   baseServerCwd: defineOption({
     schema: optionalText,
-    group,
     hint: '<directory>',
     text: "The directory to start the base's server in. It is relative to the working directory, with `base: git` to its checkout; default: `server-cwd`.",
-    commands: ['run'],
     isFlagOnly: true,
     rules: [
       {
@@ -73,18 +67,14 @@ export const baseOptions = {
   }),
   baseCacheKey: defineOption({
     schema: optionalSecret,
-    group,
     hint: '<key>',
     text: 'A secret that signs the results in the `cache` of `base`. In a pull request, the gate uses no cache without it.',
     variables: ['MCP_EVAL_BASE_CACHE_KEY'],
-    commands: ['run'],
   }),
   baseSetup: defineOption({
     schema: lines,
-    group,
     hint: '<command>',
     text: 'Commands to run in the checkout of `base: git` before its server starts, such as `npm ci`. One per line; no shell runs them.',
-    commands: ['run'],
     rules: [
       {
         needs: ['base: git'],

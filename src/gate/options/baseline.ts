@@ -1,22 +1,20 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { defineOption, type OptionValues } from './define-option.ts';
+import { openGroup, type OptionValues } from './define-option.ts';
 import type { evalServiceOptions } from './eval-service.ts';
 import { optionalCommit, optionalRef, optionalText } from './values.ts';
 import type { whatRunsOptions } from './what-runs.ts';
 
-const group = 'Baseline and history';
+const defineOption = openGroup('Baseline and history');
 
 export const baselineOptions = {
   baseline: defineOption({
     schema: optionalText,
-    group,
     hint: '<source>',
     text: 'Earlier results to compare with: a report.json, `branch:<name>`, `commit:<hash>` or `run:<id>`. Default: none.',
     commands: ['run', 'merge', 'judge'],
     rules: [
       {
         excludes: ['shard'],
-        commands: ['run'],
         code: 'shard-and-baseline',
         message: 'is compared with the whole, and a shard is a part; give it where the shards are merged',
       },
@@ -24,25 +22,20 @@ export const baselineOptions = {
   }),
   historyPath: defineOption({
     schema: optionalText,
-    group,
     hint: '<file>',
     text: 'A file to which every gate adds a line with its verdict and counts. It enables the trend, `branch:` baselines and `probation`.',
     commands: ['run', 'merge', 'judge', 'plan-runs'],
   }),
   branch: defineOption({
     schema: optionalRef,
-    group,
     hint: '<name>',
     text: 'The branch under test, as the history and reports name it. Default: the CI system, else git.',
-    commands: ['run'],
     isFlagOnly: true,
   }),
   commit: defineOption({
     schema: optionalCommit,
-    group,
     hint: '<hash>',
     text: 'The full hash of the commit under test. Default: the CI system, else git.',
-    commands: ['run'],
     isFlagOnly: true,
   }),
 };

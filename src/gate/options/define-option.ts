@@ -75,8 +75,8 @@ export interface OptionDefinition<Schema extends z.ZodType = z.ZodType> {
   runnerDefault?: string;
   /** The variables that hold the value if no flag does. Every user of the machine can see flags. */
   variables?: readonly string[];
-  /** The commands that have it as a flag, and the actions of the same names that have it as an input. */
-  commands: readonly CommandName[];
+  /** The commands that have it as a flag, and the actions of the same names that have it as an input. Default: `run`. */
+  commands?: readonly CommandName[];
   /** True if no action has it as an input. */
   isFlagOnly?: true;
   /** True if evals files have a key of the same name. */
@@ -104,6 +104,7 @@ export interface OptionDescription extends Omit<OptionDefinition, 'text' | 'sche
   description: string;
   /** Empty if absence has its own meaning. */
   default: string;
+  commands: readonly CommandName[];
   /** True if the value is a list. A repeated flag then adds a line. */
   isList?: true;
   /** True if the value is a secret, or a list of named secrets. */
@@ -112,9 +113,12 @@ export interface OptionDescription extends Omit<OptionDefinition, 'text' | 'sche
   secret?: NonNullable<ValueForm['secret']>;
 }
 
-/** Returns the definition unchanged, and keeps the type of its values. */
-export function defineOption<Schema extends z.ZodType>(definition: OptionDefinition<Schema>): OptionDefinition<Schema> {
-  return definition;
+/** Returns `defineOption`, which defines an option of this group. */
+export function openGroup(group: OptionGroup) {
+  return <Schema extends z.ZodType>(definition: Omit<OptionDefinition<Schema>, 'group'>): OptionDefinition<Schema> => ({
+    ...definition,
+    group,
+  });
 }
 
 /** Describes options, in the order of their definitions. */
@@ -126,6 +130,7 @@ export function describeOptions(definitions: OptionDefinitions): OptionDescripti
     if (hint === undefined) throw new Error(`The option ${key} has no hint.`);
     return {
       default: '',
+      commands: ['run'],
       ...definition,
       ...form,
       ...(form.secret !== undefined && { isSecret: true }),

@@ -1,8 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { defineOption, type OptionValues, serviceCommands } from './define-option.ts';
+import { openGroup, type OptionValues, serviceCommands } from './define-option.ts';
 import { choice, duration, optionalSecret, optionalText, positiveNumber, secrets } from './values.ts';
 
-const group = 'The eval service';
+const defineOption = openGroup('The eval service');
 
 const hosted = ['service: svc', 'service: mcpjam'];
 
@@ -19,17 +19,14 @@ function implyService(texts: Readonly<Record<string, string | undefined>>): 'svc
 export const evalServiceOptions = {
   service: defineOption({
     schema: choice('service', ['embedded', 'svc', 'mcpjam']),
-    group,
     text: 'Who executes the evals: `embedded`, which is the default, or the hosted `svc` or `mcpjam`. With `base-url` and `api-key` and without `upload`, the default is `svc`.',
     implied: implyService,
     commands: ['run', 'tunnel'],
   }),
   upload: defineOption({
     schema: choice('upload', ['off', 'svc', 'mcpjam']),
-    group,
     text: 'The hosted service that also gets the results of embedded runs: `svc`, `mcpjam` or `off`. It needs `api-key`.',
     default: 'off',
-    commands: ['run'],
     rules: [
       {
         needs: ['service: embedded'],
@@ -41,7 +38,6 @@ export const evalServiceOptions = {
   }),
   baseUrl: defineOption({
     schema: optionalText,
-    group,
     hint: '<url>',
     text: 'The base URL of the API of the hosted service, such as `https://host/api/v1`. Default: that of `mcpjam`, if `service` or `upload` names it.',
     commands: serviceCommands,
@@ -57,7 +53,6 @@ export const evalServiceOptions = {
   }),
   apiKey: defineOption({
     schema: optionalSecret,
-    group,
     hint: '<key>',
     text: 'The API key of the hosted service. Take it from a secret; workflows of forks and of Dependabot get none, so use `service: embedded` there.',
     variables: ['MCP_EVAL_API_KEY'],
@@ -76,17 +71,14 @@ export const evalServiceOptions = {
   }),
   project: defineOption({
     schema: optionalText,
-    group,
     hint: '<id or name>',
     text: 'The project of the hosted service, by id or exact name. Default: the only one that the key can see.',
     commands: serviceCommands,
   }),
   environment: defineOption({
     schema: optionalText,
-    group,
     hint: '<id>',
     text: 'The id of an environment of the hosted service to run `suite` in. It brings its own servers.',
-    commands: ['run'],
     isFlagOnly: true,
     rules: [
       {
@@ -103,51 +95,38 @@ export const evalServiceOptions = {
   }),
   modelApiKeys: defineOption({
     schema: secrets('provider=key'),
-    group,
     text: 'Keys for models, each as `provider=key`. One per line; default: variables such as `ANTHROPIC_API_KEY`, or the keys of a hosted service.',
-    commands: ['run'],
   }),
   recordings: defineOption({
     schema: choice('recordings', ['auto', 'live', 'record', 'replay']),
-    group,
     text: 'Where answers of models come from. `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
     default: 'auto',
-    commands: ['run'],
   }),
   modelTimeout: defineOption({
     schema: duration,
-    group,
     text: 'How long one call of a model may take with all its attempts, such as `2m`. Models that reason for long need more than the default.',
     default: '45s',
-    commands: ['run'],
   }),
   modelCallsPerSecond: defineOption({
     schema: positiveNumber,
-    group,
     hint: '<n>',
     text: 'How many calls of models may begin in a second with one key, such as `20` or `0.5`. Twice as many may begin at once; a refusal halves the pace.',
     default: '5',
-    commands: ['run'],
   }),
   queueTimeout: defineOption({
     schema: duration,
-    group,
     text: 'How long to wait while the service executes as many runs as it may, such as `10m`. It counts towards `timeout`.',
     default: '10m',
-    commands: ['run'],
     isFlagOnly: true,
   }),
   tunnel: defineOption({
     schema: choice('tunnel', ['auto', 'always', 'never']),
-    group,
     text: 'Whether the service reaches the server through a tunnel: `auto` for hosted services, `always`, or `never`.',
     default: 'auto',
-    commands: ['run'],
     isFlagOnly: true,
   }),
   serverName: defineOption({
     schema: optionalText,
-    group,
     hint: '<name>',
     text: 'The name of the server in the hosted project, up to 128 characters. Default: a name for each job, removed at its end.',
     commands: ['run', 'tunnel'],

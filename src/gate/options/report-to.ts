@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOption } from './define-option.ts';
+import { openGroup } from './define-option.ts';
 import { optionalOrdinal, optionalSecret, optionalText, reportFormats, withForm, words } from './values.ts';
 import { excludedByPublish } from './what-runs.ts';
 
@@ -62,26 +62,25 @@ function isDestination(name: string): name is keyof typeof destinations {
 /** Parses names of destinations, or `none` alone. A comment may have a mode: `comment:on-failure`. */
 export const reportTo = withForm(parsedReportTo, { isList: true });
 
+const defineReport = openGroup('Reports');
+
 export const reportOptions = {
-  reportTo: defineOption({
+  reportTo: defineReport({
     schema: reportTo,
-    group: 'Reports',
     hint: '<list>',
     text: 'Where to report on GitHub: `annotations`, `summary`, `comment`, `check-run`, `issue`, or `none`. Separated by commas; `comment:on-failure` and `comment:on-change` comment less often.',
     default: 'annotations, summary',
     commands: ['run', 'merge', 'publish'],
   }),
-  reportDir: defineOption({
+  reportDir: defineReport({
     schema: optionalText,
-    group: 'Reports',
     hint: '<directory>',
     text: 'The directory for report.json, junit.xml and the other reports, relative to the working directory.',
     default: 'mcp-eval-report',
     commands: ['run', 'merge', 'init'],
   }),
-  reportFormats: defineOption({
+  reportFormats: defineReport({
     schema: reportFormats,
-    group: 'Reports',
     hint: '<names>',
     text: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, or `none`.',
     default: 'html',
@@ -89,29 +88,26 @@ export const reportOptions = {
   }),
 };
 
-const group = 'GitHub';
+const defineGithub = openGroup('GitHub');
 
 export const githubOptions = {
-  commentId: defineOption({
+  commentId: defineGithub({
     schema: optionalText,
-    group,
     hint: '<name>',
     text: 'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
     runnerDefault: '${{ strategy.job-index }}',
     commands: ['run', 'merge', 'publish'],
   }),
-  githubToken: defineOption({
+  githubToken: defineGithub({
     schema: optionalSecret,
-    group,
     hint: '<token>',
     text: 'The token for comments, checks and issues. Default: the token of the job.',
     runnerDefault: '${{ github.token }}',
     variables: ['GITHUB_TOKEN', 'GH_TOKEN'],
     commands: ['run', 'merge', 'publish'],
   }),
-  publish: defineOption({
+  publish: defineGithub({
     schema: optionalText,
-    group,
     hint: '<report.json>',
     text: 'The report.json that another workflow wrote, or its directory. The gate trusts none of its text and checks its results.',
     commands: [],
@@ -123,9 +119,8 @@ export const githubOptions = {
       },
     ],
   }),
-  pullNumber: defineOption({
+  pullNumber: defineGithub({
     schema: optionalOrdinal('pull request'),
-    group,
     hint: '<n>',
     text: 'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
     commands: ['publish'],

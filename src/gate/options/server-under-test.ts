@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { defineOption, type OptionRule, type OptionValues, serverCommands } from './define-option.ts';
+import { openGroup, type OptionRule, type OptionValues, serverCommands } from './define-option.ts';
 import { headers, oauthClient } from './server-access.ts';
 import {
   choice,
@@ -32,7 +32,7 @@ const mcpConfig = optionalText.transform((text, context): McpConfigOption | null
   return z.NEVER;
 });
 
-const group = 'The server under test';
+const defineOption = openGroup('The server under test');
 
 const withoutCommand = {
   code: 'needs-server-command',
@@ -59,7 +59,6 @@ const accessRules: OptionRule[] = [
 export const serverOptions = {
   serverCommand: defineOption({
     schema: optionalText,
-    group,
     hint: '<command>',
     text: 'The command that starts the MCP server; no shell runs it. The server speaks over stdio unless `server-url` says where it listens.',
     commands: serverCommands,
@@ -74,14 +73,12 @@ export const serverOptions = {
   }),
   serverUrl: defineOption({
     schema: optionalText,
-    group,
     hint: '<url>',
     text: 'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
     commands: serverCommands,
   }),
   mcpConfig: defineOption({
     schema: mcpConfig,
-    group,
     hint: '<path[#names]>',
     text: 'A file with `mcpServers`, such as `.mcp.json`, or `.mcp.json#notes,search` for some of its servers. It excludes `server-command`, `server-url` and `server-cwd`.',
     commands: serverCommands,
@@ -95,7 +92,6 @@ export const serverOptions = {
   }),
   serverHeaders: defineOption({
     schema: headers,
-    group,
     text: 'Headers for the server at `server-url`, each as `Name: value`. One per line, from secrets; no other origin gets them.',
     variables: ['MCP_EVAL_SERVER_HEADERS'],
     commands: serverCommands,
@@ -103,7 +99,6 @@ export const serverOptions = {
   }),
   serverOauth: defineOption({
     schema: oauthClient,
-    group,
     text: 'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`. One per line.',
     commands: serverCommands,
     rules: [
@@ -119,7 +114,6 @@ export const serverOptions = {
   }),
   serverOauthSecret: defineOption({
     schema: optionalSecret,
-    group,
     hint: '<secret>',
     text: 'The secret of the client in `server-oauth`, or its private key in PEM.',
     variables: ['MCP_EVAL_SERVER_OAUTH_SECRET'],
@@ -137,7 +131,6 @@ export const serverOptions = {
   }),
   oauthTokenOrigin: defineOption({
     schema: optionalOrigin,
-    group,
     hint: '<origin>',
     text: 'The origin of the token endpoint if it differs from that of the `issuer`, such as `https://tokens.example.com`. Default: the origin of the issuer alone.',
     commands: serverCommands,
@@ -151,7 +144,6 @@ export const serverOptions = {
   }),
   serverEnv: defineOption({
     schema: environment,
-    group,
     text: 'Variables for the server: `NAME=value` sets one, `NAME` passes one of the job on. One per line; also for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`.',
     commands: serverCommands,
     // Of the gate, cases may use them, too.
@@ -159,7 +151,6 @@ export const serverOptions = {
   }),
   allowEnvHosts: defineOption({
     schema: words,
-    group,
     hint: '<host,…>',
     text: 'The hosts to which `mcp-config` of a pull request may send variables of `server-env`. Default: those that the file names in the base.',
     commands: serverCommands,
@@ -179,7 +170,6 @@ export const serverOptions = {
   }),
   serverCwd: defineOption({
     schema: optionalText,
-    group,
     hint: '<directory>',
     text: 'The directory to start the server in, relative to the working directory. Default: the working directory.',
     commands: serverCommands,
@@ -187,21 +177,18 @@ export const serverOptions = {
   }),
   serverReadyTimeout: defineOption({
     schema: duration,
-    group,
     text: 'How long the server may take to answer its first MCP request, such as `90s` or `2m`.',
     default: '60s',
     commands: serverCommands,
   }),
   isolation: defineOption({
     schema: choice('isolation', ['iteration', 'run']),
-    group,
     text: 'Whether each `iteration` gets a fresh session, or all of a `run` share one stdio process. Over stdio, a fresh session has a fresh process.',
     default: 'iteration',
     commands: ['run', 'tunnel'],
   }),
   sandbox: defineOption({
     schema: choice('sandbox', ['auto', 'off', 'required']),
-    group,
     text: 'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
     default: 'auto',
     commands: ['run', 'doctor'],
@@ -210,7 +197,6 @@ export const serverOptions = {
         is: 'required',
         excludes: ['server-url'],
         unless: ['server-command'],
-        commands: ['run'],
         code: 'needs-server-command',
         message:
           'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`',
@@ -219,21 +205,18 @@ export const serverOptions = {
   }),
   sandboxNetwork: defineOption({
     schema: choice('sandbox network', ['on', 'off']),
-    group,
     text: 'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own; where the machine cannot do that, the gate is inconclusive.',
     default: 'on',
     commands: ['run', 'doctor'],
     rules: [
       {
         excludes: ['server-url'],
-        commands: ['run'],
         code: 'network-and-url',
         message:
           'is `off`, and a server without a network cannot be reached at `server-url`; use stdio, or leave it `on`',
       },
       {
         excludes: ['sandbox: off'],
-        commands: ['run'],
         code: 'needs-sandbox',
         message: 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`',
       },
@@ -241,21 +224,18 @@ export const serverOptions = {
   }),
   sandboxWrite: defineOption({
     schema: lines,
-    group,
     hint: '<path>',
     text: 'Existing paths that the server may write to with `sandbox: required` or a `base`. One per line; default: none but its own directories.',
     commands: ['run', 'doctor'],
     // At `auto`, only a comparison limits writes: each side may write only to its own directories.
     rules: [{ needs: ['sandbox: required', 'base'] }, { excludes: ['sandbox: off'], when: ['base'] }].map((rule) => ({
       ...rule,
-      commands: ['run'],
       code: 'needs-sandbox',
       message: 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it',
     })),
   }),
   protocol: defineOption({
     schema: optionalProtocol,
-    group,
     hint: '<revision>',
     text: 'The MCP revision to test: `auto`, `2025-11-25`, `2026-07-28`, or `both` to run every case in each. It overrides the key `protocol` of evals files.',
     commands: ['run', 'surface'],
@@ -264,10 +244,8 @@ export const serverOptions = {
   }),
   allowPullRequestTarget: defineOption({
     schema: flag,
-    group,
     text: 'Whether a server may start on `pull_request_target`: `true` or `false`. Code of a pull request gets the secrets of the repository there.',
     default: 'false',
-    commands: ['run'],
   }),
 };
 

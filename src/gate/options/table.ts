@@ -68,7 +68,7 @@ function findContradictions<Definitions extends OptionDefinitions>(
   values: OptionValues<Definitions>,
   command: CommandName,
 ): ConfigurationIssue[] {
-  return Object.entries(definitions).flatMap(([key, { commands }]) => {
+  return Object.entries(definitions).flatMap(([key, { commands = ['run'] }]) => {
     // An option that the gate does not have says which reports to read, and is checked with every command.
     if (!commands.includes(command) && commands.includes('run')) return [];
     return [...findBrokenRules(key, { definitions, values, command }), ...(checks[key]?.(values) ?? [])];

@@ -1,43 +1,36 @@
-import { defineOption } from './define-option.ts';
+import { openGroup } from './define-option.ts';
 import { choice, duration, optionalPassRate, optionalRef, optionalText } from './values.ts';
 
-const group = 'The verdict';
+const defineOption = openGroup('The verdict');
 
 export const verdictOptions = {
   minPassRate: defineOption({
     schema: optionalPassRate,
-    group,
     hint: '<percent>',
     text: 'The share of iterations that must pass in every suite, such as `90%`. Default: the policy, else the evals files, else 100%.',
     commands: ['run', 'merge', 'publish', 'judge', 'plan-runs'],
   }),
   policy: defineOption({
     schema: optionalText,
-    group,
     hint: '<file>',
     text: 'The path of a policy file in YAML or JSON. It holds rules for all suites and for single ones, quarantine and budgets.',
     commands: ['run', 'merge', 'publish', 'judge', 'plan-runs', 'surface'],
   }),
   surface: defineOption({
     schema: optionalText,
-    group,
     hint: '<file|base>',
     text: 'The surface to compare with: a file of `mcp-eval-ci surface`, or `base` for that of the base. It has tools, prompts and resources; the policy says what changes mean.',
-    commands: ['run'],
   }),
   policyRef: defineOption({
     schema: choice('policy ref', ['head', 'base']),
-    group,
     text: 'Whose policy applies to a pull request. `head` is the checked-out one, `base` that of the target branch, which the change cannot lower.',
     default: 'head',
     commands: ['run', 'merge'],
   }),
   baseRef: defineOption({
     schema: optionalRef,
-    group,
     hint: '<branch>',
     text: 'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Default: the target of the pull request.',
-    commands: ['run'],
     isFlagOnly: true,
     rules: [
       {
@@ -49,9 +42,7 @@ export const verdictOptions = {
   }),
   timeout: defineOption({
     schema: duration,
-    group,
     text: 'How long the whole gate may take, such as `30m`. When it expires, the verdict is inconclusive.',
     default: '30m',
-    commands: ['run'],
   }),
 };

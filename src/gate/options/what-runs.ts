@@ -1,4 +1,4 @@
-import { defineOption } from './define-option.ts';
+import { openGroup } from './define-option.ts';
 import {
   choice,
   flag,
@@ -11,7 +11,7 @@ import {
   words,
 } from './values.ts';
 
-const group = 'What runs';
+const defineOption = openGroup('What runs');
 
 /** What a command that only reads reports cannot have. */
 const ofRuns = [
@@ -39,7 +39,6 @@ export const excludedByPublish = [...ofRuns, 'merge', 'report-to: check-run', 'r
 export const whatRunsOptions = {
   evals: defineOption({
     schema: lines,
-    group,
     hint: '<glob>',
     text: 'The evals files to run, as paths or globs relative to the working directory. One per line, each a suite; give this or `tests`.',
     commands: ['run', 'plan-runs'],
@@ -54,17 +53,13 @@ export const whatRunsOptions = {
   }),
   tests: defineOption({
     schema: optionalDocument,
-    group,
     hint: '<yaml>',
     text: 'Evals written in place: a YAML list of cases, or the text of an evals file. They run after those of `evals`.',
-    commands: ['run'],
   }),
   suite: defineOption({
     schema: optionalText,
-    group,
     hint: '<id or name>',
     text: 'A suite that the hosted service keeps, by id or exact name. It runs unchanged, and excludes `evals` and `tests`.',
-    commands: ['run'],
     rules: [
       {
         excludes: ['evals', 'tests'],
@@ -80,15 +75,12 @@ export const whatRunsOptions = {
   }),
   suiteScope: defineOption({
     schema: choice('suite scope', ['branch', 'shared', 'run']),
-    group,
     text: 'The hosted suite that keeps an evals file. `branch` has one for each branch and pull request, `shared` one for all, `run` one for this run.',
     default: 'branch',
-    commands: ['run'],
     isFlagOnly: true,
   }),
   cases: defineOption({
     schema: words,
-    group,
     hint: '<id,…>',
     text: 'Run only the cases with these ids or titles, separated by commas; `*` stands for any text. Default: all cases.',
     commands: ['run', 'plan-runs'],
@@ -96,7 +88,6 @@ export const whatRunsOptions = {
   }),
   tags: defineOption({
     schema: words,
-    group,
     hint: '<tag,…>',
     text: 'Run only cases with at least one of these tags, separated by commas. Default: all cases.',
     commands: ['run', 'plan-runs'],
@@ -110,17 +101,14 @@ export const whatRunsOptions = {
   }),
   runs: defineOption({
     schema: optionalRuns,
-    group,
     hint: '<n>',
     text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. Default: what the evals files say, else 1.',
     commands: ['run', 'plan-runs'],
   }),
   concurrency: defineOption({
     schema: optionalConcurrency,
-    group,
     hint: '<auto|n>',
     text: 'How many iterations may run at the same time, 1 to 64 or `auto`. `auto` overlaps those that call only read-only tools; default: the evals files, else `auto`.',
-    commands: ['run'],
     isFlagOnly: true,
     isEvalsKey: true,
     rules: [
@@ -134,10 +122,8 @@ export const whatRunsOptions = {
   }),
   shard: defineOption({
     schema: optionalShard,
-    group,
     hint: '<i/n>',
     text: 'The part of the cases that this job runs, such as `1/4`. The action `merge` joins the reports of all parts.',
-    commands: ['run'],
     rules: [
       {
         excludes: ['suite'],
@@ -148,7 +134,6 @@ export const whatRunsOptions = {
   }),
   merge: defineOption({
     schema: lines,
-    group,
     hint: '<directory>',
     text: 'The directory below which every shard has its own with a report.json, or one such directory per line. Missing shards are an error.',
     commands: [],
@@ -163,10 +148,8 @@ export const whatRunsOptions = {
   }),
   dryRun: defineOption({
     schema: flag,
-    group,
     text: 'Print only what the gate would run and change, then stop: `true` or `false`.',
     default: 'false',
-    commands: ['run'],
     isFlagOnly: true,
   }),
 };
