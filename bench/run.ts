@@ -9,6 +9,7 @@ import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
 import { measureServeMemory } from './serve-memory.ts';
 import { measureSequential } from './sequential.ts';
+import { measureStdio } from './stdio.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureStatistics } from './statistics.ts';
 import { measureTunnel } from './tunnel.ts';
@@ -18,6 +19,7 @@ const benchmarks = {
   'cold-start': measureColdStart,
   throughput: measureThroughput,
   growth: measureGrowth,
+  stdio: measureStdio,
   replay: measureReplay,
   scale: measureScale,
   'serve-memory': measureServeMemory,
