@@ -98,11 +98,39 @@ const pollIntervalMs = 20;
 
 /** Checks if any process of the group still runs. Zombies do not count if /proc can distinguish them. */
 export function isGroupAlive(groupId: number): boolean {
-  if (!sendSignal(-groupId, 0)) return false;
-  if (process.platform !== 'linux') return true;
-  // Checks the leader first: mostly it is the one that still runs, and reading the whole table takes milliseconds.
-  if (readProcess(groupId)?.groupId === groupId) return true;
-  return listProcesses().some((entry) => entry.groupId === groupId);
+  return watchGroup(groupId).isAlive();
+}
+
+/** A process group that is checked again and again. */
+interface GroupWatch {
+  isAlive(): boolean;
+}
+
+/**
+ * Watches a group. Reading the table of all processes takes milliseconds, and more with each process of the machine. So it is read only if
+ * the group exists and no member that is known from before still runs. `listMembers` lists known members apart from the leader.
+ */
+function watchGroup(groupId: number, listMembers: () => readonly number[] = () => []): GroupWatch {
+  let found: readonly number[] = [groupId];
+  let mayBeReaped = false;
+  const isMember = (pid: number) => readProcess(pid)?.groupId === groupId;
+  return {
+    isAlive: () => {
+      if (!sendSignal(-groupId, 0)) return false;
+      if (process.platform !== 'linux') return true;
+      if (found.some(isMember) || listMembers().some(isMember)) {
+        mayBeReaped = true;
+        return true;
+      }
+      // A member that has just ended counts until its parent has reaped it, or until the next check.
+      if (mayBeReaped) {
+        mayBeReaped = false;
+        return true;
+      }
+      found = listProcesses().flatMap((entry) => (entry.groupId === groupId ? [entry.pid] : []));
+      return found.length > 0;
+    },
+  };
 }
 
 /** Sends the signal to every process of the group; a group that has ended is no error. */
@@ -118,10 +146,19 @@ export function signalGroup(groupId: number, signal: 'SIGTERM' | 'SIGKILL'): voi
   sendSignal(-groupId, signal);
 }
 
-/** Waits until the group has ended; false if it still runs after `timeoutMs`. */
-export async function waitForGroupEnd(clock: Clock, groupId: number, timeoutMs: number): Promise<boolean> {
+/**
+ * Waits until the group has ended; false if it still runs after `timeoutMs`. `listMembers` lists members that are known already, apart from
+ * the leader.
+ */
+export async function waitForGroupEnd(
+  clock: Clock,
+  groupId: number,
+  timeoutMs: number,
+  listMembers?: () => readonly number[],
+): Promise<boolean> {
   const endsAtMs = clock.monotonicMs() + timeoutMs;
-  while (isGroupAlive(groupId)) {
+  const group = watchGroup(groupId, listMembers);
+  while (group.isAlive()) {
     if (clock.monotonicMs() >= endsAtMs) return false;
     await clock.sleep(pollIntervalMs);
   }

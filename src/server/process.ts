@@ -128,9 +128,9 @@ export function startProcess(
     if (options.readsStdin) await waitAtMost(ended, stdinGraceMs);
     await lease?.terminate(clock, terminateGraceMs);
     lease?.release();
-    if (isGroupAlive(groupId)) {
+    if (lease !== null || isGroupAlive(groupId)) {
       if (lease === null) signalGroup(groupId, 'SIGTERM');
-      if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+      if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs, lease?.listWrappers))) await killGroup();
     }
     options.watchdog?.remove(groupId);
   };
@@ -141,7 +141,8 @@ export function startProcess(
     signalGroup(child.pid, 'SIGKILL');
     lease?.release();
     await waitAtMost(ended, terminateGraceMs);
-    if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
+    if (await waitForGroupEnd(clock, child.pid, terminateGraceMs, lease?.listWrappers))
+      options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
   return {

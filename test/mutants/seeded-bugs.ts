@@ -238,8 +238,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a server that ignores SIGTERM stays',
     file: 'server/process.ts',
-    from: 'await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();',
-    to: 'await waitForGroupEnd(clock, groupId, terminateGraceMs))) return;',
+    from: 'await waitForGroupEnd(clock, groupId, terminateGraceMs, lease?.listWrappers))) await killGroup();',
+    to: 'await waitForGroupEnd(clock, groupId, terminateGraceMs, lease?.listWrappers))) return;',
     tests: ['server/process.test.ts'],
   },
   {

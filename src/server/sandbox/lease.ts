@@ -17,6 +17,8 @@ const pollIntervalMs = 20;
 export interface SandboxLease {
   /** True if the program itself has started; false until the sandbox is made, and if that fails. */
   readonly hasStarted: boolean;
+  /** Lists the processes in the group of the child that are known to make the sandbox. Some of them may have ended. */
+  readonly listWrappers: () => readonly number[];
   /** Sends SIGTERM to the program and everything that it has started, and waits until they have ended, at most `graceMs`. */
   terminate(clock: Clock, graceMs: number): Promise<void>;
   /** Makes the kernel end everything that is left in the sandbox. */
@@ -58,6 +60,7 @@ export function holdSandbox(child: ChildProcess): SandboxLease {
     get hasStarted() {
       return hasStarted;
     },
+    listWrappers: () => wrappers,
     terminate: async (clock, graceMs) => {
       const endsAtMs = clock.monotonicMs() + graceMs;
       // While the program runs, the complete list ensures that it is found; afterwards the cheap list suffices.
