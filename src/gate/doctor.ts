@@ -60,6 +60,6 @@ export async function examineServer(server: PlannedServer, context: ReachContext
   const how = transport === 'stdio' ? 'on stdio' : 'at its URL';
   const where = sandbox === null || sandbox.level === 'none' ? '' : `, in a sandbox (${sandbox.level})`;
   const started = { status: 'ok' as const, detail: `The command started a server that answers ${how}${where}.` };
-  const target = { url: running.url, serverName: serverUnderTest, protocol: running.protocol, access };
+  const target = { url: await running.openUrl(), serverName: serverUnderTest, protocol: running.protocol, access };
   return await diagnoseServer(target, { ...limits, started });
 }

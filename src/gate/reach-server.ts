@@ -106,7 +106,7 @@ export async function openServerSession(server: PlannedServer, context: ReachCon
   const access = await openPlannedAccess(server, context);
   await using resources = new Disposer();
   const running = resources.use(await startPlannedServer(server, access, context));
-  const target = { url: running.url, serverName: serverUnderTest, protocol: running.protocol, access };
+  const target = { ...running.endpoint, serverName: serverUnderTest, protocol: running.protocol, access };
   const opening = openSession(target, { clock, signal });
   const session = resources.use(await race(opening, { signals: [signal] }));
   const kept = resources.move();

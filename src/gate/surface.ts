@@ -57,7 +57,7 @@ async function readPlannedServer(server: PlannedServer, context: ReachContext): 
       return await readTarget({ url, protocol: 'auto', access }, { ...context, timeoutMs });
     }
     await using running = await startPlannedServer(server, access, context);
-    return await readTarget({ url: running.url, protocol: running.protocol, access }, { ...context, timeoutMs });
+    return await readTarget({ ...running.endpoint, protocol: running.protocol, access }, { ...context, timeoutMs });
   } catch (error) {
     if (error instanceof ServerStartError && error.stderrTail.length > 0) {
       context.logger.group('Last lines of the server’s stderr', error.stderrTail);

@@ -35,7 +35,8 @@ export async function checkTarget(
   } catch (error) {
     signal?.throwIfAborted();
     // Names only the origin: the path and the query of an MCP endpoint may be its key.
-    const subject = `The MCP server ${target.serverName} at ${new URL(target.url).origin}`;
+    const where = target.url === undefined ? 'on stdio' : `at ${new URL(target.url).origin}`;
+    const subject = `The MCP server ${target.serverName} ${where}`;
     if (limit.signal.aborted) {
       const message = `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`;
       throw new NetworkError(message, { cause: limit.signal.reason });

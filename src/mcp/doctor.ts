@@ -12,7 +12,7 @@ import { createFailedDiagnosis, type Diagnosis, type DoctorCheck, doctorSteps, t
 import { describeUnreachable } from './faults.ts';
 import { createFetch } from './fetch.ts';
 import type { ServerRequest } from './requests.ts';
-import { isNetworkFailure, openSession, type Session, type Target } from './session.ts';
+import { type HttpTarget, isNetworkFailure, openSession, type Session } from './session.ts';
 import { createTrafficBudget, iterationLimits } from './traffic-budget.ts';
 
 interface Limits {
@@ -47,7 +47,7 @@ const lists = [
  * @throws the signal's reason once it aborts; every misbehaviour of the server is a finding
  */
 export async function diagnoseServer(
-  target: Target,
+  target: HttpTarget,
   { started, ...limits }: Limits & { started?: DoctorCheck },
 ): Promise<Diagnosis> {
   const examination = startExamination(limits);
@@ -98,7 +98,10 @@ function startExamination({ clock, signal, timeoutMs }: Limits): Examination {
 }
 
 /** Sends a bare GET, which healthy servers refuse: any answer shows that a server is there. */
-async function probe(target: Target, examination: Examination): Promise<{ check: DoctorCheck; probe: Probe | null }> {
+async function probe(
+  target: HttpTarget,
+  examination: Examination,
+): Promise<{ check: DoctorCheck; probe: Probe | null }> {
   const { origin, pathname } = new URL(target.url);
   const url = `${origin}${pathname}`;
   try {
@@ -267,7 +270,7 @@ function describeCapabilities(capabilities: JsonObject): string {
 }
 
 /** Describes an error in a sentence, without the query of the URL, which may be a key. */
-function describeFailure(error: unknown, target?: Target): string {
+function describeFailure(error: unknown, target?: HttpTarget): string {
   const text = error instanceof GateError ? error.message : describeUnreachable(error);
   const { search = '' } = target === undefined ? {} : new URL(target.url);
   return endSentence(clipText(search === '' ? text : text.replaceAll(search, ''), longestDetail));

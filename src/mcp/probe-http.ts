@@ -11,7 +11,7 @@ import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Handshake, isWanted, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { createTrafficBudget } from './traffic-budget.ts';
-import { createTransport, endSession } from './transport.ts';
+import { createHttpTransport, endSession } from './transport.ts';
 
 const retryDelayMs = 100;
 
@@ -160,7 +160,7 @@ async function tryEra(
   let withoutToken: ServerStartError | null = null;
   const budget = createTrafficBudget(attemptLimits, 'for a handshake');
   const send = withAccess(createFetch(budget, dispatcher), access);
-  const transport = createTransport(url, era, {
+  const transport = createHttpTransport(url, era, {
     // The SDK would follow redirects within the origin, but a run does not follow them with every request.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {

@@ -4,9 +4,8 @@ import type { JsonObject } from '../base/json.ts';
 import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
 import type { ServerNotification } from '../model/notification.ts';
 import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';
-import { type ServerAccess, withAccess } from './access.ts';
+import type { ServerAccess } from './access.ts';
 import { runTasksForServer } from './client-tasks.ts';
-import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
 import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
@@ -17,17 +16,20 @@ import { createToolCaller, type ToolCaller } from './tool-calls.ts';
 import { readDeclarations, type ToolList } from './tool-declarations.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
-import { createTransport, endSession, watchStream } from './transport.ts';
+import { type Endpoint, endSession, openTransport } from './transport.ts';
 
-/** An MCP server that is reachable over HTTP, with the name that cases use for it. */
-export interface Target {
-  url: string;
-  serverName: string;
+/** An MCP server, with the name that cases use for it. */
+export type Target = UnnamedTarget & { serverName: string };
+
+/** A server at a URL. */
+export type HttpTarget = Extract<Target, { url: string }>;
+
+export type UnnamedTarget = Endpoint & {
   protocol: EraChoice;
   headers?: Record<string, string>;
   /** The access for its requests; none by default. */
   access?: ServerAccess | null | undefined;
-}
+};
 
 /** One MCP session; each iteration uses one. Disposing it ends the session on the server, too. */
 export interface Session extends AsyncDisposable {
@@ -69,9 +71,6 @@ const closeTimeoutMs = 2000;
 
 /** The SDK's default limit per request is 60 s. Here only the signal limits a request, so this is the longest possible timer. */
 const sdkTimeoutMs = 2 ** 31 - 1;
-
-/** A server may ask the client to reopen its stream immediately, again and again. */
-const minReconnectDelayMs = 100;
 
 /**
  * Opens a session with the target and completes the handshake. With `auto`, it tries the eras in the same order as the probe of a
@@ -143,19 +142,7 @@ async function openSessionAs(
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
-  const stream = watchStream(withAccess(createFetch(budget), target.access));
-  const transport = createTransport(target.url, era, {
-    fetch: stream.fetch,
-    reconnectionScheduler: (reconnect, delayMs) => {
-      const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
-      wait.then(reconnect, () => {});
-    },
-    requestInit: {
-      ...(target.headers !== undefined && { headers: target.headers }),
-      // Otherwise the SDK would follow redirects within the origin.
-      ...((target.access != null || !followsRedirects) && { redirect: 'manual' }),
-    },
-  });
+  const { transport, opened } = openTransport(target, era, { clock, closed: closed.signal, budget, followsRedirects });
   const tasksForServer = era === 'modern' ? null : runTasksForServer(transport, abilities, clock);
   const limits = { timeout: sdkTimeoutMs };
   let toolListChanges = 0;
@@ -171,7 +158,7 @@ async function openSessionAs(
     timeoutMs: sdkTimeoutMs,
     watch: { ...watch, onNotification },
     abilities,
-    stream: era === 'legacy' && listens ? { opened: stream.opened, clock } : null,
+    stream: era === 'legacy' && listens && opened !== null ? { opened, clock } : null,
   }).catch((error: unknown) => {
     closed.abort('closed');
     throw error;
@@ -194,7 +181,7 @@ async function openSessionAs(
   };
   return {
     get id() {
-      return 'sessionId' in transport ? transport.sessionId : undefined;
+      return transport.sessionId;
     },
     handshake,
     capabilities: { ...client.getServerCapabilities() },

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../base/errors.ts';
 import type { CountChunk } from '../http/exchange.ts';
-import { createResponseScanner, type ResponseScan } from './response-scanner.ts';
+import { createResponseScanner, type ResponseScan, type ResponseScanner } from './response-scanner.ts';
 
 /** The limits of a server's traffic, so that it cannot exhaust the process that reads it. */
 export interface TrafficLimits {
@@ -46,6 +46,8 @@ export interface TrafficBudget {
    * @throws {ExcessError} from the returned function, if a chunk exceeds a limit.
    */
   openCount(contentType: string): CountChunk;
+  /** Counts a message that came without HTTP. False if a limit is crossed, and for every message after that. */
+  addMessage(text: string): boolean;
 }
 
 /** `scope` completes the sentence "The server sent more than 64 MiB …". */
@@ -71,18 +73,15 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
     }
     return depth > limits.depth ? `sent JSON that is nested deeper than ${limits.depth} levels` : null;
   };
-  const openCount = (contentType: string) => {
-    const isEventStream = contentType.trim().toLowerCase().startsWith('text/event-stream');
-    const scanner = createResponseScanner({ isEventStream });
-    return (chunk: Uint8Array) => {
-      const { events, values } = scanner.found;
-      scanner.scan(chunk);
-      spent.bytes += chunk.byteLength;
-      spent.events += scanner.found.events - events;
-      spent.values += scanner.found.values - values;
-      const found = findExcess(scanner.found);
-      if (found !== null) throw cross(found);
-    };
+  /** Counts a chunk that the scanner reads. Returns the error if it crosses a limit. */
+  const count = (scanner: ResponseScanner, chunk: Uint8Array): ExcessError | null => {
+    const { events, values } = scanner.found;
+    scanner.scan(chunk);
+    spent.bytes += chunk.byteLength;
+    spent.events += scanner.found.events - events;
+    spent.values += scanner.found.values - values;
+    const found = findExcess(scanner.found);
+    return found === null ? null : cross(found);
   };
   return {
     signal: over.signal,
@@ -94,6 +93,18 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
       spent.requests += 1;
       if (spent.requests > limits.requests) throw cross(`caused more than ${limits.requests} requests`);
     },
-    openCount,
+    openCount: (contentType) => {
+      const isEventStream = contentType.trim().toLowerCase().startsWith('text/event-stream');
+      const scanner = createResponseScanner({ isEventStream });
+      return (chunk) => {
+        const crossed = count(scanner, chunk);
+        if (crossed !== null) throw crossed;
+      };
+    },
+    addMessage: (text) => {
+      if (excess !== null) return false;
+      spent.events += 1;
+      return count(createResponseScanner({ isEventStream: false }), Buffer.from(text)) === null;
+    },
   };
 }

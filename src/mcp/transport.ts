@@ -5,20 +5,65 @@ import {
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
+  type Transport,
 } from '@modelcontextprotocol/client';
+import type { Clock } from '../base/time.ts';
+import { type ServerAccess, withAccess } from './access.ts';
+import { createChannelTransport, type ServerChannel } from './channel.ts';
+import { createFetch } from './fetch.ts';
 import type { ProtocolEra } from './protocol.ts';
+import type { TrafficBudget } from './traffic-budget.ts';
 
-type HttpTransport = SSEClientTransport | StreamableHTTPClientTransport;
+/** How clients reach a server: at a URL, or through pipes that this process holds. */
+export type Endpoint = { url: string; channel?: never } | { url?: never; channel: ServerChannel };
+
+/** A server may ask the client to reopen its stream immediately, again and again. */
+const minReconnectDelayMs = 100;
+
+interface TransportOptions {
+  clock: Clock;
+  /** Aborts when the session is over. */
+  closed: AbortSignal;
+  budget: TrafficBudget;
+  followsRedirects: boolean;
+}
+
+/**
+ * Makes the transport of a session. `opened` resolves when the server has answered the request for the stream of its own messages,
+ * whatever the answer is; null if there is no such request.
+ */
+export function openTransport(
+  target: Endpoint & { headers?: Record<string, string>; access?: ServerAccess | null | undefined },
+  era: ProtocolEra,
+  { clock, closed, budget, followsRedirects }: TransportOptions,
+): { transport: Transport; opened: Promise<void> | null } {
+  const { url, channel, headers, access } = target;
+  if (channel !== undefined) return { transport: createChannelTransport(channel, budget), opened: null };
+  const { fetch, opened } = watchStream(withAccess(createFetch(budget), access));
+  const transport = createHttpTransport(url, era, {
+    fetch,
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed });
+      wait.then(reconnect, () => {});
+    },
+    requestInit: {
+      ...(headers !== undefined && { headers }),
+      // Otherwise the SDK would follow redirects within the origin.
+      ...((access != null || !followsRedirects) && { redirect: 'manual' }),
+    },
+  });
+  return { transport, opened };
+}
 
 /**
  * Makes the transport of an era over HTTP. Over HTTP+SSE, the SDK refuses an announced endpoint on another origin. If the server refuses
  * a message, the error is the same as over streamable HTTP.
  */
-export function createTransport(
+export function createHttpTransport(
   url: string,
   era: ProtocolEra,
   options: StreamableHTTPClientTransportOptions & { fetch: FetchLike },
-): HttpTransport {
+): Transport {
   if (era !== 'sse') return new StreamableHTTPClientTransport(new URL(url), options);
   const { fetch, requestInit } = options;
   return new SSEClientTransport(new URL(url), {
@@ -34,7 +79,7 @@ export function createTransport(
 }
 
 /** Wraps a fetch. `opened` resolves when the server has answered the first GET, whatever the answer is. */
-export function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promise<void> } {
+function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promise<void> } {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   return {
     opened,
@@ -48,7 +93,7 @@ export function watchStream(fetch: FetchLike): { fetch: FetchLike; opened: Promi
   };
 }
 
-/** Ends the session on the server, too. Over HTTP+SSE it lasts as long as its stream. */
-export async function endSession(transport: HttpTransport): Promise<void> {
+/** Ends the session on the server, too. Except over streamable HTTP, it lasts as long as the transport is open. */
+export async function endSession(transport: Transport): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
 }

@@ -37,7 +37,8 @@ export async function openHttpServer(
     const handshake = await waitUntilReady(url, { ...options, server });
     const process = start === null || server === null ? null : keepRunning(server, url, { ...options, start });
     return {
-      url,
+      endpoint: { url },
+      openUrl: async () => url,
       token: null,
       protocol: handshake.protocol,
       report: {

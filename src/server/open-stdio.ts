@@ -6,10 +6,14 @@ import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
 import { type Handshake, listEras } from '../mcp/protocol.ts';
 import { type ChildPool, type ChildSource, createChildPool } from './bridge/child-pool.ts';
 import { connectChild, type ProcessChild } from './bridge/child.ts';
-import { openBridge } from './bridge/listen.ts';
+import { openSessionChannel, openStatelessChannel, type StdioChannel } from './bridge/channel.ts';
+import type { ProtocolAdapter } from './bridge/exchange.ts';
+import { type Bridge, createToken, openBridge } from './bridge/listen.ts';
 import { createNotification, createRequest } from './bridge/messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
+import { recordExits } from './bridge/session.ts';
+import { createStatelessServer } from './bridge/stateless-server.ts';
 import { serveStateless } from './bridge/stateless.ts';
 import { startServerProcess } from './container-file.ts';
 import type { ProcessExit } from './process.ts';
@@ -34,7 +38,8 @@ const defaultMaxSessions = 32;
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
 
 /**
- * Checks that the command speaks MCP on stdio, then serves it over HTTP. Other output on stdout is skipped with one warning: many servers
+ * Checks that the command speaks MCP on stdio. Clients in this process speak with its processes through their pipes; it is served over
+ * HTTP once another client needs that. Other output on stdout is skipped with one warning: many servers
  * print a greeting there, and most clients ignore it.
  */
 export async function openStdioServer(
@@ -55,6 +60,7 @@ export async function openStdioServer(
   const isShared = isStateless || options.isolation === 'run';
   const lost = Promise.withResolvers<ServerStartError>();
   const visits = recordVisits(clock);
+  const exits = recordExits();
   const records = new Map<ProcessChild, SharedProcessRecord>();
   const pool = createChildPool({
     startChild,
@@ -73,20 +79,21 @@ export async function openStdioServer(
       },
     },
   });
-  const sessions = isStateless
-    ? null
-    : serveSessions({
-        source: isShared ? shareChild(pool, { clock, logger }) : giveChildren(pool),
+  const { channel, createAdapter } = isStateless
+    ? reachStateless(pool)
+    : reachSessions(isShared ? shareChild(pool, { clock, logger }) : pool, {
+        exits,
         clock,
         logger,
         idleTimeoutMs: idleTimeoutMs[options.isolation],
         maxSessions: options.maxSessions ?? defaultMaxSessions,
       });
-  const adapter = sessions ?? serveStateless(pool);
-  const bridge = await openBridge(adapter, { clock, logger });
+  const token = createToken();
+  let bridge: Promise<Bridge> | undefined;
   return {
-    url: bridge.url,
-    token: bridge.token,
+    endpoint: { channel },
+    openUrl: async () => (await (bridge ??= openBridge(createAdapter(), { token, clock, logger }))).url,
+    token,
     protocol: handshake.protocol,
     report: {
       transport: 'stdio',
@@ -100,9 +107,32 @@ export async function openStdioServer(
       if (!isShared) pool.setPlan(plan);
     },
     lost: lost.promise,
-    witness:
-      sessions === null || isShared ? witnessShared(visits, pool) : witnessSessions((id) => sessions.findExit(id)),
-    [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose](),
+    witness: isShared ? witnessShared(visits, pool) : witnessSessions((id) => exits.find(id)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([
+        channel[Symbol.asyncDispose](),
+        (await bridge?.catch(() => undefined))?.[Symbol.asyncDispose](),
+        pool[Symbol.asyncDispose](),
+      ]);
+    },
+  };
+}
+
+/** The ways to the processes of a server: for clients in this process, and for others over HTTP. */
+interface Ways {
+  channel: StdioChannel;
+  createAdapter: () => ProtocolAdapter;
+}
+
+function reachStateless(pool: ChildPool): Ways {
+  const server = createStatelessServer(pool);
+  return { channel: openStatelessChannel(server), createAdapter: () => serveStateless(server) };
+}
+
+function reachSessions(source: ChildSource, options: Omit<Parameters<typeof serveSessions>[0], 'source'>): Ways {
+  return {
+    channel: openSessionChannel({ source, exits: options.exits }),
+    createAdapter: () => serveSessions({ ...options, source }),
   };
 }
 
@@ -115,10 +145,6 @@ function isLoss(
   { child, isShared, isWitnessed }: { child: ProcessChild; isShared: boolean; isWitnessed: boolean },
 ): boolean {
   return isShared && !isWitnessed && (exit.code !== 0 || child.isAnswering);
-}
-
-function giveChildren(pool: ChildPool): ChildSource {
-  return { take: () => pool.take(), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
 
 /**

@@ -6,7 +6,7 @@ import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { openTokenRequest } from '../mcp/client-credentials.ts';
 import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
 import { diagnoseServer } from '../mcp/doctor.ts';
-import type { Target } from '../mcp/session.ts';
+import type { HttpTarget } from '../mcp/session.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
@@ -50,15 +50,19 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       sessionMarker,
       stderrTail: (maxLines = tailLines) => tail.readLines(maxLines),
       diagnose: async (signal) => {
-        const { url, protocol } = reached;
-        return await diagnose({ url, protocol, access: options.access }, { ...context, signal });
+        const { protocol } = reached;
+        return await diagnose(
+          { url: await reached.openUrl(), protocol, access: options.access },
+          { ...context, signal },
+        );
       },
       explainRefusal: async (refusal, signal) => {
         const create = (predicate: string, hint: string) =>
           new ServerStartError(`The server ${predicate}`, { stderrTail: [], hint });
         const said = { ...refusal, message: `it answered HTTP ${refusal.status}` };
         const { access = null } = options;
-        const error = await explainAccessRefusal(reached.url, said, { access, clock: context.clock, signal, create });
+        const reachedUrl = await reached.openUrl();
+        const error = await explainAccessRefusal(reachedUrl, said, { access, clock: context.clock, signal, create });
         return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
       },
       [Symbol.asyncDispose]: async () => {
@@ -107,7 +111,7 @@ export async function runSetup(
 
 /** Null if the signal aborts first. */
 async function diagnose(
-  target: Pick<Target, 'url' | 'protocol' | 'access'>,
+  target: Pick<HttpTarget, 'url' | 'protocol' | 'access'>,
   { clock, signal }: Pick<ServerContext, 'clock' | 'signal'>,
 ): Promise<string | null> {
   const limits = { clock, signal, timeoutMs: doctorTimeoutMs };

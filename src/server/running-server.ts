@@ -6,6 +6,7 @@ import type { ProxySettings } from '../http/proxy.ts';
 import type { ServerAccess } from '../mcp/access.ts';
 import type { OAuthClient } from '../mcp/client-credentials.ts';
 import type { ProtocolEra } from '../mcp/protocol.ts';
+import type { Endpoint } from '../mcp/transport.ts';
 import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
@@ -87,9 +88,11 @@ export interface ServerContext {
 
 /** A server under test that answers. Disposing it stops every process that was started for it. */
 export interface RunningServer extends AsyncDisposable {
-  /** The URL for MCP clients. */
-  readonly url: string;
-  /** Parts of `url` that must not be printed. */
+  /** How clients in this process reach it. */
+  readonly endpoint: Endpoint;
+  /** Returns its URL for other clients. A server on stdio is served over HTTP from then on. */
+  readonly openUrl: () => Promise<string>;
+  /** Parts of the URL that must not be printed. */
   readonly secrets: readonly Secret[];
   readonly protocol: ProtocolEra;
   readonly report: ServerReport;
@@ -131,7 +134,8 @@ export interface StartContext extends ServerContext {
 
 /** The result of reaching a server in either way. */
 export interface ReachedServer extends AsyncDisposable {
-  readonly url: string;
+  readonly endpoint: Endpoint;
+  readonly openUrl: () => Promise<string>;
   readonly token: string | null;
   readonly protocol: ProtocolEra;
   readonly report: Omit<ServerReport, 'sandbox'>;

@@ -3,7 +3,7 @@ import type { ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-e
 import type { ChildPool } from './bridge/child-pool.ts';
 import type { ProcessExit } from './process.ts';
 
-/** Makes the witness of processes that serve one session each, by the ids that the bridge gave the sessions. */
+/** Makes the witness of processes that serve one session each, by the ids of the sessions. */
 export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {
   return {
     isShared: false,
@@ -17,7 +17,7 @@ export function witnessSessions(findExit: (sessionId: string) => ProcessExit | n
   };
 }
 
-/** Makes the witness of the only process behind a bridge, which starts the next one on demand. */
+/** Makes the witness of a process that all clients share, of which the next one starts on demand. */
 export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'>): ProcessWitness {
   return {
     isShared: true,

@@ -3,16 +3,15 @@ import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { ClientOffer } from '../../src/model/client-abilities.ts';
 import type { Step } from '../../src/cases/step.ts';
-import type { RunningServer } from '../../src/server/running-server.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { type EverythingServer, startEverythingServer } from '../support/servers/everything-server.ts';
-import { openTestServer } from '../support/servers/running-server.ts';
+import { openTestServer, type TestServer } from '../support/servers/running-server.ts';
 
 // Cases that pass and fail on each tool are in test/gate/everything-tools.test.ts.
 
 let server: EverythingServer;
-let bridge: RunningServer;
+let bridge: TestServer;
 
 beforeAll(async () => {
   server = await startEverythingServer();

@@ -2,16 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { RunningServer } from '../../src/server/running-server.ts';
 import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { openTunnelPath, type TunnelPath } from '../support/network/tunnel-path.ts';
 import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { startEverythingServer, type EverythingServer } from '../support/servers/everything-server.ts';
-import { openTestServer } from '../support/servers/running-server.ts';
+import { openTestServer, type TestServer } from '../support/servers/running-server.ts';
 
 /** All ways to server-everything, each to one of its own. */
-let servers: { direct: EverythingServer; bridge: RunningServer; tunnel: TunnelPath };
+let servers: { direct: EverythingServer; bridge: TestServer; tunnel: TunnelPath };
 
 beforeAll(async () => {
   const direct = await startEverythingServer();

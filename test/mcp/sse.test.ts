@@ -6,11 +6,10 @@ import { runCase } from '../../src/engine/run-case.ts';
 import { checkTarget } from '../../src/mcp/check-target.ts';
 import type { EraChoice } from '../../src/mcp/protocol.ts';
 import type { Step } from '../../src/cases/step.ts';
-import type { RunningServer } from '../../src/server/running-server.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { startHttpServer } from '../support/network/http-server.ts';
-import { openTestServer } from '../support/servers/running-server.ts';
+import { openTestServer, type TestServer } from '../support/servers/running-server.ts';
 import { answers, startSseServer, writeEvent } from '../support/servers/sse-server.ts';
 
 async function run(
@@ -25,7 +24,7 @@ async function run(
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
 describe('server-everything over HTTP+SSE', () => {
-  let server: RunningServer;
+  let server: TestServer;
 
   beforeAll(async () => {
     const port = await findFreePort();

@@ -455,8 +455,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a client goes on before its stream is open, over which a server asks',
     file: 'mcp/session.ts',
-    from: "stream: era === 'legacy' && listens ?",
-    to: "stream: era === 'sse' && listens ?",
+    from: "stream: era === 'legacy' && listens &&",
+    to: "stream: era === 'sse' && listens &&",
     tests: ['engine/sdk-abilities.test.ts'],
   },
   {
@@ -482,8 +482,8 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'requests of a server on MCP 2026-07-28 are skipped without being counted',
-    file: 'server/bridge/stateless.ts',
-    from: 'void findOnlyCall(owners)?.reply.send(message.text);',
+    file: 'server/bridge/stateless-server.ts',
+    from: 'void findOnlyCall(owners)?.reply.send(message);',
     to: '',
     tests: ['engine/traffic-limits.test.ts'],
   },

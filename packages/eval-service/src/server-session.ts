@@ -3,7 +3,7 @@ import { NetworkError, ProtocolError } from '../../../src/base/errors.ts';
 import { endSentence } from '../../../src/base/text.ts';
 import type { Clock } from '../../../src/base/time.ts';
 import { classifyCallFault, describeUnreachable } from '../../../src/mcp/faults.ts';
-import { openSession, type Session, type Target } from '../../../src/mcp/session.ts';
+import { type HttpTarget, openSession, type Session } from '../../../src/mcp/session.ts';
 import { ApiError, invalid, notFound, notSupported } from './envelope.ts';
 import { requireReachable } from './run-request.ts';
 import type { FullReach } from './server-reach.ts';
@@ -55,7 +55,7 @@ export async function askServer<Answer>(
 }
 
 /** Creates the target of a session with a server. */
-export function createTarget({ content }: ServerRecord, reached: Pick<Target, 'url' | 'access'>): Target {
+export function createTarget({ content }: ServerRecord, reached: Pick<HttpTarget, 'url' | 'access'>): HttpTarget {
   const { name: serverName, headers } = content;
   return { ...reached, serverName, protocol: 'auto', ...(headers !== undefined && { headers }) };
 }

@@ -44,8 +44,8 @@ export interface ShowOptions {
   signal: AbortSignal;
   renderTimeoutMs: number;
   host: Omit<AppHostOptions, 'policy' | 'viewport' | 'onInitialized'>;
-  /** The URL of the app's server. */
-  serverUrl: string;
+  /** The URL of the app's server; undefined if it speaks stdio. */
+  serverUrl: string | undefined;
   call: ShownCall;
 }
 
@@ -76,7 +76,7 @@ export async function showApp(
       html,
       policy,
       // An app of a remote server must not reach services on this machine.
-      mayReachLoopback: isLoopback(new URL(serverUrl).hostname),
+      mayReachLoopback: serverUrl === undefined || isLoopback(new URL(serverUrl).hostname),
       onMessage: (message) => {
         const answer = async () => {
           const answered = await host.receive(message);

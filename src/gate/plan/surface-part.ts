@@ -4,7 +4,7 @@ import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/fil
 import { endSentence } from '../../base/text.ts';
 import { type Clock, formatDuration, startTimeLimit } from '../../base/time.ts';
 import { describeUnreachable } from '../../mcp/faults.ts';
-import type { Target } from '../../mcp/session.ts';
+import type { UnnamedTarget } from '../../mcp/session.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile } from '../../model/surface.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
@@ -15,7 +15,7 @@ import { readSurface } from '../../surface/read.ts';
 /** A running server, by the name of its configuration. */
 export interface SurfaceTarget {
   configuration: string;
-  target: Omit<Target, 'serverName'>;
+  target: UnnamedTarget;
 }
 
 /** The base, as far as its surfaces are read. */
@@ -80,7 +80,7 @@ export async function readBaseSurfaces(
  * @throws the signal's reason once it aborts
  */
 export async function readTarget(
-  target: Omit<Target, 'serverName'>,
+  target: UnnamedTarget,
   { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal; timeoutMs: number },
 ): Promise<Surface> {
   using limit = startTimeLimit(clock, { afterMs: timeoutMs, what: 'The list of what the server shows', signal });

@@ -102,7 +102,7 @@ async function registerServer(
 
 /** Registers the server of this job with the service, by the URL at which it listens. */
 async function createRecord(
-  { url, explainRefusal }: Pick<RunningServer, 'url' | 'explainRefusal'>,
+  { openUrl, explainRefusal }: Pick<RunningServer, 'openUrl' | 'explainRefusal'>,
   { serverName: name, alias }: ServerRegistration,
   { plan: { isOwnServerName }, project, scope: { teardown, lifetime } }: Omit<Registering, 'hosted'>,
 ): Promise<RegisteredServer> {
@@ -116,7 +116,7 @@ async function createRecord(
     else if (next.serverId !== null || isOwnServerName) journal.setServer(next);
   };
   const first = remote;
-  const server = { name, enabled: true, transportType: 'http' as const, url };
+  const server = { name, enabled: true, transportType: 'http' as const, url: await openUrl() };
   /** Continues when the job is cancelled, because a record that is created later must be deleted in any case. */
   const create = async () => {
     try {

@@ -147,7 +147,7 @@ export async function openServerTunnel(
   const label = alias === serverUnderTest ? null : alias;
   const tunnel = await openJobTunnel({
     ...use,
-    targetUrl: running.url,
+    targetUrl: await running.openUrl(),
     explainRefusal: (...asked) => running.explainRefusal(...asked),
     teardown,
     clock,

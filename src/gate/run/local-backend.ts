@@ -100,7 +100,7 @@ export async function openLocalBackend(
       const local: LocalServer = {
         running,
         target: () => ({
-          url: tunnel?.publicUrl().reveal() ?? running.url,
+          ...(tunnel === null ? running.endpoint : { url: tunnel.publicUrl().reveal() }),
           serverName,
           protocol: running.protocol,
           // The tunnel adds the credentials itself.

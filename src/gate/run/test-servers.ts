@@ -132,7 +132,7 @@ export function createTestServers(
       const first = started.find((entry) => entry.planned === planned);
       if (first === undefined) return [];
       const { running, access } = first;
-      const target = { url: running.url, protocol: running.protocol, access };
+      const target = { ...running.endpoint, protocol: running.protocol, access };
       return [{ configuration: planned.name ?? defaultConfiguration, target }];
     });
 

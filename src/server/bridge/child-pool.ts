@@ -20,12 +20,12 @@ const maxWarmExits = 3;
 const maxLeaving = 16;
 
 /** Provides servers to sessions. */
-export interface ChildSource extends AsyncDisposable {
+export interface ChildSource {
   /** @throws {ServerStartError} if too many servers in a row have ended before their first answer. */
   take(options: { signal: AbortSignal }): Promise<Child>;
 }
 
-export interface ChildPool extends AsyncDisposable {
+export interface ChildPool extends ChildSource, AsyncDisposable {
   take(): Promise<ProcessChild>;
   /** Stops the servers in use, so that the next one is fresh. */
   renew(): Promise<void>;

@@ -15,13 +15,20 @@ const keepAliveTimeoutMs = 60_000;
 /** An HTTP endpoint on loopback for servers on stdio. */
 export interface Bridge extends AsyncDisposable {
   readonly url: string;
-  /** The secret part of the URL; redact it in every text that may show the URL. */
-  readonly token: string;
 }
 
-/** Listens on 127.0.0.1 on a free port, below a random path, and passes accepted requests to `adapter`. Owns `adapter`. */
-export async function openBridge(adapter: ProtocolAdapter, options: { clock: Clock; logger: Logger }): Promise<Bridge> {
-  const token = randomBytes(24).toString('base64url');
+/** Makes the secret part of a bridge's URL. */
+export function createToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/**
+ * Listens on 127.0.0.1 on a free port, below a path with the token, and passes accepted requests to `adapter`. Owns `adapter`.
+ */
+export async function openBridge(
+  adapter: ProtocolAdapter,
+  { token, ...options }: { token: string; clock: Clock; logger: Logger },
+): Promise<Bridge> {
   const path = `/${token}/mcp`;
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requireHostHeader: false });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
@@ -55,7 +62,6 @@ export async function openBridge(adapter: ProtocolAdapter, options: { clock: Clo
 
   return {
     url: `http://127.0.0.1:${port}${path}`,
-    token,
     [Symbol.asyncDispose]: async () => {
       stopped.abort();
       server.close();

@@ -2,11 +2,19 @@ import { isRecord, isTooDeep, type JsonObject, maxJsonDepth, tryParseJson } from
 
 export type MessageId = string | number;
 
-/** One JSON-RPC message. `text` is its original JSON on a single line, so that it can be passed on unchanged. */
+/**
+ * One JSON-RPC message. `text` is its original JSON on a single line, so that it can be passed on unchanged; `value` is what the text
+ * says.
+ */
 export type Message =
-  | { kind: 'request'; id: MessageId; method: string; params: JsonObject; text: string }
-  | { kind: 'notification'; method: string; params: JsonObject; text: string }
-  | { kind: 'response'; id: MessageId; result: unknown; error: RpcError | null; text: string };
+  | ({ kind: 'request'; id: MessageId; method: string; params: JsonObject } & MessageSource)
+  | ({ kind: 'notification'; method: string; params: JsonObject } & MessageSource)
+  | ({ kind: 'response'; id: MessageId; result: unknown; error: RpcError | null } & MessageSource);
+
+interface MessageSource {
+  value: JsonObject;
+  text: string;
+}
 
 export type RequestMessage = Extract<Message, { kind: 'request' }>;
 export type NotificationMessage = Extract<Message, { kind: 'notification' }>;
@@ -36,25 +44,39 @@ export const rpcErrorCodes = {
 export function parseMessage(json: string): Message | undefined {
   const value = tryParseJson(json);
   if (!isRecord(value) || value['jsonrpc'] !== '2.0') return undefined;
-  const { id, method, params } = value;
   // In JSON, a line break outside of strings is only white space, and inside of strings it is not allowed.
-  const text = /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
+  return readMessage(value, /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json);
+}
+
+/** Makes a message of a JSON object and its text; undefined if it is no message. */
+export function readMessage(value: JsonObject, text: string): Message | undefined {
+  const { id, method, params } = value;
+  const source = { value, text };
   if (typeof method === 'string') {
-    const body = { method, params: isRecord(params) ? params : {}, text };
+    const body = { method, params: isRecord(params) ? params : {}, ...source };
     if (isMessageId(id)) return { kind: 'request', id, ...body };
     return id === undefined ? { kind: 'notification', ...body } : undefined;
   }
   if (!isMessageId(id)) return undefined;
-  if (isRpcError(value['error'])) return { kind: 'response', id, result: undefined, error: value['error'], text };
-  return 'result' in value ? { kind: 'response', id, result: value['result'], error: null, text } : undefined;
+  if (isRpcError(value['error'])) return { kind: 'response', id, result: undefined, error: value['error'], ...source };
+  return 'result' in value ? { kind: 'response', id, result: value['result'], error: null, ...source } : undefined;
 }
 
 export function createRequest(id: MessageId, method: string, params: JsonObject): RequestMessage {
-  return { kind: 'request', id, method, params, text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
+  return { kind: 'request', id, method, params, ...print({ jsonrpc: '2.0', id, method, params }) };
 }
 
 export function createNotification(method: string, params: JsonObject): NotificationMessage {
-  return { kind: 'notification', method, params, text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
+  return { kind: 'notification', method, params, ...print({ jsonrpc: '2.0', method, params }) };
+}
+
+/** Makes an error response. */
+export function createError(id: MessageId, error: RpcError): ResponseMessage {
+  return { kind: 'response', id, result: undefined, error, ...print({ jsonrpc: '2.0', id, error }) };
+}
+
+function print(value: JsonObject): MessageSource {
+  return { value, text: JSON.stringify(value) };
 }
 
 /** Puts another id into an answer. If the answer is nested too deep to be printed, an error replaces it. */
@@ -62,14 +84,9 @@ export function withId(response: ResponseMessage, id: MessageId): ResponseMessag
   const { error, result } = response;
   if (isTooDeep(response)) {
     const message = `The server under test sent JSON that is nested deeper than ${maxJsonDepth} levels.`;
-    const tooDeep = { code: rpcErrorCodes.internalError, message };
-    return { kind: 'response', id, result: undefined, error: tooDeep, text: renderError(id, tooDeep) };
+    return createError(id, { code: rpcErrorCodes.internalError, message });
   }
-  return {
-    ...response,
-    id,
-    text: JSON.stringify({ jsonrpc: '2.0', id, ...(error === null ? { result } : { error }) }),
-  };
+  return { ...response, id, ...print({ jsonrpc: '2.0', id, ...(error === null ? { result } : { error }) }) };
 }
 
 /** Prints an error response as JSON; `id` is null if the request could not be read. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Message } from './messages.ts';
 
 /** The most unread bytes of a client. Above this it counts as not reading and is disconnected, so that it does not hold up the others. */
 const maxBufferedBytes = 64 * 1024 * 1024;
@@ -19,22 +20,48 @@ const eventStreamHeaders = {
  */
 export type ReplyFormat = 'sse' | 'auto' | 'json';
 
-/** The open HTTP response of one request, or of a session's separate stream. It does not buffer messages. */
+/** The open response to one request, or a session's separate stream. It does not buffer messages. */
 export interface Reply {
   readonly isOpen: boolean;
   /** Sends a message that others will follow. The returned promise settles once the client has read enough for more. */
-  send(text: string): Promise<void> | undefined;
-  /** Sends the last message, or none, and ends the response. The status applies only if nothing has been sent. */
-  end(text?: string, status?: number): void;
+  send(message: Message): Promise<void> | undefined;
+  /** Sends the last message, or none, and ends the response. The HTTP status applies only if nothing has been sent. */
+  end(message?: Message, status?: number): void;
+}
+
+/** A reply that is an HTTP response. */
+export interface HttpReply extends Reply {
   /** Keeps the stream alive: sends the headers if they are still unsent, and a comment. */
   keepAlive(): void;
 }
 
+/** The open replies of an endpoint. */
+export interface Replies {
+  open(response: ServerResponse, options: { format: ReplyFormat; headers?: Record<string, string> }): HttpReply;
+  /** Keeps the streams of all open replies alive. */
+  keepAlive(): void;
+}
+
+export function createReplies(): Replies {
+  const all = new Set<HttpReply>();
+  return {
+    open: (response, options) => {
+      const reply = openReply(response, options);
+      all.add(reply);
+      response.once('close', () => all.delete(reply));
+      return reply;
+    },
+    keepAlive: () => {
+      for (const reply of all) reply.keepAlive();
+    },
+  };
+}
+
 /** Sends the headers with the first message, so that a short answer is one write and its status can still be chosen. */
-export function openReply(
+function openReply(
   response: ServerResponse,
   options: { format: ReplyFormat; headers?: Record<string, string> },
-): Reply {
+): HttpReply {
   const { format } = options;
   const writeEventStreamHead = () => {
     if (!response.headersSent) response.writeHead(200, { ...eventStreamHeaders, ...options.headers });
@@ -60,13 +87,14 @@ export function openReply(
     get isOpen() {
       return isOpen();
     },
-    send: (text) => {
+    send: ({ text }) => {
       if (!isOpen() || format === 'json') return undefined;
       writeEventStreamHead();
       write(renderEvent(text));
       return waitForReader();
     },
-    end: (text, status = 200) => {
+    end: (message, status = 200) => {
+      const text = message?.text;
       if (!isOpen()) return;
       if (response.headersSent || (format === 'sse' && status === 200)) {
         writeEventStreamHead();

@@ -1,12 +1,13 @@
+import { describeError } from '../../base/errors.ts';
 import { describeProcessEnd } from '../../model/process-end.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child } from './child.ts';
 import {
+  createError,
   isMessageId,
   type Message,
   type MessageId,
   readMeta,
-  renderError,
   type RequestMessage,
   rpcErrorCodes,
 } from './messages.ts';
@@ -29,9 +30,29 @@ export interface Session {
   notify(message: Message): Promise<void>;
   /** Accepts the client's own stream; false if it already has one. */
   listen(reply: Reply): boolean;
-  keepAlive(): void;
   /** Ends the conversation and stops its server. */
   end(): Promise<void>;
+}
+
+/** The sessions whose servers ended by themselves. It remembers only the last ones. */
+export interface SessionExits {
+  add(sessionId: string, exit: ProcessExit): void;
+  /** Returns null while the server runs, and if the gate ended it. */
+  find(sessionId: string): ProcessExit | null;
+}
+
+const maxRemembered = 100;
+
+export function recordExits(): SessionExits {
+  const exits = new Map<string, ProcessExit>();
+  return {
+    add: (sessionId, exit) => {
+      exits.set(sessionId, exit);
+      const [oldest] = exits.keys();
+      if (exits.size > maxRemembered && oldest !== undefined) exits.delete(oldest);
+    },
+    find: (sessionId) => exits.get(sessionId) ?? null,
+  };
 }
 
 interface InFlightRequest {
@@ -71,13 +92,13 @@ export function openSession(
     if (message.kind === 'response') {
       const request = inFlight.get(message.id);
       inFlight.delete(message.id);
-      request?.reply.end(message.text);
+      request?.reply.end(message);
       // After a refused `initialize` there is no session that the client would end.
       if (request?.method === 'initialize' && message.error !== null) void session.end();
       return undefined;
     }
     const reply = findReply(message);
-    if (reply !== undefined) return reply.send(message.text);
+    if (reply !== undefined) return reply.send(message);
     // A server may send messages once it is initialized, while the client is still opening its stream for them.
     held.push(message);
     heldLength += message.text.length;
@@ -88,7 +109,7 @@ export function openSession(
   const finish = (exit: ProcessExit | null) => {
     if (hasEnded) return;
     hasEnded = true;
-    for (const request of inFlight.values()) request.reply.end(renderError(request.id, describeEnd(exit)));
+    for (const request of inFlight.values()) request.reply.end(createError(request.id, describeEnd(exit)));
     inFlight.clear();
     own?.end();
     onEnd(session, exit);
@@ -105,7 +126,7 @@ export function openSession(
     request: async (message, reply) => {
       if (inFlight.has(message.id)) {
         const text = `A request with the id ${JSON.stringify(message.id)} is already in flight in this session.`;
-        reply.end(renderError(message.id, { code: rpcErrorCodes.invalidRequest, message: text }), 400);
+        reply.end(createError(message.id, { code: rpcErrorCodes.invalidRequest, message: text }), 400);
         return;
       }
       const { id, method } = message;
@@ -124,14 +145,9 @@ export function openSession(
     listen: (reply) => {
       if (own?.isOpen === true) return false;
       own = reply;
-      reply.keepAlive();
-      for (const message of held.splice(0)) void reply.send(message.text);
+      for (const message of held.splice(0)) void reply.send(message);
       heldLength = 0;
       return true;
-    },
-    keepAlive: () => {
-      own?.keepAlive();
-      for (const request of inFlight.values()) request.reply.keepAlive();
     },
     end: async () => {
       finish(null);
@@ -159,5 +175,14 @@ export function describeEnd(exit: ProcessExit | null): { code: number; message: 
     code: rpcErrorCodes.connectionClosed,
     message: `The server under test ${how} before it answered.`,
     data: { reason: 'server_exited', exitCode: exit.code },
+  };
+}
+
+/** Describes to a client that no server could be started for it. */
+export function describeFailedStart(error: unknown): { code: number; message: string; data: object } {
+  return {
+    code: rpcErrorCodes.connectionClosed,
+    message: describeError(error),
+    data: { reason: 'server_exited' },
   };
 }

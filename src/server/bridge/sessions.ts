@@ -6,25 +6,16 @@ import { legacyVersions } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
 import { type Exchange, type ProtocolAdapter, readHeader, refuse } from './exchange.ts';
-import { renderError, type RequestMessage, rpcErrorCodes } from './messages.ts';
-import { openReply, type Reply, type ReplyFormat } from './reply.ts';
-import { describeEnd, openSession, type Session } from './session.ts';
+import { createError, type RequestMessage, rpcErrorCodes } from './messages.ts';
+import { createReplies, type ReplyFormat } from './reply.ts';
+import { describeEnd, describeFailedStart, openSession, type Session, type SessionExits } from './session.ts';
 
 /** A client whose own stream broke reopens it within seconds; otherwise it has left without ending the session. */
 const abandonedTimeoutMs = 30_000;
 
-/** The number of remembered sessions whose server ended by itself. */
-const maxRemembered = 100;
-
 interface SessionEntry {
   session: Session;
   lastUsedMs: number;
-}
-
-/** An adapter that finds the end of a session's server by the session's id. */
-export interface SessionAdapter extends ProtocolAdapter {
-  /** Finds the exit of a session's server; null while it runs, or if the bridge ended it. It remembers only the last sessions. */
-  findExit(sessionId: string): ProcessExit | null;
 }
 
 /**
@@ -33,19 +24,19 @@ export interface SessionAdapter extends ProtocolAdapter {
  */
 export function serveSessions(options: {
   source: ChildSource;
+  exits: SessionExits;
   clock: Clock;
   logger: Logger;
   idleTimeoutMs: number;
   /** Every session may need a process. Above this limit, unused sessions are ended. */
   maxSessions: number;
-}): SessionAdapter {
-  const { source, clock, logger, maxSessions } = options;
+}): ProtocolAdapter {
+  const { source, exits, clock, logger, maxSessions } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
-  /** The exits of servers that ended by themselves, for clients that still send requests to their sessions. */
-  const lost = new Map<string, ProcessExit>();
-  /** The replies to clients that wait for a server. */
-  const waiting = new Set<Reply>();
+  const replies = createReplies();
+  /** The clients that wait for a server. */
+  let waiting = 0;
 
   const endSession = (session: Session) => {
     const ending = session.end();
@@ -54,7 +45,7 @@ export function serveSessions(options: {
   };
   /** Makes room for one more session, if necessary by ending the session that is unused for the longest time. False if all are in use. */
   const makeRoom = (): boolean => {
-    if (entries.size + waiting.size < maxSessions) return true;
+    if (entries.size + waiting < maxSessions) return true;
     const [oldest] = [...entries.values()]
       .filter((entry) => !entry.session.isBusy)
       .sort((a, b) => a.lastUsedMs - b.lastUsedMs);
@@ -63,10 +54,7 @@ export function serveSessions(options: {
   };
   const forget = (session: Session, exit: ProcessExit | null) => {
     entries.delete(session.id);
-    if (exit === null) return;
-    lost.set(session.id, exit);
-    const [oldest] = lost.keys();
-    if (lost.size > maxRemembered && oldest !== undefined) lost.delete(oldest);
+    if (exit !== null) exits.add(session.id, exit);
   };
 
   /** Finds the session that the request names; if there is none, refuses the request and returns undefined. */
@@ -86,8 +74,8 @@ export function serveSessions(options: {
     const id = readHeader(exchange.request, 'mcp-session-id') ?? '';
     const entry = entries.get(id);
     if (entry === undefined) {
-      const exit = lost.get(id);
-      const known = exit === undefined ? { message: 'Session not found; initialize again.' } : describeEnd(exit);
+      const exit = exits.find(id);
+      const known = exit === null ? { message: 'Session not found; initialize again.' } : describeEnd(exit);
       refuse(exchange, 404, { ...known, code: rpcErrorCodes.sessionNotFound });
       return undefined;
     }
@@ -101,8 +89,8 @@ export function serveSessions(options: {
       return;
     }
     const id = randomUUID();
-    const reply = openReply(exchange.response, { format, headers: { 'mcp-session-id': id } });
-    waiting.add(reply);
+    const reply = replies.open(exchange.response, { format, headers: { 'mcp-session-id': id } });
+    waiting += 1;
     try {
       const child = await source.take({ signal: exchange.signal });
       const session = openSession(id, child, forget);
@@ -111,16 +99,13 @@ export function serveSessions(options: {
       else await session.request(message, reply);
     } catch (error) {
       logger.debug(`No server for a new session: ${describeError(error)}`);
-      const data = { reason: 'server_exited' };
-      const answer = { code: rpcErrorCodes.connectionClosed, message: describeError(error), data };
-      reply.end(renderError(message.id, answer), 503);
+      reply.end(createError(message.id, describeFailedStart(error)), 503);
     } finally {
-      waiting.delete(reply);
+      waiting -= 1;
     }
   };
 
   return {
-    findExit: (sessionId) => lost.get(sessionId) ?? null,
     post: async (message, exchange) => {
       const format = chooseFormat(exchange);
       if (format === undefined) return;
@@ -137,7 +122,7 @@ export function serveSessions(options: {
       } else if (message.kind === 'request') {
         await session.request(
           message,
-          openReply(exchange.response, { format, headers: { 'mcp-session-id': session.id } }),
+          replies.open(exchange.response, { format, headers: { 'mcp-session-id': session.id } }),
         );
       } else {
         await session.notify(message);
@@ -152,8 +137,10 @@ export function serveSessions(options: {
       const session = findSession(exchange);
       if (session === undefined) return;
       const headers = { 'mcp-session-id': session.id };
-      if (session.listen(openReply(exchange.response, { format: 'sse', headers }))) return;
-      refuse(exchange, 409, { message: 'This session has a stream of its own already.' });
+      const reply = replies.open(exchange.response, { format: 'sse', headers });
+      // Sends the headers, which some clients wait for.
+      if (session.listen(reply)) reply.keepAlive();
+      else refuse(exchange, 409, { message: 'This session has a stream of its own already.' });
     },
     delete: async (exchange) => {
       const session = findSession(exchange);
@@ -163,17 +150,16 @@ export function serveSessions(options: {
     },
     tick: () => {
       const nowMs = clock.monotonicMs();
-      for (const reply of waiting) reply.keepAlive();
+      replies.keepAlive();
       for (const entry of entries.values()) {
         if (entry.session.isBusy) entry.lastUsedMs = nowMs;
-        entry.session.keepAlive();
         const timeoutMs = entry.session.hasLostStream ? abandonedTimeoutMs : options.idleTimeoutMs;
         if (nowMs - entry.lastUsedMs >= timeoutMs) endSession(entry.session);
       }
     },
     [Symbol.asyncDispose]: async () => {
       for (const entry of entries.values()) endSession(entry.session);
-      await Promise.all([...endings, source[Symbol.asyncDispose]()]);
+      await Promise.all(endings);
     },
   };
 }

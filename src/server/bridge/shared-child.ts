@@ -4,9 +4,9 @@ import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
 import {
+  createError,
   createRequest,
   type Message,
-  renderError,
   type RequestMessage,
   type ResponseMessage,
   rpcErrorCodes,
@@ -60,7 +60,6 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
         throw error;
       }
     },
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
@@ -184,7 +183,6 @@ async function provesAlive({ child, requestIds }: SharedProcess, clock: Clock): 
 function refuseBetweenTurns(child: Child, message: Message): undefined {
   if (message.kind !== 'request') return undefined;
   const error = { code: rpcErrorCodes.connectionClosed, message: 'No client is connected.' };
-  const text = renderError(message.id, error);
-  void child.send({ kind: 'response', id: message.id, result: undefined, error, text });
+  void child.send(createError(message.id, error));
   return undefined;
 }

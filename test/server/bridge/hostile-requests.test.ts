@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { RunningServer } from '../../../src/server/running-server.ts';
-import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { connectClient, openTestServer, type TestServer } from '../../support/servers/running-server.ts';
 
 /** Sends bytes as they are and reads until the connection closes; the status of the first response, or null for none. */
 function sendRaw(url: URL, lines: readonly string[], body: string): Promise<number | null> {
@@ -27,7 +26,7 @@ const body = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'evil', version: '1' } },
 });
 
-let server: RunningServer;
+let server: TestServer;
 let url: URL;
 
 beforeAll(async () => {

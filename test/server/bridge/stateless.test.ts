@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { RunningServer } from '../../../src/server/running-server.ts';
-import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { connectClient, openTestServer, type TestServer } from '../../support/servers/running-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
 
-let server: RunningServer;
+let server: TestServer;
 beforeAll(async () => {
   server = await openTestServer({ env: { ERA: 'modern' } });
 });

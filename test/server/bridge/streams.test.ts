@@ -1,7 +1,12 @@
-import type { Client } from '@modelcontextprotocol/client';
+import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 
-import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import {
+  connectByPipes,
+  connectClient,
+  openTestServer,
+  type TestServer,
+} from '../../support/servers/running-server.ts';
 
 const capabilities = { sampling: {} };
 
@@ -13,10 +18,20 @@ function answerSampling(client: Client): void {
   });
 }
 
-describe.each(['iteration', 'run'] as const)('through the bridge, isolated by %s', (isolation) => {
+const connections = {
+  'over HTTP': async ({ url }: TestServer, ...options: Connecting) => await connectClient(url, ...options),
+  'through its pipes': connectByPipes,
+};
+type Connecting = [options?: ClientOptions, prepare?: (client: Client) => void];
+
+describe.each(
+  (['iteration', 'run'] as const).flatMap((isolation) =>
+    Object.entries(connections).map(([way, connect]) => ({ isolation, way, connect })),
+  ),
+)('a client of a server on stdio, $way, isolated by $isolation', ({ isolation, connect }) => {
   it('progress reaches the request that asked for it, in order and before the answer', async () => {
     await using server = await openTestServer({ isolation });
-    await using client = await connectClient(server.url);
+    await using client = await connect(server);
     const follow = async (steps: number) => {
       const seen: number[] = [];
       const answer = await client.call(
@@ -35,7 +50,7 @@ describe.each(['iteration', 'run'] as const)('through the bridge, isolated by %s
 
   it('a server may ask the client for something while it works', async () => {
     await using server = await openTestServer({ isolation });
-    await using client = await connectClient(server.url, { capabilities }, answerSampling);
+    await using client = await connect(server, { capabilities }, answerSampling);
     expect(await client.call('sample', { prompt: 'hello' })).toEqual({ type: 'text', text: 'hello' });
     const both = Promise.all(['one', 'two'].map((prompt) => client.call('sample', { prompt })));
     expect(await both).toEqual([
@@ -47,7 +62,7 @@ describe.each(['iteration', 'run'] as const)('through the bridge, isolated by %s
   it('log messages reach the client', async () => {
     await using server = await openTestServer({ isolation });
     const seen: unknown[] = [];
-    await using client = await connectClient(server.url, {}, (prepared) => {
+    await using client = await connect(server, {}, (prepared) => {
       prepared.setNotificationHandler('notifications/message', ({ params }) => {
         seen.push(params.data);
       });
@@ -58,7 +73,7 @@ describe.each(['iteration', 'run'] as const)('through the bridge, isolated by %s
 
   it('cancelling reaches the server', async () => {
     await using server = await openTestServer({ isolation });
-    await using client = await connectClient(server.url);
+    await using client = await connect(server);
     const stop = new AbortController();
     const hanging = client.call('hang', { label: 'first' }, { signal: stop.signal });
     await client.call('count');
@@ -66,7 +81,9 @@ describe.each(['iteration', 'run'] as const)('through the bridge, isolated by %s
     await expect(hanging).rejects.toThrow('enough');
     await expect.poll(() => client.call('cancelled')).toEqual(['first']);
   });
+});
 
+describe.each(['iteration', 'run'] as const)('a client over HTTP, isolated by %s', (isolation) => {
   it('a lost connection cancels nothing', async () => {
     await using server = await openTestServer({ isolation });
     await using client = await connectClient(server.url);

@@ -75,7 +75,7 @@ export function openServeCommands({
       const starting = opened.get(key) ?? start(words, env);
       opened.set(key, starting);
       try {
-        return (await starting).url;
+        return await (await starting).openUrl();
       } catch (error) {
         opened.delete(key);
         throw error;
