@@ -39,14 +39,17 @@ export function createChannelTransport(
   channel: ServerChannel,
   budget: TrafficBudget,
 ): Transport & { readonly sessionId?: string | undefined } {
-  const receive = ({ value, text }: ReceivedMessage) => {
-    // The session ends with the budget.
-    if (!budget.addMessage(text)) return;
+  const inTurn = takeTurns();
+  const deliver = (value: JsonObject) => {
     try {
       transport.onmessage?.(parseJSONRPCMessage(value));
     } catch (error) {
       transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+  };
+  const receive = ({ value, text }: ReceivedMessage) => {
+    // The session ends with the budget.
+    if (budget.addMessage(text)) inTurn(() => deliver(value));
   };
   const conversation = channel.open(receive);
   const transport: Transport & { readonly sessionId?: string | undefined } = {
@@ -57,7 +60,7 @@ export function createChannelTransport(
     start: async () => {},
     send: async (message, { requestSignal: signal, onRequestStreamEnd } = {}) => {
       budget.addRequest();
-      await conversation.send(message, { receive, onEnd: () => onRequestStreamEnd?.(), signal });
+      await conversation.send(message, { receive, onEnd: () => inTurn(() => onRequestStreamEnd?.()), signal });
     },
     close: async () => {
       conversation.close();
@@ -65,4 +68,23 @@ export function createChannelTransport(
     },
   };
   return transport;
+}
+
+/**
+ * Makes a function that runs each step once everything that the step before it has started is over. The SDK handles a notification later
+ * than an answer, so that a report of progress would be lost if the answer came with it in one chunk.
+ */
+function takeTurns(): (step: () => void) => void {
+  const steps: Array<() => void> = [];
+  const next = () => {
+    steps[0]?.();
+    setImmediate(() => {
+      steps.shift();
+      if (steps.length > 0) next();
+    });
+  };
+  return (step) => {
+    steps.push(step);
+    if (steps.length === 1) next();
+  };
 }
