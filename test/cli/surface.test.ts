@@ -44,7 +44,7 @@ describe('mcp-eval-ci surface', () => {
     const checked = await start(runCommand, ['--check']);
     expect([checked.exitCode, checked.stdout]).toEqual([
       0,
-      expect.stringContaining('against docs/surface.json: no changes'),
+      expect.stringContaining('Tool surface: no changes\n  Compared with docs/surface.json.\n'),
     ]);
   });
 
