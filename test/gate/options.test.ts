@@ -272,6 +272,18 @@ describe('parseGateOptions', () => {
     );
   });
 
+  it('leaves to the run what only a run decides', () => {
+    const sandboxed = { 'server-url': 'http://127.0.0.1:3000/mcp', sandbox: 'required', 'sandbox-network': 'off' };
+    expect(() => parseDoctorOptions({ ...sandboxed, 'sandbox-write': 'out' })).not.toThrow();
+    expect(() => parseDoctorOptions({ ...sandboxed, sandbox: 'off', 'sandbox-write': 'out' })).not.toThrow();
+    expect(readIssues({ evals: 'a', ...sandboxed, sandbox: 'off', 'sandbox-write': 'out' })).toEqual([
+      'sandbox-network: network-and-url',
+      'sandbox-network: needs-sandbox',
+      'sandbox-write: needs-sandbox',
+    ]);
+    expect(readIssues({ merge: 'shards', shard: '1/2', baseline: 'report.json' })).toEqual(['merge: merge-and-run']);
+  });
+
   it('refuses a server URL that is not http and does not repeat it, for it may hold a key', () => {
     const texts = { evals: 'a', 'server-url': 'ftp://user:hunter2@host/' };
     expect(readIssues(texts)).toEqual(['server-url: bad-url']);

@@ -15,6 +15,7 @@ export const baselineOptions = {
     rules: [
       {
         excludes: ['shard'],
+        commands: ['run'],
         code: 'shard-and-baseline',
         message: 'is compared with the whole, and a shard is a part; give it where the shards are merged',
       },

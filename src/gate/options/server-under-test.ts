@@ -197,6 +197,7 @@ export const serverOptions = {
         is: 'required',
         excludes: ['server-url'],
         unless: ['server-command'],
+        commands: ['run'],
         code: 'needs-server-command',
         message:
           'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`',
@@ -211,12 +212,14 @@ export const serverOptions = {
     rules: [
       {
         excludes: ['server-url'],
+        commands: ['run'],
         code: 'network-and-url',
         message:
           'is `off`, and a server without a network cannot be reached at `server-url`; use stdio, or leave it `on`',
       },
       {
         excludes: ['sandbox: off'],
+        commands: ['run'],
         code: 'needs-sandbox',
         message: 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`',
       },
@@ -230,6 +233,7 @@ export const serverOptions = {
     // At `auto`, only a comparison limits writes: each side may write only to its own directories.
     rules: [{ needs: ['sandbox: required', 'base'] }, { excludes: ['sandbox: off'], when: ['base'] }].map((rule) => ({
       ...rule,
+      commands: ['run'],
       code: 'needs-sandbox',
       message: 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it',
     })),
