@@ -81,13 +81,7 @@ const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<An
     return { protocol: 'legacy', protocolVersion, ...nameServer(serverInfo) };
   },
   modern: async (peer) => {
-    const { result, isError, text } = await peer.request('server/discover', {
-      _meta: {
-        [PROTOCOL_VERSION_META_KEY]: modernVersion,
-        [CLIENT_INFO_META_KEY]: generator,
-        [CLIENT_CAPABILITIES_META_KEY]: {},
-      },
-    });
+    const { result, isError, text } = await peer.request('server/discover', { _meta: describeModernClient() });
     const parsed = discoverResultSchema.safeParse(result);
     if (!parsed.success) return { text, isRefusal: isError };
     const { supportedVersions, _meta: meta } = parsed.data;
@@ -95,6 +89,15 @@ const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<An
     return { protocol: 'modern', protocolVersion: modernVersion, ...nameServer(meta[SERVER_INFO_META_KEY]) };
   },
 };
+
+/** The `_meta` of each request of 2026-07-28 from a client without abilities. */
+export function describeModernClient(): JsonObject {
+  return {
+    [PROTOCOL_VERSION_META_KEY]: modernVersion,
+    [CLIENT_INFO_META_KEY]: generator,
+    [CLIENT_CAPABILITIES_META_KEY]: {},
+  };
+}
 
 function nameServer(info: { name?: string | undefined; version?: string | undefined }) {
   return { name: info.name ?? null, version: info.version ?? null };

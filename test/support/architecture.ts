@@ -33,6 +33,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['engine', 9],
   ['runner', 10],
   ['supervisor', 10],
+  ['explore', 10],
   ['init', 10],
   ['gate', 11],
   ['cli', 12],

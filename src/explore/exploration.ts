@@ -1,0 +1,137 @@
+import type { JsonObject } from '../base/json.ts';
+
+/** A request that the explorer sends. `{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent. */
+export type ExploredRequest =
+  | { kind: 'tool'; tool: string; arguments: JsonObject }
+  | { kind: 'resource'; uri: string }
+  | { kind: 'prompt'; prompt: string; arguments: Record<string, string> };
+
+/** The answer to a request. Paths of the world are replaced by placeholders such as `{{workspace}}`. */
+export type Outcome =
+  | { kind: 'result'; isError: boolean; result: JsonObject }
+  /** A JSON-RPC error. */
+  | { kind: 'error'; code: number; message: string }
+  /** The process ended before it answered. */
+  | { kind: 'ended'; exitCode: number | null; signal: string | null; lastLines: readonly string[] }
+  /** No answer came in time. `isAlive`: the server answered a ping, or reported progress, meanwhile. */
+  | { kind: 'silent'; isAlive: boolean }
+  /** The answer is no valid result. */
+  | { kind: 'malformed'; message: string };
+
+/** The files of the workspace that a request changed, relative to it and sorted. */
+export interface FileEffects {
+  added: readonly string[];
+  changed: readonly string[];
+  removed: readonly string[];
+}
+
+/** What was observed while a request was answered. */
+export interface Observation {
+  outcome: Outcome;
+  files: FileEffects;
+  /** The first line on stdout that is no message, if it came with this request; null if there is none. */
+  noise: string | null;
+}
+
+export interface ObservedStep {
+  request: ExploredRequest;
+  /** True if the arguments fit the input schema; null for a request without one, or with a schema that cannot be used. */
+  isValid: boolean | null;
+  observation: Observation;
+}
+
+export type PhaseName = 'examples' | 'coverage' | 'chains' | 'errors';
+
+/** Requests that begin in a new world, with what was observed. */
+export interface SessionRun {
+  phase: PhaseName;
+  steps: readonly ObservedStep[];
+}
+
+/** A session of the corpus: what is stable in its observations. */
+export interface ExploredSession extends SessionRun {
+  /** A number from 1, in the order of the corpus. */
+  id: number;
+  /** What the session adds to those before it, such as `tool echo`. */
+  adds: readonly string[];
+  /** The JSON Pointers of values that differ between replays, or that read as a time, a version or the like; `/0/…` is in the first step. */
+  volatile: readonly string[];
+  /** True if a world with other files gives the same observations. */
+  needsFiles: boolean;
+}
+
+/** A request whose outcome differs between replays. It is not part of the corpus. */
+export interface FlakySession {
+  requests: readonly ExploredRequest[];
+  reason: string;
+}
+
+export type FindingSeverity = 'error' | 'warning' | 'note';
+
+export interface Finding {
+  kind: string;
+  severity: FindingSeverity;
+  /** The tool at fault; null if the whole server is. */
+  tool: string | null;
+  message: string;
+  /** The shortest known session that shows it. */
+  session: readonly ExploredRequest[];
+}
+
+export interface Counted {
+  reached: number;
+  of: number;
+}
+
+export interface ToolCoverage {
+  tool: string;
+  /** True if a call was answered without an error. */
+  isAnswered: boolean;
+  /** The parameters that an answered call had, and the others. */
+  parameters: { reached: readonly string[]; missed: readonly string[] };
+  /** The kinds of wrong calls that the tool refused, and the others. */
+  errorPaths: { reached: readonly string[]; missed: readonly string[] };
+}
+
+/** What was not explored, with the reason. */
+export interface Unexplored {
+  subject: string;
+  reason: string;
+}
+
+/** The result of exploring a server: pure data, the same for one seed and one server. */
+export interface Exploration {
+  version: 1;
+  seed: number;
+  server: { name: string | null; version: string | null; protocolVersion: string };
+  sandbox: 'none' | 'isolated' | 'confined';
+  /** True if the time limit ended the exploration. Another run may then give another result. */
+  isCutByTime: boolean;
+  requests: { sent: number; budget: number };
+  coverage: { tools: Counted; parameters: Counted; errorPaths: Counted; byTool: readonly ToolCoverage[] };
+  sessions: readonly ExploredSession[];
+  flaky: readonly FlakySession[];
+  findings: readonly Finding[];
+  unexplored: readonly Unexplored[];
+}
+
+/** Names the subject of a request. */
+export function nameRequest(request: ExploredRequest): string {
+  if (request.kind === 'tool') return request.tool;
+  return request.kind === 'resource' ? request.uri : request.prompt;
+}
+
+/** Checks if a request was answered as a caller hopes: with a result that is no error. */
+export function isAnswered({ outcome }: Pick<Observation, 'outcome'>): boolean {
+  return outcome.kind === 'result' && !outcome.isError;
+}
+
+/** Checks if the server refused the request, and said so. */
+export function isRefused({ outcome }: Pick<Observation, 'outcome'>): boolean {
+  return outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError);
+}
+
+/** Checks if a request changed no file of the workspace. */
+export function hasNoEffects({ added, changed, removed }: FileEffects): boolean {
+  return added.length + changed.length + removed.length === 0;
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../base/json.ts';
+import { checkSchema } from '../../engine/schema-check.ts';
+import { type ExploredRequest, type Finding, isAnswered, type Observation, type ObservedStep, type SessionRun } from '../exploration.ts';
+import type { Inventory, ListedTool } from '../inventory.ts';
+import { judgeTrace } from '../lab.ts';
+import { printMasked } from '../stability/texts.ts';
+import { firstVariant, type WorldSource } from '../world/world.ts';
+import { openVariant, type Worlds } from '../world/worlds.ts';
+import { type FindingContext, type FindingDefinition, type Problem, readTool } from './define-finding.ts';
+import { findingDefinitions } from './registry.ts';
+
+interface FindOptions {
+  inventory: Inventory;
+  source: WorldSource;
+  isHarmless: (tool: string) => boolean;
+}
+
+/** The most findings of one kind and tool: one more adds little. */
+const maxRepeats = 1;
+
+/** Finds problems in sessions, and confirms each with a short session in new worlds, twice. What does not repeat is no finding. */
+export async function findProblems(runs: readonly SessionRun[], options: FindOptions): Promise<Finding[]> {
+  const context = createContext(runs, options);
+  await using worlds = openVariant(options.source, firstVariant, { isEager: false });
+  const findings: Finding[] = [];
+  for (const definition of findingDefinitions) {
+    const counts = new Map<string, number>();
+    const candidates = await listCandidates(definition, runs, context);
+    for (const { problem, steps } of candidates) {
+      const subject = `${problem.tool}`;
+      const count = counts.get(subject) ?? 0;
+      if (count >= maxRepeats) continue;
+      const session = await confirm({ definition, problem, steps }, { context, worlds, isHarmless: options.isHarmless });
+      if (session === null) continue;
+      counts.set(subject, count + 1);
+      const { kind, severity } = definition;
+      findings.push({ kind, severity, tool: problem.tool, message: problem.message, session });
+    }
+  }
+  return findings;
+}
+
+interface Candidate {
+  problem: Problem;
+  steps: readonly ObservedStep[];
+}
+
+/** Lists what a kind finds, the shortest sessions first. */
+async function listCandidates(
+  definition: FindingDefinition,
+  runs: readonly SessionRun[],
+  context: FindingContext,
+): Promise<Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const { steps } of runs.toSorted((a, b) => a.steps.length - b.steps.length)) {
+    for (const problem of await definition.find(steps, context)) candidates.push({ problem, steps });
+  }
+  return candidates;
+}
+
+/** Repeats the problem in new worlds with as few requests as possible; null if it does not repeat. */
+async function confirm(
+  { definition, problem, steps }: Candidate & { definition: FindingDefinition },
+  { context, worlds, isHarmless }: { context: FindingContext; worlds: Worlds; isHarmless: (tool: string) => boolean },
+): Promise<ExploredRequest[] | null> {
+  const requests = steps.map(({ request }) => request);
+  const judge = (step: { request: ExploredRequest; observation: Observation }) => judgeTrace(step, isHarmless);
+  const { control } = problem;
+  if (control !== undefined) {
+    const answers = await worlds.run([control, control, control], { start: 'new', judge });
+    if (new Set(answers.map(({ outcome }) => printMasked(outcome))).size > 1) return null;
+  }
+  const shows = async (session: readonly ExploredRequest[]) => {
+    const observations = await worlds.run(session, { start: 'new', judge });
+    const repeated = observations.map((observation, index): ObservedStep => {
+      const request = session[index] ?? { kind: 'tool', tool: '', arguments: {} };
+      const isValid = steps.find((step) => JSON.stringify(step.request) === JSON.stringify(request))?.isValid ?? null;
+      return { request, isValid, observation };
+    });
+    const found = await definition.find(repeated, context);
+    return found.some(({ tool }) => tool === problem.tool);
+  };
+  const own = requests[problem.step];
+  const alone = own === undefined ? [] : [own];
+  const upTo = requests.slice(0, problem.step + 1);
+  for (const session of [alone, upTo, requests]) {
+    if (session.length > 0 && (await shows(session)) && (await shows(session))) return [...session];
+  }
+  return null;
+}
+
+function createContext(runs: readonly SessionRun[], { inventory, isHarmless }: FindOptions): FindingContext {
+  const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
+  const worked = new Map<string, JsonObject[]>();
+  for (const { request, observation } of runs.flatMap(({ steps }) => steps)) {
+    const tool = readTool(request);
+    if (tool === null || request.kind !== 'tool' || !isAnswered(observation)) continue;
+    worked.set(tool, [...(worked.get(tool) ?? []), request.arguments]);
+  }
+  return { inventory, findTool: (name) => tools.get(name), findMismatch, isHarmless, worked };
+}
+
+async function findMismatch({ outputSchema }: ListedTool, value: unknown): Promise<string | null> {
+  if (outputSchema === null) return null;
+  const check = await checkSchema(outputSchema, value);
+  return check.kind === 'invalid' ? (check.mismatches[0] ?? 'it does not match') : null;
+}

@@ -1,0 +1,85 @@
+import { isRecord, type JsonObject } from '../base/json.ts';
+import { listParameters, type Parameter } from './schema/parameters.ts';
+import type { World } from './world/world.ts';
+
+/** A tool as the server lists it. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema: JsonObject | null;
+  /** Hints that are set, true or false. */
+  hints: Readonly<Record<string, boolean>>;
+  /** True if the server declares that it changes nothing. */
+  isReadOnly: boolean;
+  /** True if it runs as a task only, which the explorer does not offer. */
+  needsTask: boolean;
+  parameters: readonly Parameter[];
+}
+
+export interface ListedPrompt {
+  name: string;
+  arguments: ReadonlyArray<{ name: string; description: string; isRequired: boolean }>;
+}
+
+/** Everything that a server lists, in its order. */
+export interface Inventory {
+  tools: readonly ListedTool[];
+  resources: readonly string[];
+  prompts: readonly ListedPrompt[];
+}
+
+/** The most resources and prompts that are requested. A server can list thousands. */
+const maxListed = 10;
+
+/** Reads what a server lists; what it does not declare is empty. */
+export async function readInventory(world: World): Promise<Inventory> {
+  const list = async (capability: string, method: string, key: string) =>
+    world.capabilities[capability] === undefined ? [] : ((await world.list(method, key)) ?? []);
+  const tools = await list('tools', 'tools/list', 'tools');
+  const resources = await list('resources', 'resources/list', 'resources');
+  const prompts = await list('prompts', 'prompts/list', 'prompts');
+  return {
+    tools: tools.flatMap(readTool),
+    resources: resources.flatMap(({ uri }) => (typeof uri === 'string' ? [uri] : [])).slice(0, maxListed),
+    prompts: prompts.flatMap(readPrompt).slice(0, maxListed),
+  };
+}
+
+function readTool(listed: JsonObject): ListedTool[] {
+  const { name, description, inputSchema, outputSchema, annotations, execution } = listed;
+  if (typeof name !== 'string') return [];
+  const schema = isRecord(inputSchema) ? inputSchema : { type: 'object' };
+  const hints = Object.entries(isRecord(annotations) ? annotations : {}).filter(
+    (hint): hint is [string, boolean] => typeof hint[1] === 'boolean',
+  );
+  const declared = Object.fromEntries(hints);
+  return [
+    {
+      name,
+      description: typeof description === 'string' ? description : '',
+      inputSchema: schema,
+      outputSchema: isRecord(outputSchema) ? outputSchema : null,
+      hints: declared,
+      isReadOnly: declared['readOnlyHint'] === true && declared['destructiveHint'] !== true,
+      needsTask: isRecord(execution) && execution['taskSupport'] === 'required',
+      parameters: listParameters(schema),
+    },
+  ];
+}
+
+function readPrompt({ name, arguments: listed }: JsonObject): ListedPrompt[] {
+  if (typeof name !== 'string') return [];
+  const declared = (Array.isArray(listed) ? listed : []).filter(isRecord).flatMap((argument) =>
+    typeof argument['name'] === 'string'
+      ? [
+          {
+            name: argument['name'],
+            description: typeof argument['description'] === 'string' ? argument['description'] : '',
+            isRequired: argument['required'] === true,
+          },
+        ]
+      : [],
+  );
+  return [{ name, arguments: declared }];
+}

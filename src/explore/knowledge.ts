@@ -1,0 +1,79 @@
+import type { JsonObject } from '../base/json.ts';
+import { type ExploredRequest, isAnswered, type ObservedStep, type SessionRun } from './exploration.ts';
+import type { Inventory, ListedTool } from './inventory.ts';
+import type { Parameter } from './schema/parameters.ts';
+import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
+import { listValues, type Vocabulary } from './vocabulary/vocabulary.ts';
+import type { Workspace } from './world/workspace.ts';
+
+/** A call that was answered without an error, and the calls that it needs before it. */
+export interface WorkingCall {
+  arguments: JsonObject;
+  setup: readonly ExploredRequest[];
+}
+
+/** What the explorer has found out about the tools of a server. */
+export interface Knowledge {
+  /** The calls that worked, by tool. */
+  readonly working: ReadonlyMap<string, WorkingCall>;
+  /** The last message with which a tool refused a valid call. */
+  readonly refusals: ReadonlyMap<string, string>;
+  noteWorking(tool: string, call: WorkingCall): void;
+  noteRefusal(tool: string, message: string): void;
+  /** Learns the values in the results of a session whose calls changed nothing: they hold in every new world. */
+  learn(run: SessionRun): void;
+  /** Lists values for a parameter; `before` are the steps of the session so far, whose values come first. */
+  listValues(tool: ListedTool, parameter: Parameter, before?: readonly ObservedStep[]): unknown[];
+}
+
+const maxLearned = 500;
+
+export function createKnowledge(
+  inventory: Inventory,
+  workspace: Workspace,
+  isHarmless: (tool: string) => boolean,
+): Knowledge {
+  const working = new Map<string, WorkingCall>();
+  const refusals = new Map<string, string>();
+  const learned: LearnedValue[] = [];
+  return {
+    working,
+    refusals,
+    noteWorking: (tool, call) => {
+      if (!working.has(tool)) working.set(tool, call);
+    },
+    noteRefusal: (tool, message) => void refusals.set(tool, message),
+    learn: ({ steps }) => {
+      const areHarmless = steps.every(({ request }) => request.kind !== 'tool' || isHarmless(request.tool));
+      if (!areHarmless || learned.length > maxLearned) return;
+      // A reference leads nowhere in another session.
+      learned.push(...listMade(steps).filter(({ value }) => !String(value).startsWith('{{result.')));
+    },
+    listValues: (tool, parameter, before = []) => {
+      const { name, description, schema } = parameter;
+      const vocabulary: Vocabulary = {
+        workspace,
+        resources: inventory.resources,
+        learned,
+        ofSession: [...listAccepted(before), ...listMade(before)],
+      };
+      return listValues(schema, { name, description, tool, depth: 0 }, vocabulary);
+    },
+  };
+}
+
+/** Lists the values in the results of steps. */
+function listMade(steps: readonly ObservedStep[]): LearnedValue[] {
+  return steps.flatMap(({ request, observation }, step) => {
+    const { outcome } = observation;
+    if (request.kind !== 'tool' || outcome.kind !== 'result' || outcome.isError) return [];
+    return learnFromResult(outcome.result, { tool: request.tool, step });
+  });
+}
+
+/** Lists the values in the arguments of steps that were answered. */
+function listAccepted(steps: readonly ObservedStep[]): LearnedValue[] {
+  return steps.flatMap(({ request, observation }) =>
+    request.kind === 'tool' && isAnswered(observation) ? learnFromArguments(request.arguments, request.tool) : [],
+  );
+}

@@ -1,0 +1,137 @@
+import { isJsonEqual } from '../base/json.ts';
+import type { Clock } from '../base/time.ts';
+import { checkSchema } from '../engine/schema-check.ts';
+import {
+  type ExploredRequest,
+  hasNoEffects,
+  isAnswered,
+  type ObservedStep,
+  type PhaseName,
+  type SessionRun,
+} from './exploration.ts';
+import type { Inventory, ListedTool } from './inventory.ts';
+import { printMasked } from './stability/texts.ts';
+import { readVerb } from './vocabulary/names.ts';
+import type { Start, Trace, Worlds } from './world/worlds.ts';
+
+/** Sends sessions to worlds, and keeps what was observed. */
+export interface Lab {
+  readonly inventory: Inventory;
+  /** Every session that ran, in order. */
+  readonly runs: readonly SessionRun[];
+  readonly sent: number;
+  readonly isCutByTime: boolean;
+  /** Lets the next sessions use up to this many requests in all. */
+  allow(requests: number): void;
+  /** Runs a session; null if the allowed requests, or the time, are used up, or if one of its tools is not called any more. */
+  run(requests: readonly ExploredRequest[], options: { phase: PhaseName; start?: Start }): Promise<SessionRun | null>;
+  /** True if calls of the tool were shown, or declared, to change nothing. */
+  isHarmless(tool: string): boolean;
+  /** Remembers that calls of the tool change nothing. */
+  markHarmless(tool: string): void;
+  findTool(name: string): ListedTool | undefined;
+  /** Returns the reason why a tool is not called any more; null while it is called. */
+  explainStop(tool: string): string | null;
+}
+
+/** A tool that ended, or silenced, this many processes is not called any more. */
+const maxLosses = 2;
+
+/** Creates a lab. `endsAtMs` is the time of the monotonic clock after which it runs nothing more. */
+export function createLab(
+  inventory: Inventory,
+  worlds: Worlds,
+  { clock, endsAtMs }: { clock: Clock; endsAtMs: number },
+): Lab {
+  const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
+  const runs: SessionRun[] = [];
+  const known = new Map<string, SessionRun>();
+  const harmless = new Set<string>();
+  const losses = new Map<string, { count: number; reason: string }>();
+  let sent = 0;
+  let allowed = 0;
+  let isCutByTime = false;
+
+  const explainStop = (tool: string) => {
+    const lost = losses.get(tool);
+    return lost !== undefined && lost.count >= maxLosses ? lost.reason : null;
+  };
+  const isHarmless = (name: string) => {
+    const tool = tools.get(name);
+    return harmless.has(name) || tool?.isReadOnly === true;
+  };
+  const noteLoss = ({ request, observation: { outcome } }: ObservedStep) => {
+    if (request.kind !== 'tool' || (outcome.kind !== 'ended' && outcome.kind !== 'silent')) return;
+    const { count } = losses.get(request.tool) ?? { count: 0 };
+    const reason = outcome.kind === 'ended' ? 'its calls ended the server' : 'its calls were not answered in time';
+    losses.set(request.tool, { count: count + 1, reason });
+  };
+  return {
+    inventory,
+    runs,
+    get sent() {
+      return sent;
+    },
+    get isCutByTime() {
+      return isCutByTime;
+    },
+    allow: (requests) => {
+      allowed = sent + requests;
+    },
+    isHarmless,
+    markHarmless: (tool) => void harmless.add(tool),
+    findTool: (name) => tools.get(name),
+    explainStop,
+    run: async (requests, { phase, start = 'used' }) => {
+      const key = JSON.stringify([start, requests]);
+      const earlier = known.get(key);
+      if (earlier !== undefined) return earlier;
+      if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
+      if (clock.monotonicMs() > endsAtMs) isCutByTime = true;
+      if (isCutByTime || sent + requests.length > allowed) return null;
+      sent += requests.length;
+      const validities = await Promise.all(requests.map((request) => checkArguments(request, tools)));
+      const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
+      const steps = observations.map((observation, index): ObservedStep => {
+        const request = requests[index];
+        if (request === undefined) throw new RangeError('A world answered more requests than were sent.');
+        return { request, isValid: validities[index] ?? null, observation };
+      });
+      for (const step of steps) noteLoss(step);
+      const run = { phase, steps };
+      runs.push(run);
+      known.set(key, run);
+      return run;
+    },
+  };
+}
+
+/** Judges how a request leaves its world. */
+export function judgeTrace(
+  { request, observation }: Omit<ObservedStep, 'isValid'>,
+  isHarmless: (tool: string) => boolean,
+): Trace {
+  const { files } = observation;
+  if (files.removed.length > 0 || files.changed.length > 0) return 'spoilt';
+  if (request.kind !== 'tool') return hasNoEffects(files) ? 'clean' : 'used';
+  if (hasNoEffects(files) && (isHarmless(request.tool) || !isAnswered(observation))) return 'clean';
+  return readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
+}
+
+async function checkArguments(
+  request: ExploredRequest,
+  tools: ReadonlyMap<string, ListedTool>,
+): Promise<boolean | null> {
+  if (request.kind !== 'tool') return null;
+  const schema = tools.get(request.tool)?.inputSchema;
+  if (schema === undefined) return null;
+  const check = await checkSchema(schema, request.arguments);
+  return check.kind === 'valid' || check.kind === 'invalid' ? check.kind === 'valid' : null;
+}
+
+/** Checks if two steps have the same outcome, apart from what reads as a time, an id and the like. */
+export function isSameOutcome(left: ObservedStep | undefined, right: ObservedStep | undefined): boolean {
+  if (left === undefined || right === undefined) return false;
+  const [a, b] = [left.observation.outcome, right.observation.outcome];
+  return isJsonEqual(a, b) || printMasked(a) === printMasked(b);
+}

@@ -1,0 +1,122 @@
+import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
+import type { ListedTool } from '../inventory.ts';
+import type { WorkingCall } from '../knowledge.ts';
+import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
+import { sortTools } from './examples.ts';
+import { buildArguments, callTool, type PhaseContext } from './phase.ts';
+import { tryCall } from './try-call.ts';
+
+/** The most producers that are tried before a tool that does not work alone. */
+const maxProducers = 4;
+
+/** The most readers that look at what one call changed. */
+const maxReaders = 3;
+
+/** Finds calls that other calls need before them, and what readers see after each call that changes something. */
+export async function linkTools(context: PhaseContext): Promise<void> {
+  // What a first round finds can be a producer in the second.
+  await findSetups(context);
+  await findSetups(context);
+  await followEffects(context);
+}
+
+/** Tries tools that were refused after calls of others, with the values that those made. */
+async function findSetups(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  for (const tool of sortTools(tools)) {
+    if (knowledge.working.has(tool.name) || lab.explainStop(tool.name) !== null) continue;
+    for (const producer of listProducers(tool, context)) {
+      const made = knowledge.working.get(producer.name);
+      if (made === undefined) continue;
+      const setup = [...made.setup, callTool(producer, made.arguments)];
+      const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
+      if (prepared === null) return;
+      const args = buildArguments(tool, knowledge, { before: prepared.steps });
+      const tried = await tryCall(tool, args, context, { phase: 'chains', setup, changes: 3 });
+      if (tried === null) continue;
+      knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
+      break;
+    }
+  }
+}
+
+/** Lists tools that may make what another one needs: those that its refusal names, and those that create things of the same name. */
+function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): ListedTool[] {
+  const refusal = knowledge.refusals.get(tool.name) ?? '';
+  const rate = (other: ListedTool) =>
+    Number(refusal.includes(other.name)) * 4 +
+    Number(readVerb(other.name) === 'create') +
+    Number(tool.description.includes(other.name)) * 2 +
+    rateOverlap(tool, other);
+  return tools
+    .filter((other) => other !== tool && knowledge.working.has(other.name) && !lab.isHarmless(other.name))
+    .filter((other) => readVerb(other.name) !== 'remove')
+    .map((other) => ({ other, rate: rate(other) }))
+    .toSorted((a, b) => b.rate - a.rate)
+    .slice(0, maxProducers)
+    .map(({ other }) => other);
+}
+
+/** Rates how much two tools have to do with each other, by the words of their names and the names of their parameters. */
+function rateOverlap(left: ListedTool, right: ListedTool): number {
+  const words = new Set(splitName(left.name).slice(1));
+  const shared = splitName(right.name)
+    .slice(1)
+    .filter((word) => words.has(word)).length;
+  const names = right.parameters.map(({ name }) => splitName(name));
+  const alike = left.parameters.filter(({ name }) => names.some((other) => rateSimilarity(splitName(name), other) > 0.5));
+  return shared + alike.length / 2;
+}
+
+/** Runs each call that may change something between the same requests of readers. An idempotent one runs twice. */
+async function followEffects(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  for (const tool of tools) {
+    const call = knowledge.working.get(tool.name);
+    if (call === undefined || lab.explainStop(tool.name) !== null) continue;
+    // A declared reader is followed, too: what it declares is checked here.
+    if (lab.isHarmless(tool.name) && !tool.isReadOnly) continue;
+    const own = callTool(tool, call.arguments);
+    const reads = await listReads(tool, call, context);
+    if (reads === null) return;
+    const isRepeated = tool.hints['idempotentHint'] === true && !tool.isReadOnly;
+    const session = [...call.setup, ...reads, own, ...reads, ...(isRepeated ? [own, ...reads] : [])];
+    if (reads.length > 0 || isRepeated) await lab.run(session, { phase: 'chains', start: 'new' });
+  }
+}
+
+/** Lists requests of readers with the values of the call; null if the requests are used up. */
+async function listReads(
+  tool: ListedTool,
+  call: WorkingCall,
+  { lab, knowledge, tools }: PhaseContext,
+): Promise<ExploredRequest[] | null> {
+  const readers = tools
+    .filter((other) => other !== tool && lab.isHarmless(other.name) && lab.explainStop(other.name) === null)
+    .filter(({ name }) => knowledge.working.has(name))
+    .map((reader) => ({ reader, rate: rateOverlap(tool, reader) + (reader.parameters.some(({ isRequired }) => isRequired) ? 0 : 0.75) }))
+    .toSorted((a, b) => b.rate - a.rate)
+    .slice(0, tool.isReadOnly ? 1 : maxReaders)
+    .map(({ reader }) => reader);
+  if (readers.length === 0) return [];
+  const start = 'new';
+  const done = await lab.run([...call.setup, callTool(tool, call.arguments)], { phase: 'chains', start });
+  if (done === null) return null;
+  return readers.map((reader) => {
+    const own = knowledge.working.get(reader.name)?.arguments ?? {};
+    const related = relate(reader, done.steps, knowledge);
+    return callTool(reader, { ...own, ...related });
+  });
+}
+
+/** Finds arguments of a reader among the values of earlier steps. */
+function relate(reader: ListedTool, before: readonly ObservedStep[], knowledge: PhaseContext['knowledge']): object {
+  if (!before.some(({ observation }) => isAnswered(observation))) return {};
+  return buildArguments(reader, knowledge, {
+    // Only what comes literally from a call: a reference to a result has no value before that call.
+    before: before.map(({ observation, ...step }) => ({
+      ...step,
+      observation: { ...observation, outcome: { kind: 'result', isError: false, result: {} } },
+    })),
+  });
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ExploredRequest, ObservedStep } from '../exploration.ts';
+import type { ListedTool } from '../inventory.ts';
+import type { Knowledge } from '../knowledge.ts';
+import type { Lab } from '../lab.ts';
+
+/** What a phase works with. */
+export interface PhaseContext {
+  lab: Lab;
+  knowledge: Knowledge;
+  /** The tools that may be called, in the order of the server. */
+  tools: readonly ListedTool[];
+  /** Draws numbers from 0 to below 1, the same for one seed. */
+  random: () => number;
+}
+
+/** Makes a call of a tool. */
+export function callTool(tool: Pick<ListedTool, 'name'>, args: JsonObject): ExploredRequest {
+  return { kind: 'tool', tool: tool.name, arguments: args };
+}
+
+/** Builds arguments with the first value of each required parameter. Parameters without any value are left out. */
+export function buildArguments(
+  tool: ListedTool,
+  knowledge: Knowledge,
+  { before = [], isTaken = ({ isRequired }) => isRequired }: {
+    before?: readonly ObservedStep[];
+    isTaken?: (parameter: ListedTool['parameters'][number]) => boolean;
+  } = {},
+): JsonObject {
+  const entries = tool.parameters.filter(isTaken).flatMap((parameter): Array<[string, unknown]> => {
+    const [value] = knowledge.listValues(tool, parameter, before);
+    return value === undefined ? [] : [[parameter.name, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Puts a list in an order that the seed decides. */
+export function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

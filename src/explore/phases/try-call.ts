@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../base/json.ts';
+import { type ExploredRequest, isAnswered, isRefused, type PhaseName, type SessionRun } from '../exploration.ts';
+import type { ListedTool } from '../inventory.ts';
+import type { Parameter } from '../schema/parameters.ts';
+import { readOutcomeText } from '../stability/texts.ts';
+import { proposeChanges } from '../vocabulary/feedback.ts';
+import { explainRefusalByWorld } from '../world/refused-by-world.ts';
+import { callTool, type PhaseContext } from './phase.ts';
+
+/** The most changes of refused arguments. */
+const maxChanges = 5;
+
+interface TryOptions {
+  phase: PhaseName;
+  /** The calls before it. */
+  setup?: readonly ExploredRequest[];
+  /** The parameters that may be changed; all by default. */
+  mayChange?: (parameter: Parameter) => boolean;
+  changes?: number;
+}
+
+/**
+ * Calls a tool, and changes refused arguments in the way that the message suggests. Returns the run with the answered call; null if each
+ * was refused, or the requests are used up.
+ */
+export async function tryCall(
+  tool: ListedTool,
+  first: JsonObject,
+  { lab, knowledge }: Pick<PhaseContext, 'lab' | 'knowledge'>,
+  { phase, setup = [], mayChange = () => true, changes = maxChanges }: TryOptions,
+): Promise<{ run: SessionRun; arguments: JsonObject } | null> {
+  const tried = new Set<string>();
+  let args = first;
+  for (let count = 0; count <= changes; count += 1) {
+    tried.add(JSON.stringify(args));
+    const run = await lab.run([...setup, callTool(tool, args)], { phase, start: setup.length === 0 ? 'used' : 'new' });
+    if (run === null || run.steps.length <= setup.length) return null;
+    const last = run.steps[setup.length];
+    if (last === undefined) return null;
+    const { observation, isValid } = last;
+    if (isAnswered(observation)) {
+      if (setup.length === 0) knowledge.learn(run);
+      return { run, arguments: args };
+    }
+    const before = run.steps.slice(0, setup.length);
+    const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
+    if (!isRefused(observation) && !isSlow) return null;
+    if (isRefused(observation) && isValid !== false) {
+      knowledge.noteRefusal(tool.name, readOutcomeText(observation.outcome));
+    }
+    const proposals = proposeChanges({ parameters: tool.parameters.filter(mayChange) }, args, {
+      message: isSlow ? namesOfTime.join(' ') : readOutcomeText(observation.outcome),
+      listOthers: (parameter) => knowledge.listValues(tool, parameter, before),
+    });
+    // The network stays off, but another value may not need it.
+    const isLimit = explainRefusalByWorld(observation) !== null;
+    const next = proposals.find((proposal) => !tried.has(JSON.stringify(proposal)));
+    if (next === undefined || (isLimit && count > 1)) return null;
+    args = next;
+  }
+  return null;
+}
+
+/** A call that takes long may take less with a smaller value of a parameter that has one of these names. */
+const namesOfTime = ['duration', 'delay', 'timeout', 'seconds', 'wait', 'interval'];

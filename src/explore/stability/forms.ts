@@ -1,0 +1,35 @@
+/** Forms of text that another run, machine or day changes, whether or not replays showed it. */
+const forms: readonly RegExp[] = [
+  // A date with a time, in ISO 8601 and in the way of JavaScript and of RFC 5322.
+  /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?/g,
+  /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? (?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*,? (?:\d{1,2},? )?\d{4}(?: \d{2}:\d{2}(?::\d{2})?)?(?: ?(?:GMT|UTC)?[+-]\d{4})?(?: \([^)]*\))?/g,
+  /\b\d{4}-\d{2}-\d{2}\b/g,
+  /\b\d{1,2}\/\d{1,2}\/\d{4}\b/g,
+  /\b\d{1,2}:\d{2}:\d{2}(?:\.\d+)?(?: ?[AP]M)?\b/gi,
+  // Seconds and milliseconds since 1970, from 2001 on.
+  /(?<![\d.])1\d{9}(?:\.\d+|\d{3}(?:\d{3})?)?(?![\d.])/g,
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+  /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b/g,
+  // A version of a program or a library.
+  /\bv?\d+\.\d+\.\d+(?:-[\w.]+)?(?:\+[\w.]+)?\b/g,
+  // How long something took.
+  /\b\d+(?:\.\d+)? ?(?:ms|µs|us|ns|milliseconds?|secs?)\b/g,
+  /\b(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}\b/g,
+  /\bpid[ :=]+\d+\b/gi,
+  /0x[0-9a-f]{6,16}\b/gi,
+  // A mode of a file depends on the umask, and a user name on the machine.
+  /(?<=\bline )\d+\b/g,
+];
+
+/** Replaced by this mark, a part of a text may differ. */
+export const volatileMark = '{{any}}';
+
+/** Replaces every part that reads as a time, a version, an id or the like. */
+export function maskForms(text: string): string {
+  return forms.reduce((masked, form) => masked.replaceAll(form, volatileMark), text);
+}
+
+/** Checks if any part of a text reads as a time, a version, an id or the like. */
+export function hasVolatileForm(text: string): boolean {
+  return maskForms(text) !== text;
+}

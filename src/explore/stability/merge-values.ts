@@ -1,0 +1,87 @@
+import { escapePointerToken } from '../../base/json-pointer.ts';
+import { isRecord, tryParseJson } from '../../base/json.ts';
+import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
+
+/** Names of members whose values depend on the machine or the moment. */
+const volatileNames =
+  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$/i;
+
+/**
+ * Merges what several replays gave for one value: parts that are equal stay, and parts that differ, or that read as a time, an id and the
+ * like, become the mark.
+ */
+export function mergeValues(values: readonly unknown[], name = ''): unknown {
+  const [first] = values;
+  if (values.every((value) => typeof value === 'string')) return mergeTexts(values);
+  if (values.every(Array.isArray)) return mergeLists(values);
+  if (values.every(isRecord)) return mergeRecords(values);
+  if (values.some((value) => value !== first)) return volatileMark;
+  const isVolatile = volatileNames.test(name) || (typeof first === 'number' && hasVolatileForm(String(first)));
+  return isVolatile && first !== null ? volatileMark : first;
+}
+
+function mergeLists(lists: ReadonlyArray<readonly unknown[]>): unknown {
+  const [first = []] = lists;
+  if (lists.some(({ length }) => length !== first.length)) return volatileMark;
+  return first.map((_, index) => mergeValues(lists.map((list) => list[index])));
+}
+
+function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown {
+  const names = new Set(records.flatMap((record) => Object.keys(record)));
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const isEverywhere = records.every((record) => Object.hasOwn(record, name));
+      return [name, isEverywhere ? mergeMember(records.map((record) => record[name]), name) : volatileMark];
+    }),
+  );
+}
+
+function mergeMember(values: readonly unknown[], name: string): unknown {
+  const isNamed = volatileNames.test(name) && values.every((value) => typeof value === 'string' && value !== '');
+  return isNamed ? volatileMark : mergeValues(values, name);
+}
+
+/** Merges texts. A text that is JSON stays JSON, with marks in it. */
+function mergeTexts(texts: readonly string[]): string {
+  const documents = texts.map((text) => (/^\s*[[{]/.test(text) ? tryParseJson(text) : undefined));
+  if (documents.every((document) => typeof document === 'object' && document !== null)) {
+    const merged = mergeValues(documents);
+    const isIndented = /^\s*[[{]\n/.test(texts[0] ?? '');
+    // The text itself stays where nothing in it differs.
+    return texts.every((text) => text === texts[0]) && JSON.stringify(merged) === JSON.stringify(documents[0])
+      ? (texts[0] ?? '')
+      : JSON.stringify(merged, null, isIndented ? 2 : undefined);
+  }
+  return texts.map(maskForms).reduce(mergePair);
+}
+
+const tokens = /\{\{any\}\}|[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
+
+/** Keeps the tokens in which two texts agree, from the start and from the end. */
+function mergePair(left: string, right: string): string {
+  if (left === right) return left;
+  const [a, b] = [left.match(tokens) ?? [], right.match(tokens) ?? []];
+  if (a.length === b.length) return joinMarks(a.map((token, index) => (token === b[index] ? token : volatileMark)));
+  const shortest = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < shortest && a[head] === b[head]) head += 1;
+  let tail = 0;
+  while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  return joinMarks([...a.slice(0, head), volatileMark, ...(tail === 0 ? [] : a.slice(-tail))]);
+}
+
+function joinMarks(parts: readonly string[]): string {
+  return parts.filter((part, index) => part !== volatileMark || parts[index - 1] !== volatileMark).join('');
+}
+
+/** Lists the JSON Pointers of texts with a mark in them, and of those in texts that are JSON. */
+export function listMarked(value: unknown, pointer = ''): string[] {
+  if (typeof value === 'string') {
+    if (!value.includes(volatileMark)) return [];
+    const document = /^\s*[[{]/.test(value) ? tryParseJson(value) : undefined;
+    return typeof document === 'object' && document !== null ? listMarked(document, pointer) : [pointer];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => listMarked(item, `${pointer}/${index}`));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => listMarked(member, `${pointer}/${escapePointerToken(name)}`));
+}

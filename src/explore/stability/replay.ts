@@ -1,0 +1,101 @@
+import type { KeptSession } from '../corpus.ts';
+import type { FlakySession, Observation, ObservedStep, Outcome } from '../exploration.ts';
+import { judgeTrace } from '../lab.ts';
+import type { WorldSource, WorldVariant } from '../world/world.ts';
+import { openVariant } from '../world/worlds.ts';
+import { mergeValues } from './merge-values.ts';
+import { printMasked } from './texts.ts';
+
+/** Three worlds that differ in their path, its length and the time zone. */
+const variants: readonly WorldVariant[] = [
+  { folder: 'w', timeZone: null, isForeign: false },
+  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', isForeign: false },
+];
+
+/** A world without the files of the user and without the variables of the explorer. */
+const foreignVariant: WorldVariant = { folder: 'plain', timeZone: 'UTC', isForeign: true };
+
+/** A session whose observations are merged: what is left in them is stable. */
+export interface StableSession extends KeptSession {
+  /** True if other files, or a world without the variables of the explorer, give another outcome. */
+  needsFiles: boolean;
+}
+
+export interface Replayed {
+  stable: readonly StableSession[];
+  flaky: readonly FlakySession[];
+}
+
+/**
+ * Replays sessions in three new worlds, and once more among other files. Drops those whose outcome differs, and marks the parts of the
+ * others that differ.
+ */
+export async function replaySessions(
+  kept: readonly KeptSession[],
+  source: WorldSource,
+  isHarmless: (tool: string) => boolean,
+): Promise<Replayed> {
+  const replay = async (variant: WorldVariant, isReversed: boolean) => {
+    await using worlds = openVariant(source, variant, { isEager: false });
+    const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
+    const results = new Map<KeptSession, Observation[]>();
+    for (const session of isReversed ? kept.toReversed() : kept) {
+      const requests = session.run.steps.map(({ request }) => request);
+      results.set(session, await worlds.run(requests, { start: 'new', judge }));
+    }
+    return results;
+  };
+  const replays = await Promise.all(variants.map((variant, index) => replay(variant, index === 1)));
+  const foreign = await replay(foreignVariant, false);
+  const stable: StableSession[] = [];
+  const flaky: FlakySession[] = [];
+  for (const session of kept) {
+    const observed = replays.map((results) => results.get(session) ?? []);
+    const requests = session.run.steps.map(({ request }) => request);
+    const reason = findDifference(observed);
+    if (reason !== null) {
+      flaky.push({ requests, reason });
+      continue;
+    }
+    const steps = mergeSteps(session.run.steps, observed);
+    const others = foreign.get(session) ?? [];
+    const needsFiles = !areAlike(steps, others);
+    stable.push({ ...session, run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others]) }, needsFiles });
+  }
+  return { stable, flaky };
+}
+
+function findDifference(replays: ReadonlyArray<readonly Observation[]>): string | null {
+  const [first = []] = replays;
+  if (replays.some(({ length }) => length !== first.length)) return 'the process was lost in some replays';
+  for (const [index, { outcome }] of first.entries()) {
+    const kinds = new Set(replays.map((replay) => nameOutcome(replay[index]?.outcome ?? outcome)));
+    if (kinds.size > 1) return `request ${index + 1} had different outcomes: ${[...kinds].toSorted().join(', ')}`;
+  }
+  return null;
+}
+
+function nameOutcome(outcome: Outcome): string {
+  if (outcome.kind === 'result') return outcome.isError ? 'an error of the tool' : 'a result';
+  return outcome.kind === 'error' ? `error ${outcome.code}` : outcome.kind;
+}
+
+function mergeSteps(steps: readonly ObservedStep[], replays: ReadonlyArray<readonly Observation[]>): ObservedStep[] {
+  return steps.map((step, index) => {
+    const observations = replays.flatMap((replay) => replay[index] ?? []);
+    const [first = step.observation] = observations;
+    const outcome = mergeValues(observations.map((each) => each.outcome)) as Outcome;
+    return { ...step, observation: { ...first, outcome } };
+  });
+}
+
+/** Checks if other files leave the outcomes as they are; texts may differ only in a part of them. */
+function areAlike(steps: readonly ObservedStep[], others: readonly Observation[]): boolean {
+  return steps.every(({ observation }, index) => {
+    const other = others[index];
+    if (other === undefined || nameOutcome(other.outcome) !== nameOutcome(observation.outcome)) return false;
+    const merged = mergeValues([observation.outcome, other.outcome]);
+    return JSON.stringify(merged) === printMasked(observation.outcome) || JSON.stringify(merged).length > 0.5 * JSON.stringify(observation.outcome).length;
+  });
+}

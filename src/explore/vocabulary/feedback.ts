@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ListedTool } from '../inventory.ts';
+import type { Parameter } from '../schema/parameters.ts';
+import { readType } from '../schema/resolve.ts';
+import { findDescribedValues, readAs } from './described-values.ts';
+import { splitName } from './names.ts';
+import { typicalFormats } from './typical-values.ts';
+
+/** What the message of a refusal asks for in a value. */
+interface Request {
+  /** Matches the message. */
+  pattern: RegExp;
+  /** Lists values in the way that the message asks for, made from the refused one. */
+  suggest: (match: RegExpExecArray, refused: unknown) => unknown[];
+}
+
+const format = (name: string) => () => [...(typicalFormats[name] ?? [])];
+
+const requests: readonly Request[] = [
+  {
+    pattern: /\b(?:must be|needs? (?:to be )?|not|expected|requires?) (?:an? )?absolute\b|\bis not absolute\b/i,
+    suggest: (_, refused) =>
+      typeof refused === 'string' && !refused.startsWith('{{workspace}}')
+        ? [refused === '.' ? '{{workspace}}' : `{{workspace}}/${refused}`]
+        : [],
+  },
+  {
+    pattern: /\b(?:at least|minimum(?: of)?|more than|no less than|>=?) (\d+)(?: ?(characters?|items?|elements?))?/i,
+    suggest: ([, count, unit], refused) => {
+      const least = Number(count);
+      if (typeof refused === 'string' && unit?.startsWith('char') !== false && least <= 1000) {
+        return [(refused || 'alpha').repeat(Math.ceil(least / Math.max(1, refused.length))).slice(0, Math.max(least, refused.length))];
+      }
+      return typeof refused === 'number' ? [least, least + 1] : [];
+    },
+  },
+  {
+    pattern: /\b(?:at most|maximum(?: of)?|less than|no more than|<=?) (\d+)(?: ?(?:characters?|items?))?/i,
+    suggest: ([, count], refused) =>
+      typeof refused === 'string'
+        ? [refused.slice(0, Number(count))]
+        : typeof refused === 'number'
+          ? [Number(count), Number(count) - 1]
+          : [],
+  },
+  {
+    pattern: /\b(?:must|should|has to) (?:start|begin) with ["'`]?([^\s"'`]+)/i,
+    suggest: ([, start], refused) => [`${start}${typeof refused === 'string' ? refused : 'alpha'}`],
+  },
+  { pattern: /\bYYYY-MM-DDTHH:MM|ISO.?8601 (?:date-?time|timestamp)|date-time\b/i, suggest: format('date-time') },
+  { pattern: /\bYYYY-MM-DD\b|\binvalid (?:iso )?date\b|\bISO.?(?:8601)? date\b/i, suggest: () => ['2024-01-15'] },
+  { pattern: /\bHH:MM(:SS)?\b|\binvalid time\b/i, suggest: () => ['12:30', '12:30:00'] },
+  { pattern: /\binvalid (?:url|uri)\b|\b(?:valid|absolute) (?:url|uri)\b/i, suggest: () => ['https://example.com/', 'data:text/plain,hello'] },
+  { pattern: /\b(?:invalid|valid) uuid\b|badly formed hexadecimal UUID/i, suggest: format('uuid') },
+  { pattern: /\b(?:invalid|valid) e-?mail\b/i, suggest: format('email') },
+  { pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i, suggest: () => ['{"name": "alpha"}', '[1, 2]'] },
+  { pattern: /\b(?:invalid|valid|unknown) time ?zone\b/i, suggest: () => ['Europe/London', 'UTC'] },
+  { pattern: /\b(?:only |must (?:be|start with) )?SELECT (?:queries|statements)\b/i, suggest: () => ['SELECT 1 AS one'] },
+  { pattern: /\bCREATE TABLE (?:statements|queries)\b/i, suggest: () => ['CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'] },
+];
+
+/** Lists what a message names as allowed: "expected one of a, b" and texts in quotes. */
+function listNamed(message: string, refused: unknown): string[] {
+  const [, list = ''] =
+    /\b(?:one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(message) ?? [];
+  const words = list.split(/,|\||\bor\b|\band\b/).map((part) => part.trim().replaceAll(/^[\s'"`[({]+|[\s'"`\])}.?!]+$/g, ''));
+  const named = [...words.filter((word) => /^[\w@#.:/+-]{1,60}$/.test(word)), ...findDescribedValues(message)];
+  return [...new Set(named)].filter((text) => text !== refused && !/^(?:string|number|boolean|object|array|undefined|null)$/.test(text));
+}
+
+/** Proposes changed arguments after a refusal, the most promising first, from what its message says. */
+export function proposeChanges(
+  tool: Pick<ListedTool, 'parameters'>,
+  args: JsonObject,
+  {
+    message,
+    listOthers,
+  }: {
+    message: string;
+    /** Lists values of a parameter from the vocabulary. */
+    listOthers: (parameter: Parameter) => readonly unknown[];
+  },
+): JsonObject[] {
+  const { parameters } = tool;
+  const mentioned = parameters.filter((parameter) => isMentioned(parameter.name, message));
+  const changes: JsonObject[] = [];
+  for (const parameter of mentioned) {
+    // The message may say that an optional one is missing, or that it does not go with another.
+    if (!Object.hasOwn(args, parameter.name)) {
+      for (const value of listOthers(parameter).slice(0, 2)) changes.push({ ...args, [parameter.name]: value });
+    } else if (!parameter.isRequired && /\b(?:both|cannot|together|unrecognized|unexpected|not allowed|exclusive)\b/i.test(message)) {
+      const { [parameter.name]: _, ...others } = args;
+      changes.push(others);
+    }
+  }
+  const sent = parameters.filter(({ name }) => Object.hasOwn(args, name));
+  const suspects = [
+    ...sent.filter(({ name }) => isMentioned(name, message)),
+    ...sent.filter(({ name }) => isQuoted(args[name], message)),
+    ...sent,
+  ];
+  const ordered = [...new Set(suspects)];
+  for (const parameter of ordered) {
+    const refused = args[parameter.name];
+    const asked = requests.flatMap(({ pattern, suggest }) => {
+      const match = pattern.exec(message);
+      return match === null ? [] : suggest(match, refused);
+    });
+    const named = listNamed(message, refused).map((text) => readAs(readType(parameter.schema), text));
+    for (const value of [...asked, ...named]) {
+      if (value !== undefined && typeof value === typeof refused) changes.push({ ...args, [parameter.name]: value });
+    }
+  }
+  for (const parameter of ordered) {
+    const refused = JSON.stringify(args[parameter.name]);
+    for (const value of listOthers(parameter)) {
+      if (JSON.stringify(value) !== refused) changes.push({ ...args, [parameter.name]: value });
+    }
+  }
+  const seen = new Set([JSON.stringify(args)]);
+  return changes.filter((change) => {
+    const key = JSON.stringify(change);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+function isMentioned(name: string, message: string): boolean {
+  const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const words = splitName(name).join('[ _-]?');
+  return new RegExp(String.raw`\b${escaped}\b`, 'i').test(message) || new RegExp(String.raw`\b${words}\b`, 'i').test(message);
+}
+
+/** Checks if a message quotes a text of the value. */
+function isQuoted(value: unknown, message: string): boolean {
+  return typeof value === 'string' && value.length > 1 && message.includes(value);
+}

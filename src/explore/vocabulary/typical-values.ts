@@ -1,0 +1,108 @@
+/** Values that programs accept under a name. The first row whose pattern matches the words of the name applies. */
+export interface TypicalValues {
+  /** Matches the words of a name, in lower case and singular, joined by spaces. */
+  name: RegExp;
+  values: readonly unknown[];
+}
+
+export const typicalTexts: readonly TypicalValues[] = [
+  { name: /\b(?:time zone|timezone|tz)\b/, values: ['Europe/London', 'America/New_York', 'UTC'] },
+  { name: /\b(?:date time|datetime|timestamp|iso date)\b/, values: ['2024-01-15T12:00:00Z', '2024-01-15'] },
+  { name: /\b(?:date|day|since|until|from date|to date|deadline|due|birthday)\b/, values: ['2024-01-15', '2024-01-15T12:00:00Z'] },
+  { name: /\btime\b/, values: ['12:30', '12:30:00', '2024-01-15T12:30:00Z'] },
+  { name: /\b(?:month)\b/, values: ['2024-01', 'January'] },
+  { name: /\byear\b/, values: ['2024'] },
+  { name: /\bduration\b/, values: ['1s', 'PT1S', '5m'] },
+  { name: /\bcron\b|\bschedule\b/, values: ['0 9 * * 1', '*/5 * * * *'] },
+  { name: /\bdata uri\b/, values: ['data:text/plain,hello'] },
+  { name: /\b(?:url|uri|link|endpoint|href|website)\b/, values: ['https://example.com/', 'data:text/plain,hello', 'http://localhost/'] },
+  { name: /\b(?:host|hostname|domain)\b/, values: ['example.com', 'localhost'] },
+  { name: /\b(?:ip|ip address|ipv4)\b/, values: ['192.0.2.1', '127.0.0.1'] },
+  { name: /\bemail\b|\bmail\b/, values: ['user@example.com'] },
+  { name: /\b(?:phone|telephone)\b/, values: ['+12025550123'] },
+  { name: /\b(?:sql|statement)\b/, values: ['SELECT 1 AS one', "SELECT name FROM sqlite_master WHERE type = 'table'", 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'] },
+  { name: /\b(?:expression|formula|equation|math)\b/, values: ['2 + 3 * 4', 'x + 1'] },
+  { name: /\b(?:json|payload|body)\b/, values: ['{"name": "alpha", "count": 2}', '[1, 2, 3]'] },
+  { name: /\b(?:xml|html|markup)\b/, values: ['<p>Hello <b>world</b></p>'] },
+  { name: /\b(?:markdown|md)\b/, values: ['# Title\n\nSome *text*.'] },
+  { name: /\b(?:csv)\b/, values: ['name,count\nalpha,2\nbeta,3\n'] },
+  { name: /\b(?:yaml)\b/, values: ['name: alpha\ncount: 2\n'] },
+  { name: /\b(?:regex|regexp)\b/, values: ['[a-z]+', 'a.*'] },
+  { name: /\b(?:glob|pattern)\b/, values: ['*', '**/*', '*.txt', '[a-z]+'] },
+  { name: /\b(?:color|colour)\b/, values: ['#ff8800', 'red', 'rgb(255, 136, 0)'] },
+  { name: /\b(?:locale)\b/, values: ['en-US', 'de-DE'] },
+  { name: /\b(?:language|lang)\b/, values: ['en', 'python', 'English'] },
+  { name: /\b(?:country)\b/, values: ['US', 'Germany'] },
+  { name: /\b(?:city|location|place)\b/, values: ['Berlin', 'New York'] },
+  { name: /\b(?:currency)\b/, values: ['USD', 'EUR'] },
+  { name: /\bunit\b/, values: ['km', 'celsius', 'kg', 'm'] },
+  { name: /\b(?:symbol|ticker)\b/, values: ['AAPL', 'BTC'] },
+  { name: /\b(?:uuid|guid)\b/, values: ['00000000-0000-4000-8000-000000000000'] },
+  { name: /\b(?:version|semver)\b/, values: ['1.2.3', '2.0.0'] },
+  { name: /\b(?:encoding|charset)\b/, values: ['utf-8', 'base64'] },
+  { name: /\b(?:base64)\b/, values: ['aGVsbG8='] },
+  { name: /\b(?:hash|sha|commit|revision|ref)\b/, values: ['HEAD', 'main', '0000000000000000000000000000000000000000'] },
+  { name: /\b(?:branch)\b/, values: ['topic', 'main', 'master'] },
+  { name: /\b(?:level|severity)\b/, values: ['info', 'error', 'warning', 'debug'] },
+  { name: /\b(?:status|state)\b/, values: ['open', 'active', 'done', 'pending'] },
+  { name: /\b(?:priority)\b/, values: ['high', 'medium', 'low'] },
+  { name: /\b(?:operation|operator|op)\b/, values: ['add', 'subtract', '+'] },
+  { name: /\b(?:format|output type)\b/, values: ['json', 'text', 'markdown'] },
+  { name: /\b(?:sort|order|sort by|direction)\b/, values: ['asc', 'name', 'desc'] },
+  { name: /\b(?:method)\b/, values: ['GET', 'POST'] },
+  { name: /\b(?:table)\b/, values: ['items', 'users'] },
+  { name: /\b(?:column|field|key)\b/, values: ['name', 'id'] },
+  { name: /\b(?:command|cmd|shell)\b/, values: ['echo hello'] },
+  { name: /\b(?:code|script|source code)\b/, values: ['print(1 + 1)', '1 + 1'] },
+  { name: /\b(?:extension)\b/, values: ['txt', 'md'] },
+  { name: /\b(?:mime|content type|media type)\b/, values: ['text/plain', 'application/json'] },
+  { name: /\b(?:tag|label|category|topic)\b/, values: ['alpha', 'work'] },
+  { name: /\b(?:title|subject)\b/, values: ['Alpha'] },
+  { name: /\b(?:query|search|term|keyword|q)\b/, values: ['alpha', 'a'] },
+  { name: /\bnew text\b|\breplacement\b/, values: ['beta'] },
+  { name: /\b(?:message|text|content|body|data|value|input|note|comment|description|observation|thought)\b/, values: ['alpha beta', 'Alpha\nBeta\n'] },
+  { name: /\b(?:id|identifier|slug|name|entity|node|user|owner|source|target|from|to|type)\b/, values: ['alpha', 'beta', '1'] },
+];
+
+export const typicalNumbers: readonly TypicalValues[] = [
+  // Small numbers first: a server that waits or repeats as it is asked answers soon.
+  { name: /\b(?:duration|delay|timeout|wait|interval|second|ms|millisecond|minute)\b/, values: [1, 0, 0.1] },
+  { name: /\b(?:step|time|count|limit|size|max|min|number|top|n|page size|per page|length|depth)\b/, values: [2, 1, 5, 10] },
+  { name: /\b(?:page|index|offset|start|skip|line|cursor)\b/, values: [1, 0, 2] },
+  { name: /\b(?:id)\b/, values: [1, 2] },
+  { name: /\b(?:latitude|lat)\b/, values: [52.5, 0] },
+  { name: /\b(?:longitude|lon|lng)\b/, values: [13.4, 0] },
+  { name: /\byear\b/, values: [2024] },
+  { name: /\bmonth\b/, values: [1, 6] },
+  { name: /\bday\b/, values: [15, 1] },
+  { name: /\bport\b/, values: [8080, 1] },
+  { name: /\b(?:percent|percentage|rate)\b/, values: [50, 10] },
+  { name: /\b(?:timestamp|epoch)\b/, values: [1_705_320_000] },
+];
+
+/** One value for each format of JSON Schema; RFC 2606 reserves the domain. */
+export const typicalFormats: Readonly<Record<string, readonly string[]>> = {
+  date: ['2024-01-15'],
+  time: ['12:30:00Z'],
+  'date-time': ['2024-01-15T12:00:00Z'],
+  duration: ['PT1S'],
+  email: ['user@example.com'],
+  'idn-email': ['user@example.com'],
+  hostname: ['example.com'],
+  ipv4: ['192.0.2.1'],
+  ipv6: ['2001:db8::1'],
+  // A data URI needs no network.
+  uri: ['data:text/plain,hello', 'https://example.com/'],
+  url: ['data:text/plain,hello', 'https://example.com/'],
+  'uri-reference': ['/example'],
+  uuid: ['00000000-0000-4000-8000-000000000000'],
+  regex: ['a+'],
+  'json-pointer': ['/name'],
+};
+
+/** Names of parameters that take a path of a file or a directory. */
+export const pathNames = /\b(?:path|file|filename|filepath|directory|dir|folder|root|repo|cwd|destination|workdir)\b/;
+export const directoryNames = /\b(?:directory|dir|folder|root|repo|cwd|workdir)\b/;
+
+/** Values that no server knows, for requests about missing things. */
+export const unknownValues = { text: 'no-such-thing', number: 987_654_321, path: 'no-such-file.txt' } as const;

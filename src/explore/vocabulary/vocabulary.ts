@@ -1,0 +1,246 @@
+import { isRecord, type JsonObject } from '../../base/json.ts';
+import type { ListedTool } from '../inventory.ts';
+import { listBranches, readType } from '../schema/resolve.ts';
+import { listProperties } from '../schema/parameters.ts';
+import type { Workspace } from '../world/workspace.ts';
+import { findDescribedValues, readAs } from './described-values.ts';
+import { findLearned, type LearnedValue } from './learned-values.ts';
+import { readVerb, splitName } from './names.ts';
+import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
+
+/** What is known about the values that a server accepts. */
+export interface Vocabulary {
+  workspace: Pick<Workspace, 'files' | 'directories'>;
+  resources: readonly string[];
+  /** Values that hold in every new world. */
+  learned: readonly LearnedValue[];
+  /** Values that the earlier steps of a session have made, best first. */
+  ofSession: readonly LearnedValue[];
+}
+
+/** A value to fill in, with what its name and surroundings say about it. */
+interface Slot {
+  name: string;
+  description: string;
+  tool: Pick<ListedTool, 'name' | 'description' | 'inputSchema'>;
+  depth: number;
+}
+
+/** The most values that are tried for one slot. */
+const maxValues = 12;
+const maxDepth = 5;
+
+/** Lists values for a property, the most promising first. All of them keep within the limits of its schema. */
+export function listValues(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): unknown[] {
+  const { const: constant, enum: members, examples, default: fallback } = schema;
+  if (constant !== undefined) return [constant];
+  if (Array.isArray(members)) return members.toSorted((a, b) => Number(a === null) - Number(b === null));
+  const given = [...(Array.isArray(examples) ? examples : []), ...(fallback === undefined ? [] : [fallback])];
+  const branches = listBranches(schema, slot.tool.inputSchema);
+  const made = branches.flatMap((branch) => listOfType(branch, slot, vocabulary));
+  // An empty default is allowed, but shows little.
+  const isEmpty = (value: unknown) =>
+    value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  const values = [...given.filter((value) => !isEmpty(value)), ...made, ...given.filter(isEmpty)];
+  return dropEqual(values).slice(0, maxValues);
+}
+
+function listOfType(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): unknown[] {
+  if (slot.depth > maxDepth) return [];
+  switch (readType(schema)) {
+    case 'object':
+      return listObjects(schema, slot, vocabulary);
+    case 'array':
+      return listArrays(schema, slot, vocabulary);
+    case 'number':
+      return listNumbers(schema, slot, vocabulary, false);
+    case 'integer':
+      return listNumbers(schema, slot, vocabulary, true);
+    case 'boolean':
+      return [true, false];
+    case 'null':
+      return [null];
+    default:
+      return listTexts(schema, slot, vocabulary);
+  }
+}
+
+/** Lists the object with its required members, with all members, and with other values of its first members. */
+function listObjects(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): JsonObject[] {
+  const { inputSchema } = slot.tool;
+  const members = listProperties(schema, inputSchema).map(({ name, isRequired, schema: own, description }) => {
+    const inside = { ...slot, name: joinNames(slot.name, name), description, depth: slot.depth + 1 };
+    return { name, isRequired, values: listValues(own, inside, vocabulary) };
+  });
+  const build = (choose: (values: readonly unknown[]) => unknown, isTaken: (isRequired: boolean) => boolean) =>
+    Object.fromEntries(
+      members
+        .filter(({ isRequired, values }) => values.length > 0 && isTaken(isRequired))
+        .map(({ name, values }) => [name, choose(values)]),
+    );
+  const rounds = Math.min(4, Math.max(1, ...members.map(({ values }) => values.length)));
+  const others = Array.from({ length: rounds - 1 }, (_, index) =>
+    build(
+      (values) => values[(index + 1) % values.length],
+      (isRequired) => isRequired,
+    ),
+  );
+  const least = build(
+    (values) => values[0],
+    (isRequired) => isRequired,
+  );
+  const all = build(
+    (values) => values[0],
+    () => true,
+  );
+  const extra = members.length === 0 && isRecord(schema['additionalProperties']) ? [{ alpha: 'beta' }] : [];
+  return Object.keys(least).length === 0 ? [...extra, all, least, ...others] : [least, all, ...others];
+}
+
+/** The members of `entities` have names such as `entity name`. */
+function joinNames(outer: string, inner: string): string {
+  return [...splitName(outer), ...splitName(inner)].join(' ');
+}
+
+function listArrays(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): unknown[][] {
+  const { minItems, maxItems, items, prefixItems } = schema;
+  const least = typeof minItems === 'number' ? minItems : 0;
+  const most = typeof maxItems === 'number' ? maxItems : 50;
+  const itemSchema = isRecord(items) ? items : {};
+  const inside = { ...slot, depth: slot.depth + 1 };
+  if (Array.isArray(prefixItems)) {
+    const values = prefixItems.map((item) => listValues(isRecord(item) ? item : {}, inside, vocabulary)[0] ?? null);
+    return [values];
+  }
+  const values = listValues(itemSchema, inside, vocabulary);
+  const pick = (count: number, from: number) =>
+    Array.from({ length: Math.min(count, most) }, (_, index) => values[(from + index) % values.length]);
+  if (values.length === 0) return least === 0 ? [[]] : [];
+  const lists = [pick(Math.max(1, least), 0), pick(Math.max(2, least), 0)];
+  const singles = values.slice(1).map((_, index) => pick(Math.max(1, least), index + 1));
+  return [...lists, ...singles, ...(least === 0 ? [[]] : [])].filter((list) => list.length >= least);
+}
+
+function listNumbers(schema: JsonObject, slot: Slot, { learned, ofSession }: Vocabulary, isInteger: boolean): number[] {
+  const type = isInteger ? 'integer' : 'number';
+  const described = findDescribedValues(slot.description).map((text) => readAs(type, text));
+  const known = (values: readonly LearnedValue[]) => findLearned(values, slot.name, slot.tool.name).map(Number);
+  const row = findTypical(typicalNumbers, slot.name);
+  const limits = readLimits(schema, isInteger);
+  const values = [...known(ofSession), ...row, ...described, ...known(learned), 1, 2, 5, limits.least, limits.most, 0];
+  const fitting = values.filter(
+    (value): value is number => typeof value === 'number' && Number.isFinite(value) && limits.allows(value),
+  );
+  const { multipleOf: step } = schema;
+  return fitting.length === 0 && typeof step === 'number' ? [step] : dropEqual(fitting);
+}
+
+/** The limits of a number in a schema. */
+export function readLimits(
+  { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject,
+  isInteger: boolean,
+): { least: number; most: number; allows: (value: number) => boolean } {
+  const unit = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : 1;
+  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + unit : -Infinity;
+  const below = typeof exclusiveMaximum === 'number' ? exclusiveMaximum - unit : Infinity;
+  const least = Math.max(typeof minimum === 'number' ? minimum : -Infinity, above);
+  const most = Math.min(typeof maximum === 'number' ? maximum : Infinity, below);
+  return {
+    least,
+    most,
+    allows: (value) =>
+      value >= least &&
+      value <= most &&
+      (!isInteger || Number.isInteger(value)) &&
+      (typeof multipleOf !== 'number' || Number.isInteger(value / unit)),
+  };
+}
+
+function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): string[] {
+  const { learned, ofSession, resources } = vocabulary;
+  const { format, pattern, minLength, maxLength } = schema;
+  const name = splitName(slot.name).join(' ');
+  const known = (values: readonly LearnedValue[]) => findLearned(values, slot.name, slot.tool.name).map(String);
+  const described = findDescribedValues(slot.description);
+  const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
+  const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
+  const uris = /\b(?:uri|resource)\b/.test(name) ? resources : [];
+  const values = [
+    ...known(ofSession),
+    ...ofFormat,
+    ...paths,
+    ...described,
+    ...uris,
+    ...known(learned),
+    ...findTypical(typicalTexts, slot.name).map(String),
+    'alpha',
+    '1',
+  ];
+  const least = typeof minLength === 'number' ? minLength : 0;
+  const most = typeof maxLength === 'number' ? maxLength : Infinity;
+  const expression = typeof pattern === 'string' ? tryExpression(pattern) : null;
+  const fits = (text: string) =>
+    text.length >= least && text.length <= most && (expression === null || expression.test(text));
+  const fitting = dropEqual(values).filter((text) => fits(text));
+  if (fitting.length > 0) return fitting;
+  const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
+  return fits(stretched) ? [stretched] : [];
+}
+
+/** Null for an expression that this engine does not know, or that is long enough to take long. */
+function tryExpression(pattern: string): RegExp | null {
+  if (pattern.length > 200) return null;
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return null;
+  }
+}
+
+function findTypical(table: typeof typicalTexts, slotName: string): readonly unknown[] {
+  const words = splitName(slotName);
+  // The last words say what a value is: `entity name` is a name.
+  const ends = [words.slice(-2).join(' '), words.at(-1) ?? '', words.join(' ')];
+  for (const end of ends) {
+    const row = table.find(({ name }) => name.test(end));
+    if (row !== undefined) return row.values;
+  }
+  return [];
+}
+
+/** Names that are paths where the tool is about files. */
+const endsOfMoves = /^(?:source|destination|target|from|to|input|output|src|dest)$/;
+
+function takesPath({ name, tool }: Slot): boolean {
+  const words = splitName(name).join(' ');
+  return pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')));
+}
+
+/** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
+function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
+  const words = splitName(name).join(' ');
+  const toolWords = splitName(tool.name).join(' ');
+  const isDirectory = directoryNames.test(words) || (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b/.test(toolWords));
+  const makes = readVerb(tool.name) === 'create' || /^(?:destination|to|output|dest|target)/.test(words);
+  const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
+  const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
+  const texts = workspace.files.filter((file) => !file.startsWith('.') && !media.includes(file));
+  const files = isMedia ? [...media, ...texts] : [...texts.toSorted(byDepth), ...media];
+  const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
+  const fresh = isDirectory ? ['explored'] : ['explored.txt'];
+  const present = isDirectory ? [...directories.slice(0, 3), ...files.slice(0, 1)] : [...files.slice(0, 3), ...directories.slice(0, 2)];
+  const relative = makes ? [...fresh, ...present] : [...present, ...fresh];
+  // Many programs take absolute paths only.
+  const toAbsolute = (path: string) => (path === '.' ? '{{workspace}}' : `{{workspace}}/${path}`);
+  return [...relative.slice(0, 2), ...relative.map(toAbsolute), ...relative.slice(2)];
+}
+
+const byDepth = (a: string, b: string) => a.split('/').length - b.split('/').length;
+
+function dropEqual<Value>(values: readonly Value[]): Value[] {
+  const seen = new Set<string>();
+  return values.filter((value) => {
+    const key = JSON.stringify(value) ?? '';
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,188 @@
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Disposer } from '../../base/disposal.ts';
+import { SandboxError, ServerStartError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { splitCommand } from '../../server/split-command.ts';
+import { startServerProcess } from '../../server/container-file.ts';
+import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
+import { getOwnPid, isProcessAlive } from '../../server/process-tree.ts';
+import type { ServerContext, StartContext } from '../../server/running-server.ts';
+import type { SandboxOptions } from '../../server/sandbox/open.ts';
+import { environmentCanary, fileCanary } from './canary.ts';
+import { connect, HandshakeError, type RequestLimits } from './connection.ts';
+import { showPaths, type WorldPaths } from './placeholders.ts';
+import { copyWorkspace, emptyWorkspace, type Workspace } from './workspace.ts';
+import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
+
+/** How the server is started in each world. `{{workspace}}` in the command and the variables is its directory. */
+export interface ServerStart {
+  command: string;
+  env: Readonly<Record<string, string>>;
+  /** The directory in which the command of the user works, for programs that it names by relative paths. */
+  cwd: string;
+  readyTimeoutMs: number;
+  workspace: Workspace;
+  /** `off` starts it without a sandbox. */
+  sandbox: 'auto' | 'off';
+  limits: RequestLimits;
+}
+
+const prefix = 'mcp-eval-ci-worlds-';
+
+/**
+ * Opens a source of worlds below the temporary directory of the machine: at level `confined` with the network off if the machine can do
+ * that, else at the best level that it can. Disposing it ends every process and removes every directory. The next source removes those of
+ * a process that was killed.
+ */
+export async function openWorlds(start: ServerStart, context: ServerContext): Promise<WorldSource> {
+  removeAbandoned();
+  await using resources = new Disposer();
+  const root = realpathSync(mkdtempSync(join(tmpdir(), `${prefix}${getOwnPid()}-`)));
+  resources.defer(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }));
+  const prepared = resources.use(await prepareInSandbox(start, root, context));
+  const { start: base, sandboxReport } = prepared;
+  if (base === null) throw new Error('A world needs a command.');
+  let count = 0;
+  const kept = resources.move();
+  return {
+    sandbox: sandboxReport?.level ?? 'none',
+    open: async (variant) => {
+      count += 1;
+      // The number has a fixed width, so that paths of one variant have the same length.
+      const place = join(root, `${variant.folder}${String(count).padStart(5, '0')}`);
+      return await openWorld(place, { variant, start, base, context });
+    },
+    [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
+  };
+}
+
+/** Tries the strictest level first. */
+async function prepareInSandbox(start: ServerStart, root: string, context: ServerContext): Promise<PreparedStart> {
+  const side = { home: null, temporary: join(root, 'tmp'), upper: join(root, 'upper'), work: [root], copied: [] };
+  for (const path of [side.temporary, side.upper]) await mkdir(path, { recursive: true });
+  const shared = { writable: [root], protect: [], make: { directories: [], files: [] }, side };
+  const levels: SandboxOptions[] =
+    start.sandbox === 'off'
+      ? [{ ...shared, mode: 'off', network: 'on' }]
+      : [
+          { ...shared, mode: 'required', network: 'off' },
+          { ...shared, mode: 'auto', network: 'on' },
+        ];
+  const { command, cwd, readyTimeoutMs } = start;
+  for (const [index, sandbox] of levels.entries()) {
+    try {
+      return await prepareStart({ command, cwd, env: { ...start.env }, readyTimeoutMs, sandbox }, context);
+    } catch (error) {
+      if (!(error instanceof SandboxError) || index === levels.length - 1) throw error;
+    }
+  }
+  throw new Error('A start has at least one level.');
+}
+
+async function openWorld(
+  place: string,
+  {
+    variant,
+    start,
+    base,
+    context,
+  }: { variant: WorldVariant; start: ServerStart; base: StartContext; context: ServerContext },
+): Promise<World> {
+  const paths: WorldPaths = {
+    workspace: join(place, 'workspace'),
+    home: join(place, 'home'),
+    tmp: join(place, 'tmp'),
+    outside: join(place, 'outside'),
+  };
+  const dispose = async () => await rm(place, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    await fillPlace(paths, variant.isForeign ? null : start.workspace);
+    const words = splitCommand(start.command).map((word) => resolveWord(showPaths(word, paths), start.cwd));
+    const server = startServerProcess(
+      {
+        ...base,
+        // Warnings about containers repeat for each world.
+        logger: silentLogger,
+        words,
+        cwd: paths.workspace,
+        env: {
+          ...base.env,
+          ...nameCompileCaches(join(place, '..', 'compiled')),
+          ...showPaths(start.env, paths),
+          ...nameDirectories(paths, variant),
+        },
+      },
+      { readsStdin: true },
+    );
+    const { clock, signal } = context;
+    const connection = await connect(server, { clock, signal, limits: start.limits, readyMs: start.readyTimeoutMs });
+    return await createWorld(connection, paths, dispose);
+  } catch (error) {
+    await dispose();
+    if (!(error instanceof HandshakeError)) throw error;
+    throw new ServerStartError(`The server did not start in a copy of its workspace: ${error.message}.`, {
+      stderrTail: base.tail.readLines(20),
+      hint: 'Check `server-command` with `mcp-eval-ci doctor`. Name files of the workspace as `{{workspace}}/…`, and programs by absolute paths.',
+    });
+  }
+}
+
+async function fillPlace(paths: WorldPaths, workspace: Workspace | null): Promise<void> {
+  for (const path of [paths.home, paths.tmp, paths.outside]) await mkdir(path, { recursive: true });
+  await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
+  await copyWorkspace(workspace ?? emptyWorkspace, paths.workspace);
+}
+
+/**
+ * A word such as `build/index.js` names a file of the user's directory, but the server starts in a copy. A word that exists there is made
+ * absolute.
+ */
+function resolveWord(word: string, cwd: string): string {
+  if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word) || !word.includes('/')) return word;
+  const path = join(cwd, word);
+  return isThere(path) ? path : word;
+}
+
+function isThere(path: string): boolean {
+  try {
+    realpathSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nameDirectories({ home, tmp }: WorldPaths, { timeZone }: WorldVariant): Record<string, string> {
+  return {
+    HOME: home,
+    TMPDIR: tmp,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
+    [environmentCanary.name]: environmentCanary.value,
+    ...(timeZone !== null && { TZ: timeZone }),
+  };
+}
+
+/** All worlds share what Node.js and Python compile, since an exploration starts the server dozens of times. */
+function nameCompileCaches(path: string): Record<string, string> {
+  return { NODE_COMPILE_CACHE: path, PYTHONPYCACHEPREFIX: path };
+}
+
+/** Removes the directories of explorers that were killed. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
+    if (Number.isInteger(pid) && !isProcessAlive(pid)) {
+      try {
+        rmSync(join(tmpdir(), name), { recursive: true, force: true });
+      } catch {
+        // It belongs to another user.
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { resolveLocalReference } from '../../base/json-pointer.ts';
+
+/** The directories of a world, by the names of their placeholders. */
+export interface WorldPaths {
+  workspace: string;
+  home: string;
+  tmp: string;
+  outside: string;
+}
+
+/** The directory of a world above the others, as servers print it in relative paths and in messages. */
+const names = ['workspace', 'home', 'tmp', 'outside'] as const;
+
+/** Changes every text in a JSON value, names of members included. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [change(name), mapTexts(member, change)]));
+}
+
+/** Replaces the paths of a world by their placeholders. */
+export function hidePaths<Value>(value: Value, paths: WorldPaths): Value {
+  const change = (text: string) =>
+    names.reduce((changed, name) => changed.replaceAll(paths[name], `{{${name}}}`), text);
+  return mapTexts(value, change) as Value;
+}
+
+/** Puts the paths of a world in the place of their placeholders. */
+export function showPaths<Value>(value: Value, paths: WorldPaths): Value {
+  const change = (text: string) =>
+    names.reduce((changed, name) => changed.replaceAll(`{{${name}}}`, paths[name]), text);
+  return mapTexts(value, change) as Value;
+}
+
+const reference = /^\{\{result\.(\d+)(\/.*)\}\}$/;
+
+/** Writes a reference to a value in the result of an earlier step of the session. */
+export function writeReference(step: number, pointer: string): string {
+  return `{{result.${step}${pointer}}}`;
+}
+
+/** Reads a reference; null for another text. */
+export function readReference(text: string): { step: number; pointer: string } | null {
+  const [, step, pointer] = reference.exec(text) ?? [];
+  return step === undefined || pointer === undefined ? null : { step: Number(step), pointer };
+}
+
+/** Replaces references by the values in `results`. A reference to a missing value stays. */
+export function fillReferences<Value>(value: Value, results: readonly unknown[]): Value {
+  const fill = (part: unknown): unknown => {
+    if (typeof part === 'string') {
+      const found = readReference(part);
+      return found === null ? part : (findInResult(results[found.step], found.pointer) ?? part);
+    }
+    if (Array.isArray(part)) return part.map(fill);
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, fill(member)]));
+  };
+  return fill(value) as Value;
+}
+
+/** Finds the value at a pointer. Below `/content/0/text`, the text is read as JSON. */
+function findInResult(result: unknown, pointer: string): unknown {
+  const direct = resolveLocalReference(`#${pointer}`, result);
+  if (direct !== undefined) return direct;
+  const [, head, tail] = /^(\/content\/\d+\/text)(\/.*)$/.exec(pointer) ?? [];
+  if (head === undefined || tail === undefined) return undefined;
+  const text = resolveLocalReference(`#${head}`, result);
+  return typeof text === 'string' ? resolveLocalReference(`#${tail}`, tryParseJson(text)) : undefined;
+}
+
+/** Reads a result as an object; other results are malformed anyway. */
+export function toObject(value: unknown): JsonObject {
+  return isRecord(value) ? value : { value };
+}

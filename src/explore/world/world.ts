@@ -1,0 +1,137 @@
+import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
+import { readToolResult } from '../../mcp/tasks.ts';
+import { classifyCallFault } from '../../mcp/faults.ts';
+import type { Handshake } from '../../mcp/protocol.ts';
+import type { ExploredRequest, Observation, Outcome } from '../exploration.ts';
+import type { Connection, Reply } from './connection.ts';
+import { fillReferences, hidePaths, showPaths, toObject, type WorldPaths } from './placeholders.ts';
+import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
+
+/** A server process in a new copy of the workspace. Disposing it ends the process and removes its directories. */
+export interface World extends AsyncDisposable {
+  readonly handshake: Handshake;
+  readonly capabilities: JsonObject;
+  /** True if the process has ended, or no longer answers. */
+  readonly isLost: boolean;
+  /** Begins a session: references count its steps from here. */
+  beginSession(): void;
+  send(request: ExploredRequest): Promise<Observation>;
+  /** Requests a whole list, such as `tools/list`, page by page; null if the server does not answer with one. */
+  list(method: string, key: string): Promise<JsonObject[] | null>;
+}
+
+/** The settings in which worlds differ. */
+export interface WorldVariant {
+  /** A part of the path, so that paths have another length. */
+  folder: string;
+  /** The time zone; null for that of this machine. */
+  timeZone: string | null;
+  /** True for a workspace without the files of the user. */
+  isForeign: boolean;
+}
+
+export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, isForeign: false };
+
+/** Opens new worlds. */
+export interface WorldSource extends AsyncDisposable {
+  readonly sandbox: 'none' | 'isolated' | 'confined';
+  /** @throws if the server does not start */
+  open(variant: WorldVariant): Promise<World>;
+}
+
+/** The most pages of a list. A server can return a cursor forever. */
+const maxPages = 50;
+
+/** Puts a connection and the directories of its process together. `dispose` removes the directories. */
+export async function createWorld(
+  connection: Connection,
+  paths: WorldPaths,
+  dispose: () => Promise<void>,
+): Promise<World> {
+  let snapshot: Snapshot = await takeSnapshot(paths.workspace);
+  let results: unknown[] = [];
+  let isLost = false;
+  return {
+    handshake: connection.handshake,
+    capabilities: connection.capabilities,
+    get isLost() {
+      return isLost || connection.hasEnded;
+    },
+    beginSession: () => {
+      results = [];
+    },
+    send: async (request) => {
+      const { method, params } = writeRequest(fillReferences(showPaths(request, paths), results));
+      const reply = await connection.request(method, params);
+      results.push(reply.kind === 'response' ? reply.response.result : undefined);
+      isLost ||= reply.kind !== 'response';
+      const after = await takeSnapshot(paths.workspace, snapshot);
+      const files = compareSnapshots(snapshot, after);
+      snapshot = after;
+      const { outcome, noise } = hidePaths(
+        { outcome: readOutcome(request.kind, reply), noise: connection.takeNoise() },
+        paths,
+      );
+      return { outcome, files, noise };
+    },
+    list: async (method, key) => {
+      const items: JsonObject[] = [];
+      let cursor: unknown;
+      for (let page = 0; page < maxPages; page += 1) {
+        const reply = await connection.request(method, typeof cursor === 'string' ? { cursor } : {});
+        const result = reply.kind === 'response' ? reply.response.result : undefined;
+        if (!isRecord(result) || !Array.isArray(result[key])) return page === 0 ? null : items;
+        items.push(...hidePaths(result[key].filter(isRecord), paths));
+        cursor = result['nextCursor'];
+        if (typeof cursor !== 'string') return items;
+      }
+      return items;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]();
+      await dispose();
+    },
+  };
+}
+
+function writeRequest(request: ExploredRequest): { method: string; params: JsonObject } {
+  switch (request.kind) {
+    case 'tool':
+      return { method: 'tools/call', params: { name: request.tool, arguments: request.arguments } };
+    case 'resource':
+      return { method: 'resources/read', params: { uri: request.uri } };
+    case 'prompt':
+      return { method: 'prompts/get', params: { name: request.prompt, arguments: request.arguments } };
+  }
+}
+
+/** The member that a result must have, by the kind of its request. Results of tools are checked as a whole. */
+const requiredLists = { resource: 'contents', prompt: 'messages' } as const;
+
+function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
+  if (reply.kind === 'ended') {
+    const { code, signal, lastLines } = reply.exit;
+    return { kind: 'ended', exitCode: code, signal, lastLines };
+  }
+  if (reply.kind === 'silent') return { kind: 'silent', isAlive: reply.isAlive };
+  const { result, error } = reply.response;
+  if (error !== null) return { kind: 'error', code: error.code, message: error.message };
+  if (isTooDeep(result)) return { kind: 'malformed', message: 'it is nested too deeply' };
+  if (kind !== 'tool') {
+    const list = requiredLists[kind];
+    return isRecord(result) && Array.isArray(result[list])
+      ? { kind: 'result', isError: false, result }
+      : { kind: 'malformed', message: `/${list}: expected array` };
+  }
+  try {
+    const { isError = false } = readToolResult(result, 'tools/call');
+    return { kind: 'result', isError, result: dropMeta(toObject(result)) };
+  } catch (error) {
+    return { kind: 'malformed', message: classifyCallFault(error).message };
+  }
+}
+
+/** Leaves out what is meant for the client's program, such as related tasks. */
+function dropMeta({ _meta: _, ...result }: JsonObject): JsonObject {
+  return result;
+}

@@ -1,0 +1,86 @@
+import type { ExploredRequest, Observation } from '../exploration.ts';
+import type { World, WorldSource, WorldVariant } from './world.ts';
+
+/** The state in which a session begins: `used` may follow calls that only added something, `new` is a world of its own. */
+export type Start = 'used' | 'new';
+
+/** How a world is after a request: `clean` as before, `used` with something more in it, `spoilt` with something less. */
+export type Trace = 'clean' | 'used' | 'spoilt';
+
+/** Runs sessions in worlds of one variant, and renews the world where a session needs that. Disposing it ends the worlds. */
+export interface Worlds extends AsyncDisposable {
+  /** Sends the requests of a session. The list is shorter if the process was lost on the way. */
+  run(
+    requests: readonly ExploredRequest[],
+    options: {
+      start: Start;
+      /** Judges how the world is after each request. */
+      judge: (step: { request: ExploredRequest; observation: Observation }) => Trace;
+    },
+  ): Promise<Observation[]>;
+  /** Opens a world if there is none, and returns it. */
+  take(): Promise<World>;
+}
+
+/** The most sessions that one world serves, so that what servers keep in memory stays small. */
+const maxSessions = 60;
+
+/** Opens worlds as sessions need them. With `isEager`, the next one starts while the present one is in use. */
+export function openVariant(source: WorldSource, variant: WorldVariant, { isEager }: { isEager: boolean }): Worlds {
+  let world: World | null = null;
+  let state: Trace = 'clean';
+  let sessions = 0;
+  let next: Promise<World> | null = null;
+  const endings: Array<PromiseLike<void>> = [];
+
+  const open = async (): Promise<World> => {
+    // A server that failed to start once, of many times, may have met a busy machine.
+    return await source.open(variant).catch(async () => await source.open(variant));
+  };
+  const discard = () => {
+    if (world === null) return;
+    endings.push(world[Symbol.asyncDispose]());
+    world = null;
+  };
+  const take = async (): Promise<World> => {
+    if (world !== null && !world.isLost) return world;
+    discard();
+    const opening = next ?? open();
+    next = null;
+    const opened = await opening;
+    world = opened;
+    state = 'clean';
+    sessions = 0;
+    return opened;
+  };
+  return {
+    take,
+    run: async (requests, { start, judge }) => {
+      const isTooUsed = state === 'spoilt' || (start === 'new' && state === 'used') || sessions >= maxSessions;
+      if (isTooUsed) discard();
+      const current = await take();
+      sessions += 1;
+      current.beginSession();
+      const observations: Observation[] = [];
+      for (const request of requests) {
+        const observation = await current.send(request);
+        observations.push(observation);
+        const trace = judge({ request, observation });
+        if (trace === 'spoilt' || (trace === 'used' && state === 'clean')) state = trace;
+        if (current.isLost) break;
+      }
+      if (isEager && state !== 'clean' && next === null) {
+        next = open();
+        // Whoever takes it gets the error.
+        next.catch(() => {});
+      }
+      return observations;
+    },
+    [Symbol.asyncDispose]: async () => {
+      discard();
+      const spare = await next?.catch(() => null);
+      await spare?.[Symbol.asyncDispose]();
+      await Promise.all(endings);
+    },
+  };
+}
