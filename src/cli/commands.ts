@@ -86,6 +86,11 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
     load: async () => (await import('./surface.ts')).defineSurfaceCommand,
   },
   {
+    name: 'explore',
+    summary: 'Find out what an MCP server does, in copies of a workspace, and write evals from it.',
+    load: async () => (await import('./explore.ts')).defineExploreCommand,
+  },
+  {
     name: 'serve',
     summary: 'Run the embedded eval service alone, on 127.0.0.1, until it is stopped.',
     load: serviceCommands.loadServe,

@@ -1,5 +1,12 @@
-import { isRecord, tryParseJson } from '../base/json.ts';
-import { type ExploredRequest, isAnswered, isRefused, nameRequest, type ObservedStep, type SessionRun } from './exploration.ts';
+import { isRecord, listTexts, tryParseJson } from '../base/json.ts';
+import {
+  type ExploredRequest,
+  isAnswered,
+  isRefused,
+  nameRequest,
+  type ObservedStep,
+  type SessionRun,
+} from './exploration.ts';
 import type { Inventory } from './inventory.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText } from './stability/texts.ts';
@@ -24,15 +31,14 @@ const maxRefusals = 4;
  */
 export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory): KeptSession[] {
   const candidates = runs
-    .map((run) => trimSession(run, inventory))
-    .filter((run) => run.steps.length > 0 && run.steps.every(({ observation }) => isSteady(observation.outcome.kind)))
+    .filter(({ steps }) => steps.length > 0 && steps.every(({ observation }) => isSteady(observation.outcome.kind)))
     .filter(({ steps }) => steps.every(({ observation }) => explainRefusalByWorld(observation) === null))
-    .map((run) => ({ run, features: listFeatures(run, inventory) }));
-  const ordered = candidates.toSorted((a, b) => a.run.steps.length - b.run.steps.length);
+    .toSorted((a, b) => a.steps.length - b.steps.length);
   const known = new Set<string>();
   const refusals = new Map<string, number>();
   const kept: KeptSession[] = [];
-  for (const { run, features } of ordered) {
+  for (const run of candidates) {
+    const features = listFeatures(run, inventory);
     const adds = features.filter((feature) => !known.has(feature) && !isOneTooMany(feature, refusals));
     if (adds.length === 0) continue;
     for (const feature of adds) {
@@ -40,9 +46,22 @@ export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory
       const tool = readRefusing(feature);
       if (tool !== null) refusals.set(tool, (refusals.get(tool) ?? 0) + 1);
     }
-    kept.push({ run, adds });
+    kept.push({ run: trimSession(run, adds, inventory), adds });
   }
-  return kept.slice(0, Math.max(leastSessions, sessionsPerTool * inventory.tools.length));
+  return limitSessions(kept, Math.max(leastSessions, sessionsPerTool * inventory.tools.length));
+}
+
+/** Drops the sessions that show least, if there are too many; the others keep their order. */
+function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[] {
+  const chosen = new Set(kept.toSorted((a, b) => rank(a) - rank(b)).slice(0, most));
+  return kept.filter((session) => chosen.has(session));
+}
+
+function rank({ adds, run }: KeptSession): number {
+  const isWrong = run.steps.some(({ isValid }) => isValid === false);
+  if (adds.some((feature) => /^(?:tool|resource|prompt|state) /.test(feature))) return 0;
+  if (adds.some((feature) => /^(?:parameter|value) /.test(feature))) return 1;
+  return isWrong ? 3 : 2;
 }
 
 /** A lost process is a finding, and no expectation. */
@@ -55,19 +74,28 @@ function isOneTooMany(feature: string, refusals: ReadonlyMap<string, number>): b
   return tool !== null && (refusals.get(tool) ?? 0) >= maxRefusals;
 }
 
-/** Drops readers that see the same before and after, and what follows the last step that counts. */
-function trimSession(run: SessionRun, inventory: Inventory): SessionRun {
-  if (run.steps.length < 3) return run;
-  const changing = findChangedReads(run.steps);
+/** Drops requests of readers for a state that is known from another session, and what follows the last step that adds something. */
+function trimSession(run: SessionRun, adds: readonly string[], inventory: Inventory): SessionRun {
+  const { steps } = run;
+  if (steps.length < 3) return run;
+  const changed = findChangedReads(steps);
   const readOnly = new Set(inventory.tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
+  const shown = new Set(
+    [...changed]
+      .filter((index) => describeState(steps, index).some((state) => adds.includes(state)))
+      .flatMap((index) => findEqual(steps, index)),
+  );
   const isUseless = ({ request }: ObservedStep, index: number) =>
-    !changing.has(index) && request.kind === 'tool' && readOnly.has(request.tool) && isRepeated(run.steps, index);
-  return { ...run, steps: run.steps.filter((step, index) => !isUseless(step, index)) };
+    !shown.has(index) && request.kind === 'tool' && readOnly.has(request.tool) && findEqual(steps, index).length > 1;
+  const last = shown.size === 0 ? steps.length - 1 : Math.max(...shown);
+  const isKept = steps.map((step, index) => index <= last && !isUseless(step, index));
+  return { ...run, steps: steps.filter((_, index) => isKept[index] === true) };
 }
 
-function isRepeated(steps: readonly ObservedStep[], index: number): boolean {
-  const key = JSON.stringify(steps[index]?.request);
-  return steps.some(({ request }, other) => other !== index && JSON.stringify(request) === key);
+/** Lists the steps with the same request. */
+function findEqual(steps: readonly ObservedStep[], index: number): number[] {
+  const own = steps[index]?.request;
+  return steps.flatMap(({ request }, other) => (own !== undefined && isSameRequest(request, own) ? [other] : []));
 }
 
 /** Finds the steps whose request was sent before or after with another outcome. */
@@ -116,17 +144,30 @@ function listStepFeatures({ request, observation, isValid }: ObservedStep, inven
 /** Names which call changed what a reader sees. */
 function describeState(steps: readonly ObservedStep[], index: number): string[] {
   const reader = steps[index]?.request;
-  const between = steps.slice(0, index).filter(({ request, observation }) => isAnswered(observation) && request !== reader);
+  const between = steps
+    .slice(0, index)
+    .filter(({ request, observation }) => isAnswered(observation) && request !== reader);
   const last = between.findLast(({ request }) => request.kind === 'tool' && !isSameRequest(request, reader ?? request));
-  return reader === undefined || last === undefined ? [] : [`state ${nameRequest(reader)} after ${nameRequest(last.request)}`];
+  return reader === undefined || last === undefined
+    ? []
+    : [`state ${nameRequest(reader)} after ${nameRequest(last.request)}`];
 }
 
 /** Leaves out of a message what the arguments, quotes and numbers say. */
 function maskValues(message: string, request: ExploredRequest): string {
-  const args = request.kind === 'tool' ? request.arguments : {};
-  const values = Object.values(args).filter((value): value is string => typeof value === 'string' && value.length > 2);
-  const masked = values.reduce((text, value) => text.replaceAll(value, '…'), maskForms(message));
-  return masked.replaceAll(/(["'`])[^"'`]*\1/g, '…').replaceAll(/\d+/g, '#').slice(0, 300);
+  const texts = [...listTexts(request.kind === 'tool' ? request.arguments : {})].map(({ text }) => text);
+  const longestFirst = texts.filter((text) => text.trim() !== '').toSorted((a, b) => b.length - a.length);
+  const masked = longestFirst.reduce((text, value) => text.replaceAll(asWord(value), '…'), maskForms(message));
+  return masked
+    .replaceAll(/(["'`])[^"'`]*\1/g, '…')
+    .replaceAll(/\d+/g, '#')
+    .slice(0, 300);
+}
+
+/** Matches a text that is no part of a longer word. */
+function asWord(text: string): RegExp {
+  const escaped = text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
+  return new RegExp(String.raw`(?<!\w)${escaped}(?!\w)`, 'g');
 }
 
 /** Describes the members of a value and their types, but no values. */

@@ -1,4 +1,12 @@
-import { type Counted, type Exploration, isAnswered, isRefused, type ObservedStep, type SessionRun, type ToolCoverage } from './exploration.ts';
+import {
+  type Counted,
+  type Exploration,
+  isAnswered,
+  isRefused,
+  type ObservedStep,
+  type SessionRun,
+  type ToolCoverage,
+} from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type ErrorKind, errorKinds, listWrongCalls } from './phases/errors.ts';
@@ -36,23 +44,34 @@ function countTool(
   { working }: Pick<Knowledge, 'working'>,
 ): ToolCoverage {
   const own = steps.flatMap(({ step, phase }) =>
-    step.request.kind === 'tool' && step.request.tool === tool.name ? [{ ...step, args: step.request.arguments, phase }] : [],
+    step.request.kind === 'tool' && step.request.tool === tool.name
+      ? [{ ...step, args: step.request.arguments, phase }]
+      : [],
   );
   const answered = own.filter(({ observation, isValid }) => isAnswered(observation) && isValid !== false);
   const names = tool.parameters.map(({ name }) => name);
   const reachedNames = names.filter((name) => answered.some(({ args }) => Object.hasOwn(args, name)));
   const args = working.get(tool.name)?.arguments;
   const offered = args === undefined ? [] : listWrongCalls(tool, args);
-  const refused = own.filter(({ observation }) => isRefused(observation) && explainRefusalByWorld(observation) === null);
+  const refused = own.filter(
+    ({ observation }) => isRefused(observation) && explainRefusalByWorld(observation) === null,
+  );
   const isRefusedCall = (kind: ErrorKind) =>
-    offered.some((call) => call.kind === kind && refused.some((step) => JSON.stringify(step.args) === JSON.stringify(call.arguments)));
+    offered.some(
+      (call) =>
+        call.kind === kind && refused.some((step) => JSON.stringify(step.args) === JSON.stringify(call.arguments)),
+    );
   // Without a call that works, any refusal is at least one path of the tool.
   const kinds = errorKinds.filter((kind) => offered.some((call) => call.kind === kind));
   const reachedKinds = kinds.filter(isRefusedCall);
   return {
     tool: tool.name,
     isAnswered: answered.length > 0,
-    parameters: { reached: reachedNames, missed: names.filter((name) => !reachedNames.includes(name)) },
+    parameters: {
+      reached: reachedNames,
+      missed: names.filter((name) => !reachedNames.includes(name)),
+      required: tool.parameters.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    },
     errorPaths: { reached: reachedKinds, missed: kinds.filter((kind) => !reachedKinds.includes(kind)) },
   };
 }

@@ -56,7 +56,7 @@ export interface ExploredSession extends SessionRun {
   adds: readonly string[];
   /** The JSON Pointers of values that differ between replays, or that read as a time, a version or the like; `/0/…` is in the first step. */
   volatile: readonly string[];
-  /** True if a world with other files gives the same observations. */
+  /** True if the session works in this workspace only. */
   needsFiles: boolean;
 }
 
@@ -87,8 +87,8 @@ export interface ToolCoverage {
   tool: string;
   /** True if a call was answered without an error. */
   isAnswered: boolean;
-  /** The parameters that an answered call had, and the others. */
-  parameters: { reached: readonly string[]; missed: readonly string[] };
+  /** The parameters that an answered call had, the others, and which of both are required. */
+  parameters: { reached: readonly string[]; missed: readonly string[]; required: readonly string[] };
   /** The kinds of wrong calls that the tool refused, and the others. */
   errorPaths: { reached: readonly string[]; missed: readonly string[] };
 }

@@ -70,7 +70,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   }
   onProgress('Replaying');
   const kept = chooseSessions(lab.runs, inventory);
-  const { stable, flaky } = await replaySessions(kept, source, lab.isHarmless);
+  const { stable, flaky } = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless });
   onProgress('Confirming findings');
   const findings = await findProblems(lab.runs, { inventory, source, isHarmless: lab.isHarmless });
   const { name, version, protocolVersion } = handshake;
@@ -112,11 +112,14 @@ function listUnexplored(tools: readonly ListedTool[], lab: Lab, { working, refus
     const stop = lab.explainStop(name);
     if (stop !== null) return [{ subject: name, reason: stop }];
     if (working.has(name)) return [];
-    const steps = lab.runs.flatMap((run) => run.steps).filter(({ request }) => request.kind === 'tool' && request.tool === name);
+    const steps = lab.runs
+      .flatMap((run) => run.steps)
+      .filter(({ request }) => request.kind === 'tool' && request.tool === name);
     const limit = steps.map(({ observation }) => explainRefusalByWorld(observation)).find((reason) => reason !== null);
     const refusal = refusals.get(name);
     if (limit !== undefined && limit !== null) return [{ subject: name, reason: limit }];
-    if (refusal !== undefined) return [{ subject: name, reason: `it refused every call, the last one with: ${shorten(refusal)}` }];
+    if (refusal !== undefined)
+      return [{ subject: name, reason: `it refused every call, the last one with: ${shorten(refusal)}` }];
     return [{ subject: name, reason: lab.isCutByTime ? 'the time was over' : 'the requests were used up' }];
   });
 }

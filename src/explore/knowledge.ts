@@ -19,6 +19,8 @@ export interface Knowledge {
   /** The last message with which a tool refused a valid call. */
   readonly refusals: ReadonlyMap<string, string>;
   noteWorking(tool: string, call: WorkingCall): void;
+  /** Replaces a call that worked by one that has something to work on. */
+  noteTarget(tool: string, call: WorkingCall): void;
   noteRefusal(tool: string, message: string): void;
   /** Learns the values in the results of a session whose calls changed nothing: they hold in every new world. */
   learn(run: SessionRun): void;
@@ -42,6 +44,7 @@ export function createKnowledge(
     noteWorking: (tool, call) => {
       if (!working.has(tool)) working.set(tool, call);
     },
+    noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
     learn: ({ steps }) => {
       const areHarmless = steps.every(({ request }) => request.kind !== 'tool' || isHarmless(request.tool));

@@ -26,7 +26,7 @@ export interface Lab {
   /** Runs a session; null if the allowed requests, or the time, are used up, or if one of its tools is not called any more. */
   run(requests: readonly ExploredRequest[], options: { phase: PhaseName; start?: Start }): Promise<SessionRun | null>;
   /** True if calls of the tool were shown, or declared, to change nothing. */
-  isHarmless(tool: string): boolean;
+  isHarmless: (tool: string) => boolean;
   /** Remembers that calls of the tool change nothing. */
   markHarmless(tool: string): void;
   findTool(name: string): ListedTool | undefined;
@@ -34,8 +34,9 @@ export interface Lab {
   explainStop(tool: string): string | null;
 }
 
-/** A tool that ended, or silenced, this many processes is not called any more. */
+/** A tool that ended, or silenced, this many processes is not called any more. One that only takes long may do so more often. */
 const maxLosses = 2;
+const lossOfSlowCall = 0.5;
 
 /** Creates a lab. `endsAtMs` is the time of the monotonic clock after which it runs nothing more. */
 export function createLab(
@@ -63,8 +64,9 @@ export function createLab(
   const noteLoss = ({ request, observation: { outcome } }: ObservedStep) => {
     if (request.kind !== 'tool' || (outcome.kind !== 'ended' && outcome.kind !== 'silent')) return;
     const { count } = losses.get(request.tool) ?? { count: 0 };
+    const loss = outcome.kind === 'silent' && outcome.isAlive ? lossOfSlowCall : 1;
     const reason = outcome.kind === 'ended' ? 'its calls ended the server' : 'its calls were not answered in time';
-    losses.set(request.tool, { count: count + 1, reason });
+    losses.set(request.tool, { count: count + loss, reason });
   };
   return {
     inventory,
@@ -112,7 +114,6 @@ export function judgeTrace(
   isHarmless: (tool: string) => boolean,
 ): Trace {
   const { files } = observation;
-  if (files.removed.length > 0 || files.changed.length > 0) return 'spoilt';
   if (request.kind !== 'tool') return hasNoEffects(files) ? 'clean' : 'used';
   if (hasNoEffects(files) && (isHarmless(request.tool) || !isAnswered(observation))) return 'clean';
   return readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../base/json.ts';
 import { checkSchema } from '../../engine/schema-check.ts';
-import { type ExploredRequest, type Finding, isAnswered, type Observation, type ObservedStep, type SessionRun } from '../exploration.ts';
+import {
+  type ExploredRequest,
+  type Finding,
+  isAnswered,
+  type Observation,
+  type ObservedStep,
+  type SessionRun,
+} from '../exploration.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
 import { judgeTrace } from '../lab.ts';
 import { printMasked } from '../stability/texts.ts';
@@ -30,7 +37,10 @@ export async function findProblems(runs: readonly SessionRun[], options: FindOpt
       const subject = `${problem.tool}`;
       const count = counts.get(subject) ?? 0;
       if (count >= maxRepeats) continue;
-      const session = await confirm({ definition, problem, steps }, { context, worlds, isHarmless: options.isHarmless });
+      const session = await confirm(
+        { definition, problem, steps },
+        { context, worlds, isHarmless: options.isHarmless },
+      );
       if (session === null) continue;
       counts.set(subject, count + 1);
       const { kind, severity } = definition;

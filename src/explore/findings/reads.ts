@@ -35,5 +35,7 @@ export function listBetween(
 
 /** Checks if a reader saw something else, apart from times, ids and the like. */
 export function hasChanged({ before, after }: Between): boolean {
-  return isAnswered(before.observation) && printMasked(before.observation.outcome) !== printMasked(after.observation.outcome);
+  return (
+    isAnswered(before.observation) && printMasked(before.observation.outcome) !== printMasked(after.observation.outcome)
+  );
 }

@@ -1,6 +1,7 @@
 import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
+import { isSameOutcome } from '../lab.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
 import { sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
@@ -17,6 +18,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   // What a first round finds can be a producer in the second.
   await findSetups(context);
   await findSetups(context);
+  await findTargets(context);
   await followEffects(context);
 }
 
@@ -36,6 +38,41 @@ async function findSetups(context: PhaseContext): Promise<void> {
       if (tried === null) continue;
       knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
       break;
+    }
+  }
+}
+
+/** Finds something to change or remove for tools that accept any name, and so worked without it. */
+async function findTargets(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  for (const tool of tools) {
+    const call = knowledge.working.get(tool.name);
+    const verb = readVerb(tool.name);
+    if (call === undefined || call.setup.length > 0 || (verb !== 'remove' && verb !== 'update')) continue;
+    if (lab.isHarmless(tool.name) || lab.explainStop(tool.name) !== null) continue;
+    for (const producer of listProducers(tool, context)) {
+      const made = knowledge.working.get(producer.name);
+      if (made === undefined || readVerb(producer.name) !== 'create') continue;
+      const setup = [...made.setup, callTool(producer, made.arguments)];
+      const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
+      if (prepared === null) return;
+      const args = { ...call.arguments, ...buildArguments(tool, knowledge, { before: prepared.steps }) };
+      const [read] = (await listReads(tool, { arguments: args, setup }, context)) ?? [];
+      const own = callTool(tool, args);
+      const session = read === undefined ? [...setup, own] : [...setup, read, own, read];
+      const run = await lab.run(session, { phase: 'chains', start: 'new' });
+      if (run === null) return;
+      const at = session.indexOf(own);
+      const hasEffect = read !== undefined && !isSameOutcome(run.steps[at - 1], run.steps[at + 1]);
+      const step = run.steps[at];
+      if (
+        step !== undefined &&
+        isAnswered(step.observation) &&
+        (hasEffect || step.observation.files.removed.length > 0)
+      ) {
+        knowledge.noteTarget(tool.name, { arguments: args, setup });
+        break;
+      }
     }
   }
 }
@@ -64,7 +101,9 @@ function rateOverlap(left: ListedTool, right: ListedTool): number {
     .slice(1)
     .filter((word) => words.has(word)).length;
   const names = right.parameters.map(({ name }) => splitName(name));
-  const alike = left.parameters.filter(({ name }) => names.some((other) => rateSimilarity(splitName(name), other) > 0.5));
+  const alike = left.parameters.filter(({ name }) =>
+    names.some((other) => rateSimilarity(splitName(name), other) > 0.5),
+  );
   return shared + alike.length / 2;
 }
 
@@ -94,7 +133,10 @@ async function listReads(
   const readers = tools
     .filter((other) => other !== tool && lab.isHarmless(other.name) && lab.explainStop(other.name) === null)
     .filter(({ name }) => knowledge.working.has(name))
-    .map((reader) => ({ reader, rate: rateOverlap(tool, reader) + (reader.parameters.some(({ isRequired }) => isRequired) ? 0 : 0.75) }))
+    .map((reader) => ({
+      reader,
+      rate: rateOverlap(tool, reader) + (reader.parameters.some(({ isRequired }) => isRequired) ? 0 : 0.75),
+    }))
     .toSorted((a, b) => b.rate - a.rate)
     .slice(0, tool.isReadOnly ? 1 : maxReaders)
     .map(({ reader }) => reader);

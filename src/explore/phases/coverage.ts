@@ -11,6 +11,9 @@ import { tryCall } from './try-call.ts';
 const maxOtherValues = 3;
 const maxPairs = 6;
 
+/** A larger value of these makes a call take longer, and shows little. */
+const namesOfTime = /duration|delay|timeout|wait|interval/i;
+
 /** Calls each tool that works with each optional parameter, each value of an enum, values at its limits, and pairs of optional ones. */
 export async function coverParameters(context: PhaseContext): Promise<void> {
   const working = context.tools.flatMap((tool) => {
@@ -52,7 +55,7 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
   const others = [
     ...optional.flatMap((parameter) => single(parameter, 1)),
     ...tool.parameters
-      .filter(({ name }) => Object.hasOwn(call.arguments, name))
+      .filter(({ name }) => Object.hasOwn(call.arguments, name) && !namesOfTime.test(name))
       .flatMap((parameter) => single(parameter, 0))
       .filter(({ added }) => Object.entries(added).some(([name, value]) => !isSame(value, call.arguments[name]))),
   ];
@@ -74,7 +77,9 @@ function listCovering(tool: ListedTool, parameter: Parameter, { knowledge }: Pha
   if (Array.isArray(schema['enum']) || readType(schema) === 'boolean') return known;
   const branches = listBranches(schema, tool.inputSchema);
   if (branches.length > 1) {
-    const ofBranches = branches.flatMap((branch) => knowledge.listValues(tool, { ...parameter, schema: branch }).slice(0, 1));
+    const ofBranches = branches.flatMap((branch) =>
+      knowledge.listValues(tool, { ...parameter, schema: branch }).slice(0, 1),
+    );
     return [...new Set([...known.slice(0, 1), ...ofBranches])];
   }
   const isEnumList = isRecord(schema['items']) && Array.isArray(schema['items']['enum']);

@@ -58,7 +58,9 @@ export function listWrongCalls(tool: ListedTool, args: JsonObject): WrongCall[] 
       const wrong = findWrongType(parameter.schema);
       return wrong === undefined ? [] : [replace('type', parameter, wrong)];
     }),
-    limit: parameters.flatMap((parameter) => listCrossings(parameter.schema).map((value) => replace('limit', parameter, value))),
+    limit: parameters.flatMap((parameter) =>
+      listCrossings(parameter.schema).map((value) => replace('limit', parameter, value)),
+    ),
     unknown: sent.flatMap((parameter) =>
       listUnknown(parameter, tool, args[parameter.name]).map((value) => replace('unknown', parameter, value)),
     ),
@@ -85,7 +87,10 @@ function listCrossings(schema: JsonObject): unknown[] {
   const type = readType(schema);
   if (type === 'number' || type === 'integer') {
     const { least, most } = readLimits(schema, type === 'integer');
-    return [...(Number.isFinite(most) && most < 2 ** 53 - 1 ? [most + 1] : []), ...(Number.isFinite(least) && least > -(2 ** 53) + 1 ? [least - 1] : [])];
+    return [
+      ...(Number.isFinite(most) && most < 2 ** 53 - 1 ? [most + 1] : []),
+      ...(Number.isFinite(least) && least > -(2 ** 53) + 1 ? [least - 1] : []),
+    ];
   }
   if (type === 'string') {
     return [
@@ -103,7 +108,8 @@ function listCrossings(schema: JsonObject): unknown[] {
   ];
 }
 
-const namesOfThings = /\b(?:id|identifier|key|slug|uuid|name|hash|branch|commit|revision|ref|table|entity|node|uri|timezone|zone|symbol)$/;
+const namesOfThings =
+  /\b(?:id|identifier|key|slug|uuid|name|hash|branch|commit|revision|ref|table|entity|node|uri|timezone|zone|symbol)$/;
 
 /** Lists values that name nothing: for a path, also one that leads out of the workspace. */
 function listUnknown(parameter: Parameter, tool: ListedTool, sent: unknown): unknown[] {

@@ -15,12 +15,14 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
     await lab.run([{ kind: 'resource', uri }], { phase: 'examples' });
   }
   for (const prompt of lab.inventory.prompts) {
-    const args = Object.fromEntries(prompt.arguments.map(({ name, description }) => [name, sampleText(name, description)]));
+    const args = Object.fromEntries(
+      prompt.arguments.map(({ name, description }) => [name, sampleText(name, description)]),
+    );
     await lab.run([{ kind: 'prompt', prompt: prompt.name, arguments: args }], { phase: 'examples' });
     function sampleText(name: string, description: string): string {
       const tool: ListedTool = { ...noTool, name: prompt.name };
       const [value] = knowledge.listValues(tool, { name, isRequired: true, description, schema: { type: 'string' } });
-      return String(value ?? 'alpha');
+      return typeof value === 'string' ? value : 'alpha';
     }
   }
   for (const tool of sortTools(tools)) {

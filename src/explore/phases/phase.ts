@@ -23,7 +23,10 @@ export function callTool(tool: Pick<ListedTool, 'name'>, args: JsonObject): Expl
 export function buildArguments(
   tool: ListedTool,
   knowledge: Knowledge,
-  { before = [], isTaken = ({ isRequired }) => isRequired }: {
+  {
+    before = [],
+    isTaken = ({ isRequired }) => isRequired,
+  }: {
     before?: readonly ObservedStep[];
     isTaken?: (parameter: ListedTool['parameters'][number]) => boolean;
   } = {},

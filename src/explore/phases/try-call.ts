@@ -48,18 +48,25 @@ export async function tryCall(
     if (isRefused(observation) && isValid !== false) {
       knowledge.noteRefusal(tool.name, readOutcomeText(observation.outcome));
     }
-    const proposals = proposeChanges({ parameters: tool.parameters.filter(mayChange) }, args, {
-      message: isSlow ? namesOfTime.join(' ') : readOutcomeText(observation.outcome),
-      listOthers: (parameter) => knowledge.listValues(tool, parameter, before),
-    });
     // The network stays off, but another value may not need it.
     const isLimit = explainRefusalByWorld(observation) !== null;
+    const proposals = proposeChanges({ parameters: tool.parameters.filter(mayChange) }, args, {
+      message: isSlow ? namesOfTime.join(' ') : readOutcomeText(observation.outcome),
+      isOffline: isLimit,
+      listOthers: (parameter) => {
+        const values = knowledge.listValues(tool, parameter, before);
+        return isSlow ? values.filter((value) => typeof value === 'number').toSorted(bySize) : values;
+      },
+    });
     const next = proposals.find((proposal) => !tried.has(JSON.stringify(proposal)));
     if (next === undefined || (isLimit && count > 1)) return null;
     args = next;
   }
   return null;
 }
+
+/** The smallest positive number first. */
+const bySize = (a: number, b: number) => (a > 0 ? a : Infinity) - (b > 0 ? b : Infinity);
 
 /** A call that takes long may take less with a smaller value of a parameter that has one of these names. */
 const namesOfTime = ['duration', 'delay', 'timeout', 'seconds', 'wait', 'interval'];

@@ -31,7 +31,15 @@ function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown 
   return Object.fromEntries(
     [...names].map((name) => {
       const isEverywhere = records.every((record) => Object.hasOwn(record, name));
-      return [name, isEverywhere ? mergeMember(records.map((record) => record[name]), name) : volatileMark];
+      return [
+        name,
+        isEverywhere
+          ? mergeMember(
+              records.map((record) => record[name]),
+              name,
+            )
+          : volatileMark,
+      ];
     }),
   );
 }
@@ -83,5 +91,7 @@ export function listMarked(value: unknown, pointer = ''): string[] {
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => listMarked(item, `${pointer}/${index}`));
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => listMarked(member, `${pointer}/${escapePointerToken(name)}`));
+  return Object.entries(value).flatMap(([name, member]) =>
+    listMarked(member, `${pointer}/${escapePointerToken(name)}`),
+  );
 }

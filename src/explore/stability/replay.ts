@@ -1,6 +1,9 @@
+import { isRecord } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
 import type { FlakySession, Observation, ObservedStep, Outcome } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
+import { namesFiles } from '../needs-files.ts';
+import type { Workspace } from '../world/workspace.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant } from '../world/worlds.ts';
 import { mergeValues } from './merge-values.ts';
@@ -18,7 +21,7 @@ const foreignVariant: WorldVariant = { folder: 'plain', timeZone: 'UTC', isForei
 
 /** A session whose observations are merged: what is left in them is stable. */
 export interface StableSession extends KeptSession {
-  /** True if other files, or a world without the variables of the explorer, give another outcome. */
+  /** True if the session works in this workspace only: it names its files or changes some, or other files give another outcome. */
   needsFiles: boolean;
 }
 
@@ -33,21 +36,27 @@ export interface Replayed {
  */
 export async function replaySessions(
   kept: readonly KeptSession[],
-  source: WorldSource,
-  isHarmless: (tool: string) => boolean,
+  {
+    source,
+    workspace,
+    isHarmless,
+  }: { source: WorldSource; workspace: Workspace; isHarmless: (tool: string) => boolean },
 ): Promise<Replayed> {
-  const replay = async (variant: WorldVariant, isReversed: boolean) => {
+  const replay = async (variant: WorldVariant, sessions: readonly KeptSession[]) => {
     await using worlds = openVariant(source, variant, { isEager: false });
     const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
     const results = new Map<KeptSession, Observation[]>();
-    for (const session of isReversed ? kept.toReversed() : kept) {
+    for (const session of sessions) {
       const requests = session.run.steps.map(({ request }) => request);
       results.set(session, await worlds.run(requests, { start: 'new', judge }));
     }
     return results;
   };
-  const replays = await Promise.all(variants.map((variant, index) => replay(variant, index === 1)));
-  const foreign = await replay(foreignVariant, false);
+  const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps, workspace);
+  const [foreign, ...replays] = await Promise.all([
+    replay(foreignVariant, kept.filter(isMovable)),
+    ...variants.map((variant, index) => replay(variant, index === 1 ? kept.toReversed() : kept)),
+  ]);
   const stable: StableSession[] = [];
   const flaky: FlakySession[] = [];
   for (const session of kept) {
@@ -60,8 +69,12 @@ export async function replaySessions(
     }
     const steps = mergeSteps(session.run.steps, observed);
     const others = foreign.get(session) ?? [];
-    const needsFiles = !areAlike(steps, others);
-    stable.push({ ...session, run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others]) }, needsFiles });
+    const needsFiles = namesFiles(steps, workspace) || !areAlike(steps, others);
+    stable.push({
+      ...session,
+      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others]) },
+      needsFiles,
+    });
   }
   return { stable, flaky };
 }
@@ -85,9 +98,22 @@ function mergeSteps(steps: readonly ObservedStep[], replays: ReadonlyArray<reado
   return steps.map((step, index) => {
     const observations = replays.flatMap((replay) => replay[index] ?? []);
     const [first = step.observation] = observations;
-    const outcome = mergeValues(observations.map((each) => each.outcome)) as Outcome;
+    const outcome = mergeOutcomes(observations.map((each) => each.outcome)) ?? step.observation.outcome;
     return { ...step, observation: { ...first, outcome } };
   });
+}
+
+/** Merges outcomes of one kind; null without any. */
+function mergeOutcomes(outcomes: readonly Outcome[]): Outcome | null {
+  const [first] = outcomes;
+  if (first === undefined) return null;
+  if (first.kind === 'result') {
+    const merged = mergeValues(outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.result : {})));
+    return { ...first, result: isRecord(merged) ? merged : {} };
+  }
+  if (first.kind !== 'error' && first.kind !== 'malformed') return first;
+  const message = mergeValues(outcomes.map((outcome) => ('message' in outcome ? outcome.message : '')));
+  return { ...first, message: String(message) };
 }
 
 /** Checks if other files leave the outcomes as they are; texts may differ only in a part of them. */
@@ -96,6 +122,9 @@ function areAlike(steps: readonly ObservedStep[], others: readonly Observation[]
     const other = others[index];
     if (other === undefined || nameOutcome(other.outcome) !== nameOutcome(observation.outcome)) return false;
     const merged = mergeValues([observation.outcome, other.outcome]);
-    return JSON.stringify(merged) === printMasked(observation.outcome) || JSON.stringify(merged).length > 0.5 * JSON.stringify(observation.outcome).length;
+    return (
+      JSON.stringify(merged) === printMasked(observation.outcome) ||
+      JSON.stringify(merged).length > 0.5 * JSON.stringify(observation.outcome).length
+    );
   });
 }

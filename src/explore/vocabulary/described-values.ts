@@ -2,7 +2,8 @@
 const quoted = /(?<![\w])(['"`])([^'"`\n]{1,80})\1(?![\w])/g;
 
 /** A list after "e.g.", up to the end of its bracket or sentence. */
-const examples = /\b(?:e\.g\.|eg\.|for example|examples?|such as|like|one of|either|options(?: are)?|values(?: are)?|supported|accepts?)[,:]?\s+([^()\n]{1,200}?)(?:\)|\.\s|\.$|;|$)/gi;
+const examples =
+  /\b(?:e\.g\.|eg\.|for example|examples?|such as|like|one of|either|options(?: are)?|values(?: are)?|supported|accepts?)[,:]?\s+([^()\n]{1,200}?)(?:\)|\.\s|\.$|;|$)/gi;
 
 const allowedWord = /^[\w@#.:/*+%-]{1,40}$/;
 

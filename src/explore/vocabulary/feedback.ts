@@ -29,7 +29,11 @@ const requests: readonly Request[] = [
     suggest: ([, count, unit], refused) => {
       const least = Number(count);
       if (typeof refused === 'string' && unit?.startsWith('char') !== false && least <= 1000) {
-        return [(refused || 'alpha').repeat(Math.ceil(least / Math.max(1, refused.length))).slice(0, Math.max(least, refused.length))];
+        return [
+          (refused || 'alpha')
+            .repeat(Math.ceil(least / Math.max(1, refused.length)))
+            .slice(0, Math.max(least, refused.length)),
+        ];
       }
       return typeof refused === 'number' ? [least, least + 1] : [];
     },
@@ -50,22 +54,40 @@ const requests: readonly Request[] = [
   { pattern: /\bYYYY-MM-DDTHH:MM|ISO.?8601 (?:date-?time|timestamp)|date-time\b/i, suggest: format('date-time') },
   { pattern: /\bYYYY-MM-DD\b|\binvalid (?:iso )?date\b|\bISO.?(?:8601)? date\b/i, suggest: () => ['2024-01-15'] },
   { pattern: /\bHH:MM(:SS)?\b|\binvalid time\b/i, suggest: () => ['12:30', '12:30:00'] },
-  { pattern: /\binvalid (?:url|uri)\b|\b(?:valid|absolute) (?:url|uri)\b/i, suggest: () => ['https://example.com/', 'data:text/plain,hello'] },
+  {
+    pattern: /\binvalid (?:url|uri)\b|\b(?:valid|absolute) (?:url|uri)\b/i,
+    suggest: () => ['https://example.com/', 'data:text/plain,hello'],
+  },
   { pattern: /\b(?:invalid|valid) uuid\b|badly formed hexadecimal UUID/i, suggest: format('uuid') },
   { pattern: /\b(?:invalid|valid) e-?mail\b/i, suggest: format('email') },
-  { pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i, suggest: () => ['{"name": "alpha"}', '[1, 2]'] },
+  {
+    pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i,
+    suggest: () => ['{"name": "alpha"}', '[1, 2]'],
+  },
   { pattern: /\b(?:invalid|valid|unknown) time ?zone\b/i, suggest: () => ['Europe/London', 'UTC'] },
-  { pattern: /\b(?:only |must (?:be|start with) )?SELECT (?:queries|statements)\b/i, suggest: () => ['SELECT 1 AS one'] },
-  { pattern: /\bCREATE TABLE (?:statements|queries)\b/i, suggest: () => ['CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'] },
+  {
+    pattern: /\b(?:only |must (?:be|start with) )?SELECT (?:queries|statements)\b/i,
+    suggest: () => ['SELECT 1 AS one'],
+  },
+  {
+    pattern: /\bCREATE TABLE (?:statements|queries)\b/i,
+    suggest: () => ['CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'],
+  },
 ];
 
 /** Lists what a message names as allowed: "expected one of a, b" and texts in quotes. */
 function listNamed(message: string, refused: unknown): string[] {
   const [, list = ''] =
-    /\b(?:one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(message) ?? [];
-  const words = list.split(/,|\||\bor\b|\band\b/).map((part) => part.trim().replaceAll(/^[\s'"`[({]+|[\s'"`\])}.?!]+$/g, ''));
+    /\b(?:one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(
+      message,
+    ) ?? [];
+  const words = list
+    .split(/,|\||\bor\b|\band\b/)
+    .map((part) => part.trim().replaceAll(/^[\s'"`[({]+|[\s'"`\])}.?!]+$/g, ''));
   const named = [...words.filter((word) => /^[\w@#.:/+-]{1,60}$/.test(word)), ...findDescribedValues(message)];
-  return [...new Set(named)].filter((text) => text !== refused && !/^(?:string|number|boolean|object|array|undefined|null)$/.test(text));
+  return [...new Set(named)].filter(
+    (text) => text !== refused && !/^(?:string|number|boolean|object|array|undefined|null)$/.test(text),
+  );
 }
 
 /** Proposes changed arguments after a refusal, the most promising first, from what its message says. */
@@ -74,9 +96,12 @@ export function proposeChanges(
   args: JsonObject,
   {
     message,
+    isOffline = false,
     listOthers,
   }: {
     message: string;
+    /** True if the call failed because there is no network: a data URI needs none. */
+    isOffline?: boolean;
     /** Lists values of a parameter from the vocabulary. */
     listOthers: (parameter: Parameter) => readonly unknown[];
   },
@@ -84,11 +109,18 @@ export function proposeChanges(
   const { parameters } = tool;
   const mentioned = parameters.filter((parameter) => isMentioned(parameter.name, message));
   const changes: JsonObject[] = [];
+  for (const parameter of isOffline ? parameters : []) {
+    const offline = listOthers(parameter).find((value) => typeof value === 'string' && value.startsWith('data:'));
+    if (offline !== undefined) changes.push({ ...args, [parameter.name]: offline });
+  }
   for (const parameter of mentioned) {
     // The message may say that an optional one is missing, or that it does not go with another.
     if (!Object.hasOwn(args, parameter.name)) {
       for (const value of listOthers(parameter).slice(0, 2)) changes.push({ ...args, [parameter.name]: value });
-    } else if (!parameter.isRequired && /\b(?:both|cannot|together|unrecognized|unexpected|not allowed|exclusive)\b/i.test(message)) {
+    } else if (
+      !parameter.isRequired &&
+      /\b(?:both|cannot|together|unrecognized|unexpected|not allowed|exclusive)\b/i.test(message)
+    ) {
       const { [parameter.name]: _, ...others } = args;
       changes.push(others);
     }
@@ -127,7 +159,9 @@ export function proposeChanges(
 function isMentioned(name: string, message: string): boolean {
   const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const words = splitName(name).join('[ _-]?');
-  return new RegExp(String.raw`\b${escaped}\b`, 'i').test(message) || new RegExp(String.raw`\b${words}\b`, 'i').test(message);
+  return (
+    new RegExp(String.raw`\b${escaped}\b`, 'i').test(message) || new RegExp(String.raw`\b${words}\b`, 'i').test(message)
+  );
 }
 
 /** Checks if a message quotes a text of the value. */

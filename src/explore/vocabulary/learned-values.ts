@@ -19,7 +19,8 @@ const longestText = 200;
 export function learnFromResult(result: JsonObject, { tool, step }: { tool: string; step: number }): LearnedValue[] {
   const { structuredContent, content } = result;
   const about = splitName(tool).slice(1);
-  if (isRecord(structuredContent)) return walk(structuredContent, { words: about, pointer: '/structuredContent', step });
+  if (isRecord(structuredContent))
+    return walk(structuredContent, { words: about, pointer: '/structuredContent', step });
   const blocks = (Array.isArray(content) ? content : []).filter(isRecord);
   return blocks.flatMap((block, index) => {
     if (typeof block['uri'] === 'string') return [{ words: ['uri'], value: block['uri'] }];

@@ -31,7 +31,8 @@ export function rateSimilarity(wanted: readonly string[], known: readonly string
 /** The verbs by which the names of tools say what they do. */
 const verbs = {
   read: /^(?:get|list|read|search|find|show|describe|view|query|fetch|count|open|lookup|check|status|diff|log|stat|info|tree|explain|echo|calculate|compute|convert|validate|parse|format|current|now|today|help|ping|head|tail)$/,
-  create: /^(?:create|add|new|insert|put|write|save|set|store|register|init|import|upload|append|make|open|start|commit|checkout)$/,
+  create:
+    /^(?:create|add|new|insert|put|write|save|set|store|register|init|import|upload|append|make|open|start|commit|checkout)$/,
   update: /^(?:update|edit|modify|patch|rename|move|change|replace|toggle|enable|disable|complete|merge|increment)$/,
   remove: /^(?:delete|remove|clear|drop|reset|purge|destroy|unset|cancel|close|stop|kill|truncate)$/,
 } as const;

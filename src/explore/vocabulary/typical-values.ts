@@ -8,19 +8,32 @@ export interface TypicalValues {
 export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:time zone|timezone|tz)\b/, values: ['Europe/London', 'America/New_York', 'UTC'] },
   { name: /\b(?:date time|datetime|timestamp|iso date)\b/, values: ['2024-01-15T12:00:00Z', '2024-01-15'] },
-  { name: /\b(?:date|day|since|until|from date|to date|deadline|due|birthday)\b/, values: ['2024-01-15', '2024-01-15T12:00:00Z'] },
+  {
+    name: /\b(?:date|day|since|until|from date|to date|deadline|due|birthday)\b/,
+    values: ['2024-01-15', '2024-01-15T12:00:00Z'],
+  },
   { name: /\btime\b/, values: ['12:30', '12:30:00', '2024-01-15T12:30:00Z'] },
   { name: /\b(?:month)\b/, values: ['2024-01', 'January'] },
   { name: /\byear\b/, values: ['2024'] },
   { name: /\bduration\b/, values: ['1s', 'PT1S', '5m'] },
   { name: /\bcron\b|\bschedule\b/, values: ['0 9 * * 1', '*/5 * * * *'] },
   { name: /\bdata uri\b/, values: ['data:text/plain,hello'] },
-  { name: /\b(?:url|uri|link|endpoint|href|website)\b/, values: ['https://example.com/', 'data:text/plain,hello', 'http://localhost/'] },
+  {
+    name: /\b(?:url|uri|link|endpoint|href|website)\b/,
+    values: ['https://example.com/', 'data:text/plain,hello', 'http://localhost/'],
+  },
   { name: /\b(?:host|hostname|domain)\b/, values: ['example.com', 'localhost'] },
   { name: /\b(?:ip|ip address|ipv4)\b/, values: ['192.0.2.1', '127.0.0.1'] },
   { name: /\bemail\b|\bmail\b/, values: ['user@example.com'] },
   { name: /\b(?:phone|telephone)\b/, values: ['+12025550123'] },
-  { name: /\b(?:sql|statement)\b/, values: ['SELECT 1 AS one', "SELECT name FROM sqlite_master WHERE type = 'table'", 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'] },
+  {
+    name: /\b(?:sql|statement)\b/,
+    values: [
+      'SELECT 1 AS one',
+      "SELECT name FROM sqlite_master WHERE type = 'table'",
+      'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)',
+    ],
+  },
   { name: /\b(?:expression|formula|equation|math)\b/, values: ['2 + 3 * 4', 'x + 1'] },
   { name: /\b(?:json|payload|body)\b/, values: ['{"name": "alpha", "count": 2}', '[1, 2, 3]'] },
   { name: /\b(?:xml|html|markup)\b/, values: ['<p>Hello <b>world</b></p>'] },
@@ -41,7 +54,10 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:version|semver)\b/, values: ['1.2.3', '2.0.0'] },
   { name: /\b(?:encoding|charset)\b/, values: ['utf-8', 'base64'] },
   { name: /\b(?:base64)\b/, values: ['aGVsbG8='] },
-  { name: /\b(?:hash|sha|commit|revision|ref)\b/, values: ['HEAD', 'main', '0000000000000000000000000000000000000000'] },
+  {
+    name: /\b(?:hash|sha|commit|revision|ref)\b/,
+    values: ['HEAD', 'main', '0000000000000000000000000000000000000000'],
+  },
   { name: /\b(?:branch)\b/, values: ['topic', 'main', 'master'] },
   { name: /\b(?:level|severity)\b/, values: ['info', 'error', 'warning', 'debug'] },
   { name: /\b(?:status|state)\b/, values: ['open', 'active', 'done', 'pending'] },
@@ -60,14 +76,23 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:title|subject)\b/, values: ['Alpha'] },
   { name: /\b(?:query|search|term|keyword|q)\b/, values: ['alpha', 'a'] },
   { name: /\bnew text\b|\breplacement\b/, values: ['beta'] },
-  { name: /\b(?:message|text|content|body|data|value|input|note|comment|description|observation|thought)\b/, values: ['alpha beta', 'Alpha\nBeta\n'] },
-  { name: /\b(?:id|identifier|slug|name|entity|node|user|owner|source|target|from|to|type)\b/, values: ['alpha', 'beta', '1'] },
+  {
+    name: /\b(?:message|text|content|body|data|value|input|note|comment|description|observation|thought)\b/,
+    values: ['alpha beta', 'Alpha\nBeta\n'],
+  },
+  {
+    name: /\b(?:id|identifier|slug|name|entity|node|user|owner|source|target|from|to|type)\b/,
+    values: ['alpha', 'beta', '1'],
+  },
 ];
 
 export const typicalNumbers: readonly TypicalValues[] = [
   // Small numbers first: a server that waits or repeats as it is asked answers soon.
   { name: /\b(?:duration|delay|timeout|wait|interval|second|ms|millisecond|minute)\b/, values: [1, 0, 0.1] },
-  { name: /\b(?:step|time|count|limit|size|max|min|number|top|n|page size|per page|length|depth)\b/, values: [2, 1, 5, 10] },
+  {
+    name: /\b(?:step|time|count|limit|size|max|min|number|top|n|page size|per page|length|depth)\b/,
+    values: [2, 1, 5, 10],
+  },
   { name: /\b(?:page|index|offset|start|skip|line|cursor)\b/, values: [1, 0, 2] },
   { name: /\b(?:id)\b/, values: [1, 2] },
   { name: /\b(?:latitude|lat)\b/, values: [52.5, 0] },

@@ -39,8 +39,7 @@ export function listValues(schema: JsonObject, slot: Slot, vocabulary: Vocabular
   const branches = listBranches(schema, slot.tool.inputSchema);
   const made = branches.flatMap((branch) => listOfType(branch, slot, vocabulary));
   // An empty default is allowed, but shows little.
-  const isEmpty = (value: unknown) =>
-    value === null || value === '' || (Array.isArray(value) && value.length === 0);
+  const isEmpty = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0);
   const values = [...given.filter((value) => !isEmpty(value)), ...made, ...given.filter(isEmpty)];
   return dropEqual(values).slice(0, maxValues);
 }
@@ -220,7 +219,8 @@ function takesPath({ name, tool }: Slot): boolean {
 function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
   const words = splitName(name).join(' ');
   const toolWords = splitName(tool.name).join(' ');
-  const isDirectory = directoryNames.test(words) || (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b/.test(toolWords));
+  const isDirectory =
+    directoryNames.test(words) || (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b/.test(toolWords));
   const makes = readVerb(tool.name) === 'create' || /^(?:destination|to|output|dest|target)/.test(words);
   const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
@@ -228,7 +228,9 @@ function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
   const files = isMedia ? [...media, ...texts] : [...texts.toSorted(byDepth), ...media];
   const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
   const fresh = isDirectory ? ['explored'] : ['explored.txt'];
-  const present = isDirectory ? [...directories.slice(0, 3), ...files.slice(0, 1)] : [...files.slice(0, 3), ...directories.slice(0, 2)];
+  const present = isDirectory
+    ? [...directories.slice(0, 3), ...files.slice(0, 1)]
+    : [...files.slice(0, 3), ...directories.slice(0, 2)];
   const relative = makes ? [...fresh, ...present] : [...present, ...fresh];
   // Many programs take absolute paths only.
   const toAbsolute = (path: string) => (path === '.' ? '{{workspace}}' : `{{workspace}}/${path}`);

@@ -15,7 +15,8 @@ const limits: ReadonlyArray<{ pattern: RegExp; reason: string }> = [
 
 /** Explains why the world, and not the server, is the reason for an error; null if nothing says so. */
 export function explainRefusalByWorld({ outcome }: Pick<Observation, 'outcome'>): string | null {
-  const text = outcome.kind === 'error' ? outcome.message : outcome.kind === 'result' ? JSON.stringify(outcome.result) : '';
+  const text =
+    outcome.kind === 'error' ? outcome.message : outcome.kind === 'result' ? JSON.stringify(outcome.result) : '';
   const isFailure = outcome.kind === 'error' || (outcome.kind === 'result' && (outcome.isError || text.length < 2000));
   return isFailure ? (limits.find(({ pattern }) => pattern.test(text))?.reason ?? null) : null;
 }

@@ -11,7 +11,8 @@ export type Snapshot = ReadonlyMap<string, { stamp: string; hash: string }>;
 const maxEntries = 20_000;
 
 /** Files that programs write although they change nothing that matters: caches, logs, side files of databases, and git's cache of file times. */
-const ignoredFiles = /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log$|^\.git\/(?:index|.*\.lock)$/;
+const ignoredFiles =
+  /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log$|^\.git\/(?:index|.*\.lock)$/;
 
 /** Reads the state of a directory; a missing one is empty. `before` spares reading files that have not changed since. */
 export async function takeSnapshot(root: string, before: Snapshot = new Map()): Promise<Snapshot> {
@@ -39,12 +40,17 @@ async function describeFile(
   before: { stamp: string; hash: string } | undefined,
 ): Promise<{ stamp: string; hash: string } | null> {
   try {
-    const { size, mtimeMs, ctimeMs, ino, ...found } = await lstat(path);
-    const stamp = `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
+    const found = await lstat(path);
+    const stamp = `${found.size} ${found.mtimeMs} ${found.ctimeMs} ${found.ino}`;
     if (before?.stamp === stamp) return before;
     if (found.isSymbolicLink()) return { stamp, hash: `link ${await readlink(path)}` };
     if (!found.isFile()) return { stamp, hash: 'other' };
-    return { stamp, hash: createHash('sha256').update(await readInput(path)).digest('hex') };
+    return {
+      stamp,
+      hash: createHash('sha256')
+        .update(await readInput(path))
+        .digest('hex'),
+    };
   } catch {
     // It was removed meanwhile, or may not be read; a file that is too large counts by its size and time.
     const found = await lstat(path).catch(() => null);
@@ -65,6 +71,7 @@ export function compareSnapshots(before: Snapshot, after: Snapshot): FileEffects
 }
 
 function dropParents(names: readonly string[]): string[] {
-  const isParent = (name: string) => name.endsWith('/') && names.some((other) => other !== name && other.startsWith(name));
+  const isParent = (name: string) =>
+    name.endsWith('/') && names.some((other) => other !== name && other.startsWith(name));
   return names.filter((name) => !isParent(name)).toSorted();
 }

@@ -1,4 +1,15 @@
-import { constants, copyFile, lstat, mkdir, readdir, readlink, realpath, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  realpath,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { ConfigurationError } from '../../base/errors.ts';
 import { isDirectory, isWithin } from '../../base/files.ts';
@@ -19,8 +30,7 @@ export interface Workspace {
 export const emptyWorkspace: Workspace = { path: null, files: [], directories: [] };
 
 /** The start of a PNG with one pixel. */
-const pixel =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Small files of common kinds, for a server whose user names no workspace. */
 const generatedFiles: Readonly<Record<string, string | Buffer>> = {

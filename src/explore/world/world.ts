@@ -13,6 +13,8 @@ export interface World extends AsyncDisposable {
   readonly capabilities: JsonObject;
   /** True if the process has ended, or no longer answers. */
   readonly isLost: boolean;
+  /** Checks if the world had this file, or directory, when it was new. */
+  hadFile(path: string): boolean;
   /** Begins a session: references count its steps from here. */
   beginSession(): void;
   send(request: ExploredRequest): Promise<Observation>;
@@ -48,7 +50,8 @@ export async function createWorld(
   paths: WorldPaths,
   dispose: () => Promise<void>,
 ): Promise<World> {
-  let snapshot: Snapshot = await takeSnapshot(paths.workspace);
+  const first: Snapshot = await takeSnapshot(paths.workspace);
+  let snapshot = first;
   let results: unknown[] = [];
   let isLost = false;
   return {
@@ -57,6 +60,7 @@ export async function createWorld(
     get isLost() {
       return isLost || connection.hasEnded;
     },
+    hadFile: (path) => first.has(path),
     beginSession: () => {
       results = [];
     },

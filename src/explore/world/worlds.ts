@@ -14,7 +14,7 @@ export interface Worlds extends AsyncDisposable {
     requests: readonly ExploredRequest[],
     options: {
       start: Start;
-      /** Judges how the world is after each request. */
+      /** Judges how the world is after each request, apart from the files that it began with. */
       judge: (step: { request: ExploredRequest; observation: Observation }) => Trace;
     },
   ): Promise<Observation[]>;
@@ -65,7 +65,9 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
       for (const request of requests) {
         const observation = await current.send(request);
         observations.push(observation);
-        const trace = judge({ request, observation });
+        const { changed, removed } = observation.files;
+        const hasLost = [...changed, ...removed].some((path) => current.hadFile(path));
+        const trace = hasLost ? 'spoilt' : judge({ request, observation });
         if (trace === 'spoilt' || (trace === 'used' && state === 'clean')) state = trace;
         if (current.isLost) break;
       }

@@ -14,8 +14,10 @@ const exceptions = [
 export const errorFlag = defineFinding({
   kind: 'error-flag',
   severity: 'warning',
-  find: eachStep(({ observation: { outcome } }) => {
+  find: eachStep(({ request, observation: { outcome } }) => {
     if (outcome.kind !== 'result' || outcome.isError) return null;
+    // A tool that is asked for an error text has not failed.
+    if (request.kind === 'tool' && /error|fail/i.test(JSON.stringify(request.arguments))) return null;
     const texts = readResultTexts(outcome.result);
     const [only = ''] = texts;
     const isException = texts.length === 1 && exceptions.some((pattern) => pattern.test(only));

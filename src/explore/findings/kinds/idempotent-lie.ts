@@ -13,7 +13,9 @@ export const idempotentLie = defineFinding({
       findTool(step.request.tool)?.hints['idempotentHint'] === true &&
       findTool(step.request.tool)?.isReadOnly !== true &&
       isAnswered(step.observation) &&
-      steps.slice(0, index).some(({ request, observation }) => isAnswered(observation) && isJsonEqual(request, step.request));
+      steps
+        .slice(0, index)
+        .some(({ request, observation }) => isAnswered(observation) && isJsonEqual(request, step.request));
     const betweens = listBetween(steps, (request) => request.kind === 'tool' && isHarmless(request.tool));
     return steps.flatMap((step, index): Problem[] => {
       if (step.request.kind !== 'tool' || !isRepeat(step, index)) return [];

@@ -13,13 +13,15 @@ export const readOnlyLie = defineFinding({
       if (request.kind !== 'tool' || !isReader(request.tool) || changes === null) return [];
       return [{ step, tool: request.tool, message: `it is declared read-only, and ${changes}` }];
     });
-    const seen = listBetween(steps, (request) => request.kind === 'tool' && isReader(request.tool)).flatMap((between): Problem[] => {
-      const { request } = steps[between.step] ?? between.before;
-      if (request.kind !== 'tool' || !isReader(request.tool) || !hasChanged(between)) return [];
-      // Two readers that change each other's answers cannot be told apart; the one in between is the suspect.
-      const message = `it is declared read-only, and \`${nameRequest(between.before.request)}\` sees something else after it`;
-      return [{ step: between.step, tool: request.tool, message, control: between.before.request }];
-    });
+    const seen = listBetween(steps, (request) => request.kind === 'tool' && isReader(request.tool)).flatMap(
+      (between): Problem[] => {
+        const { request } = steps[between.step] ?? between.before;
+        if (request.kind !== 'tool' || !isReader(request.tool) || !hasChanged(between)) return [];
+        // Two readers that change each other's answers cannot be told apart; the one in between is the suspect.
+        const message = `it is declared read-only, and \`${nameRequest(between.before.request)}\` sees something else after it`;
+        return [{ step: between.step, tool: request.tool, message, control: between.before.request }];
+      },
+    );
     return [...wrote, ...seen];
   },
 });
