@@ -72,7 +72,12 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const kept = chooseSessions(lab.runs, inventory);
   const { stable, flaky } = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless });
   onProgress('Confirming findings');
-  const findings = await findProblems(lab.runs, { inventory, source, isHarmless: lab.isHarmless });
+  const findings = await findProblems(lab.runs, {
+    inventory,
+    source,
+    isHarmless: lab.isHarmless,
+    startNoise: first.startNoise,
+  });
   const { name, version, protocolVersion } = handshake;
   return {
     version: 1,
@@ -117,12 +122,22 @@ function listUnexplored(tools: readonly ListedTool[], lab: Lab, { working, refus
       .filter(({ request }) => request.kind === 'tool' && request.tool === name);
     const limit = steps.map(({ observation }) => explainRefusalByWorld(observation)).find((reason) => reason !== null);
     const refusal = refusals.get(name);
+    const loss = steps
+      .map(({ observation }) => lossReasons[observation.outcome.kind])
+      .find((reason) => reason !== undefined);
+    if (loss !== undefined) return [{ subject: name, reason: loss }];
     if (limit !== undefined && limit !== null) return [{ subject: name, reason: limit }];
     if (refusal !== undefined)
       return [{ subject: name, reason: `it refused every call, the last one with: ${shorten(refusal)}` }];
     return [{ subject: name, reason: lab.isCutByTime ? 'the time was over' : 'the requests were used up' }];
   });
 }
+
+const lossReasons: Readonly<Record<string, string>> = {
+  ended: 'its calls ended the server',
+  silent: 'its calls were not answered in time',
+  malformed: 'its answers are no valid results',
+};
 
 const shorten = (text: string) => text.replaceAll(/\s+/g, ' ').trim().slice(0, 160);
 

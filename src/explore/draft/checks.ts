@@ -33,11 +33,9 @@ export function chooseChecks(step: ObservedStep, required: RequiredNames): JsonO
 function chooseRefusal({ request, observation: { outcome } }: ObservedStep, required: RequiredNames): JsonObject[] {
   const text = readOutcomeText(outcome);
   if (request.kind !== 'tool') return [{ requestError: outcome.kind === 'error' ? { code: outcome.code } : {} }];
-  const named = Object.keys(request.arguments).find((name) =>
-    new RegExp(String.raw`\b${escapeExpression(name)}\b`).test(text),
-  );
-  const missing = /["'`](\w+)["'`]/.exec(text)?.[1];
-  const name = named ?? (Object.keys(request.arguments).length === 0 ? missing : undefined);
+  const isNamed = (name: string) => new RegExp(String.raw`\b${escapeExpression(name)}\b`).test(text);
+  const missing = (required.get(request.tool) ?? []).filter((name) => !Object.hasOwn(request.arguments, name));
+  const name = [...missing, ...Object.keys(request.arguments)].find(isNamed);
   const contains = name === undefined || name.includes('{{') ? {} : { contains: name };
   const code = outcome.kind === 'error' ? { code: outcome.code } : {};
   const isTold = Object.keys({ ...contains, ...code }).length > 0;

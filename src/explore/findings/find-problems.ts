@@ -14,6 +14,7 @@ import { printMasked } from '../stability/texts.ts';
 import { firstVariant, type WorldSource } from '../world/world.ts';
 import { openVariant, type Worlds } from '../world/worlds.ts';
 import { type FindingContext, type FindingDefinition, type Problem, readTool } from './define-finding.ts';
+import { protocol } from './kinds/protocol.ts';
 import { findingDefinitions } from './registry.ts';
 
 interface FindOptions {
@@ -26,10 +27,13 @@ interface FindOptions {
 const maxRepeats = 1;
 
 /** Finds problems in sessions, and confirms each with a short session in new worlds, twice. What does not repeat is no finding. */
-export async function findProblems(runs: readonly SessionRun[], options: FindOptions): Promise<Finding[]> {
+export async function findProblems(
+  runs: readonly SessionRun[],
+  options: FindOptions & { startNoise: string | null },
+): Promise<Finding[]> {
   const context = createContext(runs, options);
   await using worlds = openVariant(options.source, firstVariant, { isEager: false });
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...describeNoise(options.startNoise)];
   for (const definition of findingDefinitions) {
     const counts = new Map<string, number>();
     const candidates = await listCandidates(definition, runs, context);
@@ -48,6 +52,14 @@ export async function findProblems(runs: readonly SessionRun[], options: FindOpt
     }
   }
   return findings;
+}
+
+/** Output at the start belongs to no tool, and to each session. */
+function describeNoise(noise: string | null): Finding[] {
+  if (noise === null) return [];
+  const { kind, severity } = protocol;
+  const message = `the server writes to stdout as it starts, where only messages belong: ${JSON.stringify(noise)}`;
+  return [{ kind, severity, tool: null, message, session: [] }];
 }
 
 interface Candidate {
@@ -77,11 +89,11 @@ async function confirm(
   const judge = (step: { request: ExploredRequest; observation: Observation }) => judgeTrace(step, isHarmless);
   const { control } = problem;
   if (control !== undefined) {
-    const answers = await worlds.run([control, control, control], { start: 'new', judge });
+    const answers = await worlds.run([control, control, control], { start: 'own', judge });
     if (new Set(answers.map(({ outcome }) => printMasked(outcome))).size > 1) return null;
   }
   const shows = async (session: readonly ExploredRequest[]) => {
-    const observations = await worlds.run(session, { start: 'new', judge });
+    const observations = await worlds.run(session, { start: 'own', judge });
     const repeated = observations.map((observation, index): ObservedStep => {
       const request = session[index] ?? { kind: 'tool', tool: '', arguments: {} };
       const isValid = steps.find((step) => JSON.stringify(step.request) === JSON.stringify(request))?.isValid ?? null;

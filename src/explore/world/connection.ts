@@ -28,8 +28,8 @@ export interface Connection extends AsyncDisposable {
   readonly capabilities: JsonObject;
   /** True if the process has ended. */
   readonly hasEnded: boolean;
-  /** Sends a request and waits for the answer, the end of the process, or the end of the time. */
-  request(method: string, params: JsonObject): Promise<Reply>;
+  /** Sends a request and waits for the answer, the end of the process, or the end of the time: that of a call by default. */
+  request(method: string, params: JsonObject, afterMs?: number): Promise<Reply>;
   /** Takes the first line on stdout that is no message, once; null if there is none. */
   takeNoise(): string | null;
 }
@@ -120,10 +120,10 @@ export async function connect(
         noiseTaken = noise;
         return noise;
       },
-      request: async (method, params) => {
+      request: async (method, params, afterMs = limits.callMs) => {
         const before = progressCount;
         const meta = { ...extra, progressToken: nextId + 1 };
-        const reply = await ask(method, { ...params, _meta: meta }, limits.callMs);
+        const reply = await ask(method, { ...params, _meta: meta }, afterMs);
         if (reply !== null) return reply;
         void child.send(createNotification('notifications/cancelled', { requestId: nextId }));
         const isMoving = progressCount > before;

@@ -11,6 +11,8 @@ import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
 export interface World extends AsyncDisposable {
   readonly handshake: Handshake;
   readonly capabilities: JsonObject;
+  /** The first line on stdout that is no message and came before the first request; null if there is none. */
+  readonly startNoise: string | null;
   /** True if the process has ended, or no longer answers. */
   readonly isLost: boolean;
   /** Checks if the world had this file, or directory, when it was new. */
@@ -44,6 +46,9 @@ export interface WorldSource extends AsyncDisposable {
 /** The most pages of a list. A server can return a cursor forever. */
 const maxPages = 50;
 
+/** A server that lists nothing in this time lists nothing. */
+const listTimeoutMs = 30_000;
+
 /** Puts a connection and the directories of its process together. `dispose` removes the directories. */
 export async function createWorld(
   connection: Connection,
@@ -54,9 +59,11 @@ export async function createWorld(
   let snapshot = first;
   let results: unknown[] = [];
   let isLost = false;
+  const startNoise = connection.takeNoise();
   return {
     handshake: connection.handshake,
     capabilities: connection.capabilities,
+    startNoise,
     get isLost() {
       return isLost || connection.hasEnded;
     },
@@ -82,7 +89,7 @@ export async function createWorld(
       const items: JsonObject[] = [];
       let cursor: unknown;
       for (let page = 0; page < maxPages; page += 1) {
-        const reply = await connection.request(method, typeof cursor === 'string' ? { cursor } : {});
+        const reply = await connection.request(method, typeof cursor === 'string' ? { cursor } : {}, listTimeoutMs);
         const result = reply.kind === 'response' ? reply.response.result : undefined;
         if (!isRecord(result) || !Array.isArray(result[key])) return page === 0 ? null : items;
         items.push(...hidePaths(result[key].filter(isRecord), paths));

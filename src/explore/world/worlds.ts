@@ -1,8 +1,11 @@
 import type { ExploredRequest, Observation } from '../exploration.ts';
 import type { World, WorldSource, WorldVariant } from './world.ts';
 
-/** The state in which a session begins: `used` may follow calls that only added something, `new` is a world of its own. */
-export type Start = 'used' | 'new';
+/**
+ * The state in which a session begins: `used` may follow calls that only added something, `new` only those that changed nothing, and `own`
+ * none.
+ */
+export type Start = 'used' | 'new' | 'own';
 
 /** How a world is after a request: `clean` as before, `used` with something more in it, `spoilt` with something less. */
 export type Trace = 'clean' | 'used' | 'spoilt';
@@ -56,7 +59,11 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
   return {
     take,
     run: async (requests, { start, judge }) => {
-      const isTooUsed = state === 'spoilt' || (start === 'new' && state === 'used') || sessions >= maxSessions;
+      const isTooUsed =
+        state === 'spoilt' ||
+        (start === 'new' && state === 'used') ||
+        (start === 'own' && sessions > 0) ||
+        sessions >= maxSessions;
       if (isTooUsed) discard();
       const current = await take();
       sessions += 1;

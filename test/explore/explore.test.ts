@@ -1,0 +1,117 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Exploration } from '../../src/explore/exploration.ts';
+import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const listAdds = ({ sessions }: Exploration) => sessions.flatMap(({ adds }) => adds);
+
+describe('exploreServer', () => {
+  it('gives the same bytes for the same seed', async () => {
+    const command = nameExploredServer('notes', 'words', 'destructive-hint-missing');
+    const first = await exploreInTest(command, { seed: 7 });
+    const second = await exploreInTest(command, { seed: 7 });
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+  });
+
+  it('learns values from results, refusals and other tools', async () => {
+    const exploration = await exploreInTest(nameExploredServer('notes', 'words'));
+    expect(exploration.coverage.tools).toEqual({ reached: 7, of: 7 });
+    expect(exploration.coverage.parameters).toEqual({ reached: 8, of: 8 });
+    // A random id is a reference to the result that has it.
+    const get = exploration.sessions.find(({ adds }) => adds.includes('tool get_note'));
+    expect(get?.steps.map(({ request }) => request)).toEqual([
+      expect.objectContaining({ tool: 'create_note' }),
+      { kind: 'tool', tool: 'get_note', arguments: { noteId: '{{result.0/structuredContent/id}}' } },
+    ]);
+    expect(listAdds(exploration)).toEqual(
+      expect.arrayContaining(['state list_notes after create_note', 'state list_notes after delete_note']),
+    );
+  });
+
+  it('marks what differs between replays', async () => {
+    const { sessions, flaky } = await exploreInTest(nameExploredServer('words'));
+    const random = sessions.find(({ adds }) => adds.includes('tool at_random'));
+    expect(random?.volatile).toEqual(
+      expect.arrayContaining(['/0/structuredContent/id', '/0/structuredContent/number']),
+    );
+    expect(random?.volatile).not.toContain('/0/structuredContent/kind');
+    expect(flaky).toEqual([]);
+  });
+
+  it('changes nothing outside of its copies of the workspace', async () => {
+    await using workspace = await createWorkspace({ 'kept/notes.txt': 'alpha\n', 'next.txt': 'unchanged' });
+    const before = await readTree(workspace.path);
+    const command = nameExploredServer('read-only-file', 'vanishing', 'destructive-hint-missing', 'flooding');
+    await exploreInTest(command, { workspace: join(workspace.path, 'kept'), sandbox: 'auto' });
+    expect(await readTree(workspace.path)).toEqual(before);
+  });
+
+  it('calls only tools that are declared read-only where others may have effects', async () => {
+    const exploration = await exploreInTest(nameExploredServer('notes'), { call: 'read-only' });
+    const called = exploration.sessions.flatMap(({ steps }) =>
+      steps.flatMap(({ request }) => ('tool' in request ? [request.tool] : [])),
+    );
+    expect(new Set(called)).toEqual(new Set(['get_note', 'list_notes']));
+    expect(exploration.unexplored).toContainEqual({
+      subject: 'create_note',
+      reason: 'it is not declared read-only, and the test says so',
+    });
+  });
+
+  it('ends with a server whose every call fails, asks the client, floods it or removes its own directory', async () => {
+    for (const set of ['failing', 'asking', 'flooding', 'vanishing']) {
+      const exploration = await exploreInTest(nameExploredServer(set), { budget: 60 });
+      expect([set, exploration.isCutByTime, exploration.requests.sent <= 60]).toEqual([set, false, true]);
+    }
+    const failing = await exploreInTest(nameExploredServer('failing'));
+    expect(failing.coverage.tools).toEqual({ reached: 0, of: 2 });
+    expect(failing.unexplored.map(({ reason }) => reason)).toEqual([
+      'it refused every call, the last one with: not today',
+      'it refused every call, the last one with: not today either',
+    ]);
+  });
+
+  it('gives each of 300 tools its share of the requests', async () => {
+    const { coverage, requests } = await exploreInTest(nameExploredServer('many'), { budget: null });
+    expect(requests.budget).toBe(2400);
+    expect(coverage.tools).toEqual({ reached: 300, of: 300 });
+  });
+
+  it('refuses a workspace that is too large, or has a link out of it', async () => {
+    await using workspace = await createWorkspace({ 'secret.txt': 'x' });
+    const large = join(workspace.path, 'large');
+    await mkdir(large);
+    await writeFile(join(large, 'big.bin'), Buffer.alloc(65 * 1024 * 1024));
+    const linked = join(workspace.path, 'linked');
+    await mkdir(linked);
+    await symlink('../secret.txt', join(linked, 'out'));
+    const command = nameExploredServer('words');
+    await expect(exploreInTest(command, { workspace: large })).rejects.toThrow(/at most 10,000 files and 64 MiB/);
+    await expect(exploreInTest(command, { workspace: linked })).rejects.toThrow(
+      /the link out leads out of the workspace/,
+    );
+  });
+
+  it.each(Object.entries(knownServers))(
+    'reaches most of server-%s, and finds nothing wrong',
+    async (_, { command, env }) => {
+      const exploration = await exploreInTest(command, { env, budget: null, callMs: 30_000 });
+      const { tools, parameters, errorPaths } = exploration.coverage;
+      expect(listFindings(exploration)).toEqual([]);
+      expect(tools.reached / tools.of).toBeGreaterThan(0.9);
+      expect(parameters.reached / parameters.of).toBeGreaterThan(0.75);
+      expect(errorPaths.reached / errorPaths.of).toBeGreaterThan(0.6);
+    },
+  );
+});
+
+/** Reads all files below a directory. */
+async function readTree(root: string): Promise<Record<string, string>> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(
+    await Promise.all(files.toSorted().map(async (file) => [file, await readFile(file, 'utf8')])),
+  );
+}

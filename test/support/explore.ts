@@ -1,0 +1,76 @@
+import { fileURLToPath } from 'node:url';
+import { silentLogger } from '../../src/base/logger.ts';
+import { systemClock } from '../../src/base/time.ts';
+import type { Exploration } from '../../src/explore/exploration.ts';
+import { exploreServer } from '../../src/explore/explore.ts';
+import { openWorlds } from '../../src/explore/world/open-worlds.ts';
+import { readWorkspace } from '../../src/explore/world/workspace.ts';
+
+const explored = fileURLToPath(new URL('servers/explored-server.mjs', import.meta.url));
+const packages = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol', import.meta.url));
+
+/** The command of a server whose tools are chosen by the names of their sets. */
+export function nameExploredServer(...sets: string[]): string {
+  return ['node', explored, ...sets].join(' ');
+}
+
+/** The commands and variables of servers of other authors. */
+export const knownServers = {
+  everything: { command: `node ${packages}/server-everything/dist/index.js`, env: {} },
+  filesystem: { command: `node ${packages}/server-filesystem/dist/index.js {{workspace}}`, env: {} },
+  memory: {
+    command: `node ${packages}/server-memory/dist/index.js`,
+    env: { MEMORY_FILE_PATH: '{{workspace}}/memory.jsonl' },
+  },
+} as const;
+
+interface Settings {
+  env?: Record<string, string>;
+  seed?: number;
+  budget?: number | null;
+  workspace?: string | null;
+  sandbox?: 'auto' | 'off';
+  call?: 'read-only' | 'all';
+  callMs?: number;
+}
+
+/** Explores a server, without a sandbox by default. The time limit is far above what an exploration takes. */
+export async function exploreInTest(command: string, settings: Settings = {}): Promise<Exploration> {
+  const {
+    env = {},
+    seed = 1,
+    budget = 120,
+    workspace = null,
+    sandbox = 'off',
+    call = 'all',
+    callMs = 20_000,
+  } = settings;
+  const files = await readWorkspace(workspace, import.meta.dirname);
+  await using source = await openWorlds(
+    {
+      command,
+      env,
+      cwd: import.meta.dirname,
+      readyTimeoutMs: 60_000,
+      workspace: files,
+      sandbox,
+      limits: { callMs, pingMs: Math.min(callMs, 5000) },
+    },
+    { clock: systemClock, logger: silentLogger, signal: new AbortController().signal, environment: process.env },
+  );
+  return await exploreServer(source, {
+    seed,
+    budget,
+    timeLimitMs: 3_600_000,
+    call,
+    whyReadOnly: 'the test says so',
+    workspace: files,
+    clock: systemClock,
+    onProgress: () => {},
+  });
+}
+
+/** Lists kinds and tools of findings, such as `crash explode`. */
+export function listFindings({ findings }: Exploration): string[] {
+  return findings.map(({ kind, tool }) => `${kind} ${tool}`);
+}

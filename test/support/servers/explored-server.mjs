@@ -1,0 +1,270 @@
+/**
+ * An MCP server on stdio without an SDK, whose arguments choose its tools: each kind of mistake that the explorer finds has a tool, and a
+ * sound one next to it.
+ */
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+const structured = (value) => ({ ...text(JSON.stringify(value)), structuredContent: value });
+const failure = (value) => ({ ...text(value), isError: true });
+const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required });
+const string = { type: 'string' };
+const reads = { readOnlyHint: true };
+
+const notes = new Map();
+let calls = 0;
+
+/** The tools of each set, by the argument that chooses it. */
+const sets = {
+  notes: {
+    create_note: {
+      schema: object({ title: string, body: string }),
+      hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+      call: ({ title, body }) => {
+        const note = { id: randomUUID(), title, body };
+        notes.set(note.id, note);
+        return structured(note);
+      },
+    },
+    get_note: {
+      schema: object({ noteId: string }),
+      hints: reads,
+      call: ({ noteId }) =>
+        notes.has(noteId)
+          ? structured(notes.get(noteId))
+          : failure(`There is no note ${noteId}; use create_note first`),
+    },
+    list_notes: {
+      hints: reads,
+      call: () => structured({ count: notes.size, titles: [...notes.values()].map(({ title }) => title) }),
+    },
+    delete_note: {
+      schema: object({ noteId: string }),
+      hints: { destructiveHint: true },
+      call: ({ noteId }) => (notes.delete(noteId) ? text('deleted') : failure(`There is no note ${noteId}`)),
+    },
+  },
+  words: {
+    shout: {
+      schema: object(
+        {
+          message: string,
+          mark: { type: 'string', enum: ['!', '?'], default: '!' },
+          times: { type: 'integer', minimum: 1, maximum: 5 },
+        },
+        ['message'],
+      ),
+      hints: reads,
+      call: ({ message, mark = '!', times = 1 }) => text(message.toUpperCase() + mark.repeat(times)),
+    },
+    show_month: {
+      schema: object({ day: string }),
+      hints: reads,
+      call: ({ day }) =>
+        /^\d{2}\.\d{2}\.\d{4}$/.test(day)
+          ? text(`month ${day.slice(3, 5)}`)
+          : failure("day must look like '24.12.2023'"),
+    },
+    at_random: { hints: reads, call: () => structured({ id: randomUUID(), number: Math.random(), kind: 'draw' }) },
+  },
+  crash: { explode: { hints: reads, call: () => process.exit(9) } },
+  hang: {
+    spin: {
+      hints: reads,
+      call: () => {
+        for (;;);
+      },
+    },
+  },
+  protocol: { malformed: { hints: reads, call: () => ({ content: 'no list' }) } },
+  noise: {
+    chatter: {
+      hints: reads,
+      call: () => {
+        process.stdout.write('debug: called\n');
+        return text('done');
+      },
+    },
+  },
+  'output-schema': {
+    measure: { output: object({ size: { type: 'number' } }), hints: reads, call: () => structured({ size: 'large' }) },
+  },
+  'error-flag': { fetch_page: { hints: reads, call: () => text('TypeError: page is undefined') } },
+  'schema-too-strict': {
+    set_level: {
+      schema: object({ level: string }),
+      hints: reads,
+      call: () => failure('[{"code":"invalid_type","expected":"number","received":"string","path":["level"]}]'),
+    },
+  },
+  'schema-default': {
+    find_zone: {
+      schema: object({ zone: { type: 'string', enum: ['north', 'south'] } }),
+      hints: reads,
+      call: ({ zone }) => (zone === 'south' ? failure('zone: invalid value south') : text(zone)),
+    },
+  },
+  'leak-variable': { get_status: { hints: reads, call: () => text(JSON.stringify(Object.values(process.env))) } },
+  'leak-file': {
+    read_text: {
+      schema: object({ path: string }),
+      hints: reads,
+      call: ({ path }) => (existsSync(path) ? text(readFileSync(path, 'utf8')) : failure('not found')),
+    },
+  },
+  'leak-stack': { get_report: { hints: reads, call: () => failure(String(new Error('broken').stack)) } },
+  'read-only-file': {
+    count_lines: {
+      hints: reads,
+      call: () => {
+        appendFileSync('counted.txt', 'once more\n');
+        return text('3');
+      },
+    },
+  },
+  'read-only-state': {
+    peek_calls: {
+      hints: reads,
+      call: () => {
+        calls += 1;
+        return text('peeked');
+      },
+    },
+    list_calls: { hints: reads, call: () => structured({ calls }) },
+  },
+  'read-only-sound': { list_files: { hints: reads, call: () => structured({ files: readdirSync('.').toSorted() }) } },
+  'idempotent-lie': {
+    put_entry: {
+      schema: object({ entry: string }),
+      hints: { idempotentHint: true },
+      call: ({ entry }) => {
+        appendFileSync('entries.txt', `${entry}\n`);
+        return text('put');
+      },
+    },
+  },
+  'idempotent-sound': {
+    put_entry: {
+      schema: object({ entry: string }),
+      hints: { idempotentHint: true },
+      call: ({ entry }) => {
+        writeFileSync('entries.txt', `${entry}\n`);
+        return text('put');
+      },
+    },
+  },
+  'destructive-hint-missing': {
+    tidy_up: {
+      hints: { destructiveHint: false },
+      call: () => {
+        rmSync('notes.txt', { force: true });
+        return text('tidy');
+      },
+    },
+  },
+  'schema-too-loose': {
+    repeat_word: { schema: object({ word: string }), hints: reads, call: ({ word }) => text(`${word} ${word}`) },
+  },
+  failing: {
+    try_first: { hints: reads, call: () => failure('not today') },
+    try_second: { schema: object({ name: string }), call: () => failure('not today either') },
+  },
+  asking: { ask_user: { hints: reads, asks: true, call: () => text('asked') } },
+  flooding: {
+    pour: {
+      hints: reads,
+      call: () => {
+        for (let count = 0; count < 2000; count += 1)
+          send({ method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(200) } });
+        for (let count = 0; count < 500; count += 1) writeFileSync(`flood-${count}.txt`, 'x');
+        return text('poured');
+      },
+    },
+  },
+  vanishing: {
+    remove_all: {
+      call: () => {
+        rmSync(process.cwd(), { recursive: true, force: true });
+        return text('gone');
+      },
+    },
+  },
+  many: Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [
+      `get_item_${index}`,
+      {
+        schema: object({ count: { type: 'integer' } }, []),
+        hints: reads,
+        call: ({ count = 0 }) => text(`item ${index}: ${count}`),
+      },
+    ]),
+  ),
+};
+
+const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
+const isLoose = process.argv.includes('schema-too-loose');
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+
+/** Refuses missing arguments and wrong types, as frameworks do. */
+function findMistake({ properties = {}, required = [] }, args) {
+  const missing = required.find((name) => args[name] === undefined);
+  if (missing !== undefined) return `${missing} is required`;
+  const wrong = Object.entries(args).find(([name, value]) => {
+    const { type, enum: members, minimum = -Infinity, maximum = Infinity } = properties[name] ?? {};
+    if (type === 'integer') return !Number.isInteger(value) || value < minimum || value > maximum;
+    return (type === 'string' && typeof value !== 'string') || members?.includes(value) === false;
+  });
+  return wrong === undefined ? null : `${wrong[0]} is invalid`;
+}
+
+const answers = {
+  initialize: () => ({
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'explored', version: '1.2.3' },
+  }),
+  ping: () => ({}),
+  'tools/list': () => ({
+    tools: Object.entries(tools).map(([name, { schema = object({}), output, hints }]) => ({
+      name,
+      description: `Runs ${name.replaceAll('_', ' ')}`,
+      inputSchema: schema,
+      ...(output !== undefined && { outputSchema: output }),
+      ...(hints !== undefined && { annotations: hints }),
+    })),
+  }),
+};
+
+let asked = 0;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params = {} } = JSON.parse(line);
+  if (id === undefined || method === undefined) continue;
+  if (method !== 'tools/call') {
+    const answer = answers[method]?.();
+    send({
+      id,
+      ...(answer === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: answer }),
+    });
+    continue;
+  }
+  const { name, arguments: args = {} } = params;
+  const tool = tools[name];
+  const mistake = isLoose ? null : findMistake(tool.schema ?? {}, args);
+  if (mistake !== null) {
+    send({ id, error: { code: -32_602, message: mistake } });
+    continue;
+  }
+  if (tool.asks === true) {
+    asked += 1;
+    send({
+      id: `ask-${asked}`,
+      method: 'elicitation/create',
+      params: { message: 'Sure?', requestedSchema: object({}) },
+    });
+  }
+  send({ id, result: tool.call(args) });
+}
