@@ -113,7 +113,7 @@ async function runExplore(flags: ExploreFlags, texts: Record<string, string>, re
     readyTimeoutMs: server.readyTimeoutMs,
     workspace,
     sandbox: gateOptions.sandbox === 'off' ? ('off' as const) : ('auto' as const),
-    limits: { callMs: 10_000, pingMs: 5000 },
+    limits: callLimits,
   };
   const context = { clock: systemClock, logger, signal, environment: process.env };
   await using source = await openWorlds(start, context);
@@ -134,6 +134,9 @@ async function runExplore(flags: ExploreFlags, texts: Record<string, string>, re
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags.findingsOnly);
 }
+
+/** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
+const callLimits = { callMs: 8000, pingMs: 5000 };
 
 const severities: readonly FindingSeverity[] = ['note', 'warning', 'error'];
 

@@ -119,11 +119,7 @@ function listCaptures(requests: readonly ExploredRequest[]): Captures {
 }
 
 function nameCapture({ step, pointer }: { step: number; pointer: string }): string {
-  const last =
-    pointer
-      .split('/')
-      .filter((part) => !/^\d+$/.test(part))
-      .at(-1) ?? 'value';
+  const last = pointer.split('/').findLast((part) => !/^\d+$/.test(part)) ?? 'value';
   return `${last.replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')}${step + 1}`;
 }
 

@@ -64,6 +64,10 @@ const requests: readonly Request[] = [
     pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i,
     suggest: () => ['{"name": "alpha"}', '[1, 2]'],
   },
+  {
+    pattern: /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b/i,
+    suggest: () => ['HEAD', 'main', 'master'],
+  },
   { pattern: /\b(?:invalid|valid|unknown) time ?zone\b/i, suggest: () => ['Europe/London', 'UTC'] },
   {
     pattern: /\b(?:only |must (?:be|start with) )?SELECT (?:queries|statements)\b/i,

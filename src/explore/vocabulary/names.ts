@@ -28,22 +28,36 @@ export function rateSimilarity(wanted: readonly string[], known: readonly string
   return 0;
 }
 
-/** The verbs by which the names of tools say what they do. */
-const verbs = {
-  read: /^(?:get|list|read|search|find|show|describe|view|query|fetch|count|open|lookup|check|status|diff|log|stat|info|tree|explain|echo|calculate|compute|convert|validate|parse|format|current|now|today|help|ping|head|tail)$/,
-  create:
-    /^(?:create|add|new|insert|put|write|save|set|store|register|init|import|upload|append|make|open|start|commit|checkout)$/,
-  update: /^(?:update|edit|modify|patch|rename|move|change|replace|toggle|enable|disable|complete|merge|increment)$/,
-  remove: /^(?:delete|remove|clear|drop|reset|purge|destroy|unset|cancel|close|stop|kill|truncate)$/,
-} as const;
+/** What the name of a tool says that it does; `unknown` if no word says it. */
+export type Verb = 'read' | 'create' | 'update' | 'remove' | 'unknown';
 
-export type Verb = keyof typeof verbs | 'unknown';
+/** The words by which names of tools say what they do. */
+const verbs: ReadonlyArray<{ verb: Verb; words: RegExp }> = [
+  {
+    verb: 'read',
+    words:
+      /^(?:get|list|read|search|find|show|describe|view|query|fetch|count|open|lookup|check|status|diff|log|stat|info|tree|explain|echo|calculate|compute|convert|validate|parse|format|current|now|today|help|ping|head|tail)$/,
+  },
+  {
+    verb: 'create',
+    words:
+      /^(?:create|add|new|insert|put|write|save|set|store|register|init|import|upload|append|make|start|commit|checkout)$/,
+  },
+  {
+    verb: 'update',
+    words: /^(?:update|edit|modify|patch|rename|move|change|replace|toggle|enable|disable|complete|merge|increment)$/,
+  },
+  {
+    verb: 'remove',
+    words: /^(?:delete|remove|clear|drop|reset|purge|destroy|unset|cancel|close|stop|kill|truncate)$/,
+  },
+];
 
-/** Reads from the name of a tool what it does; `unknown` if no word says it. */
+/** Reads from the name of a tool what it does, by the first word that says it. */
 export function readVerb(tool: string): Verb {
-  const words = splitName(tool);
-  for (const word of words) {
-    for (const [verb, pattern] of Object.entries(verbs)) if (pattern.test(word)) return verb as Verb;
+  for (const word of splitName(tool)) {
+    const found = verbs.find(({ words }) => words.test(word));
+    if (found !== undefined) return found.verb;
   }
   return 'unknown';
 }

@@ -215,13 +215,17 @@ function takesPath({ name, tool }: Slot): boolean {
   return pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')));
 }
 
+/** Names of directories in which a tool works, and which it does not make. */
+const placesOfWork = /\b(?:repo|root|cwd|workdir)\b/;
+
 /** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
 function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
   const words = splitName(name).join(' ');
   const toolWords = splitName(tool.name).join(' ');
   const isDirectory =
     directoryNames.test(words) || (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b/.test(toolWords));
-  const makes = readVerb(tool.name) === 'create' || /^(?:destination|to|output|dest|target)/.test(words);
+  const isGiven = placesOfWork.test(words);
+  const makes = (readVerb(tool.name) === 'create' && !isGiven) || /^(?:destination|to|output|dest|target)/.test(words);
   const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const texts = workspace.files.filter((file) => !file.startsWith('.') && !media.includes(file));

@@ -13,6 +13,7 @@ export interface WorldPaths {
 const names = ['workspace', 'home', 'tmp', 'outside'] as const;
 
 /** Changes every text in a JSON value, names of members included. */
+export function mapTexts<Value>(value: Value, change: (text: string) => string): Value;
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -24,14 +25,14 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
 export function hidePaths<Value>(value: Value, paths: WorldPaths): Value {
   const change = (text: string) =>
     names.reduce((changed, name) => changed.replaceAll(paths[name], `{{${name}}}`), text);
-  return mapTexts(value, change) as Value;
+  return mapTexts(value, change);
 }
 
 /** Puts the paths of a world in the place of their placeholders. */
 export function showPaths<Value>(value: Value, paths: WorldPaths): Value {
   const change = (text: string) =>
     names.reduce((changed, name) => changed.replaceAll(`{{${name}}}`, paths[name]), text);
-  return mapTexts(value, change) as Value;
+  return mapTexts(value, change);
 }
 
 const reference = /^\{\{result\.(\d+)(\/.*)\}\}$/;
@@ -48,17 +49,15 @@ export function readReference(text: string): { step: number; pointer: string } |
 }
 
 /** Replaces references by the values in `results`. A reference to a missing value stays. */
-export function fillReferences<Value>(value: Value, results: readonly unknown[]): Value {
-  const fill = (part: unknown): unknown => {
-    if (typeof part === 'string') {
-      const found = readReference(part);
-      return found === null ? part : (findInResult(results[found.step], found.pointer) ?? part);
-    }
-    if (Array.isArray(part)) return part.map(fill);
-    if (!isRecord(part)) return part;
-    return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, fill(member)]));
-  };
-  return fill(value) as Value;
+export function fillReferences<Value>(value: Value, results: readonly unknown[]): Value;
+export function fillReferences(value: unknown, results: readonly unknown[]): unknown {
+  if (typeof value === 'string') {
+    const found = readReference(value);
+    return found === null ? value : (findInResult(results[found.step], found.pointer) ?? value);
+  }
+  if (Array.isArray(value)) return value.map((item) => fillReferences(item, results));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillReferences(member, results)]));
 }
 
 /** Finds the value at a pointer. Below `/content/0/text`, the text is read as JSON. */

@@ -143,6 +143,6 @@ function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
 }
 
 /** Leaves out what is meant for the client's program, such as related tasks. */
-function dropMeta({ _meta: _, ...result }: JsonObject): JsonObject {
-  return result;
+function dropMeta(result: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(result).filter(([name]) => name !== '_meta'));
 }
