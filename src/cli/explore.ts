@@ -32,7 +32,8 @@ interface ExploreFlags {
   format: 'text' | 'json' | 'markdown';
   write?: string;
   corpus?: string;
-  findingsOnly?: FindingSeverity | true;
+  findingsOnly?: true;
+  severity: FindingSeverity;
 }
 
 /** Defines `explore`: finds out what a server does, and writes evals from it. */
@@ -70,11 +71,11 @@ export function defineExploreCommand(command: Command, setExitCode: (code: numbe
     )
     .addOption(add('--write <file>', 'Write an evals file from what was found; an existing file stays as it is.'))
     .addOption(add('--corpus <file>', 'Write the exploration as JSON.'))
+    .addOption(add('--findings-only', 'Exit 1 for a finding of the severity, or of a worse one.'))
     .addOption(
-      add(
-        '--findings-only [severity]',
-        'Exit 1 for a finding of this severity or a worse one: error, warning or note. [error]',
-      ),
+      add('--severity <error|warning|note>', 'The least severity for --findings-only. [error]')
+        .choices(['error', 'warning', 'note'])
+        .default('error', undefined),
     )
     .addHelpText(
       'after',
@@ -132,15 +133,16 @@ async function runExplore(flags: ExploreFlags, texts: Record<string, string>, re
       ? '`--write evals/explored.evals.yaml` writes evals from this'
       : `mcp-eval-ci run --evals ${joinCommand([flags.write])} --server-command ${joinCommand([command])}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
-  return judge(exploration, flags.findingsOnly);
+  return judge(exploration, flags);
 }
 
 /** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
 const callLimits = { callMs: 8000, pingMs: 5000 };
 
+/** From the least to the worst. */
 const severities: readonly FindingSeverity[] = ['note', 'warning', 'error'];
 
-function readNumbers({ seed, budget, timeLimit, findingsOnly }: ExploreFlags): {
+function readNumbers({ seed, budget, timeLimit }: ExploreFlags): {
   seed: number;
   budget: number | null;
   timeLimitMs: number;
@@ -164,9 +166,6 @@ function readNumbers({ seed, budget, timeLimit, findingsOnly }: ExploreFlags): {
   };
   if (numbers.timeLimitMs <= 0)
     refuse('time-limit', `${JSON.stringify(timeLimit)} is no duration; write one such as 2m or 90s`);
-  if (typeof findingsOnly === 'string' && !severities.includes(findingsOnly)) {
-    refuse('findings-only', `${JSON.stringify(findingsOnly)} is no severity; write error, warning or note`);
-  }
   if (issues.length > 0) throw new ConfigurationError(issues);
   return numbers;
 }
@@ -253,8 +252,7 @@ function render(
   return format === 'markdown' ? renderExplorationMarkdown(exploration) : renderExplorationText(exploration, outcome);
 }
 
-function judge({ findings }: Exploration, findingsOnly: ExploreFlags['findingsOnly']): number {
-  if (findingsOnly === undefined) return 0;
-  const least = severities.indexOf(findingsOnly === true ? 'error' : findingsOnly);
-  return findings.some(({ severity }) => severities.indexOf(severity) >= least) ? 1 : 0;
+function judge({ findings }: Exploration, { findingsOnly, severity: least }: ExploreFlags): number {
+  const isMet = findings.some(({ severity }) => severities.indexOf(severity) >= severities.indexOf(least));
+  return findingsOnly === true && isMet ? 1 : 0;
 }

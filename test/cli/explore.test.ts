@@ -37,7 +37,7 @@ describe('mcp-eval-ci explore', () => {
     await using workspace = await createWorkspace();
     const args = ['explore', ...server('error-flag'), '--call', 'all', '--budget', '20', '--time-limit', '1h'];
     const explore = async (...more: string[]) => await runProgramInTest([...args, ...more], { cwd: workspace.path });
-    const strict = await explore('--findings-only', 'warning', '--write', 'found.evals.yaml');
+    const strict = await explore('--findings-only', '--severity', 'warning', '--write', 'found.evals.yaml');
     expect([strict.exitCode, strict.stdout]).toEqual([1, expect.stringContaining('warning  error-flag  fetch_page')]);
     expect(await workspace.read('found.evals.yaml')).toContain(
       '# Finding error-flag: the result is the text of an error',
@@ -55,7 +55,7 @@ describe('mcp-eval-ci explore', () => {
     [['--budget', '0'], 'budget: "0" is no whole number from 1 on'],
     [['--seed', 'first'], 'seed: "first" is no whole number from 0 on'],
     [['--time-limit', 'soon'], 'time-limit: "soon" is no duration'],
-    [['--findings-only', 'fatal'], 'findings-only: "fatal" is no severity'],
+    [['--severity', 'fatal'], 'Allowed choices are error, warning, note'],
     [['--workspace', 'missing'], 'workspace: "missing" is not a directory'],
     [['--write', 'there.yaml'], 'write: there.yaml exists, and stays as it is'],
   ])('refuses %j before anything starts', async (args, message) => {

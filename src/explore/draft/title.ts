@@ -1,5 +1,6 @@
 import { clipText } from '../../base/text.ts';
 import { type ExploredSession, isRefused, nameRequest, type ObservedStep } from '../exploration.ts';
+import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
 
 const longestTitle = 100;
@@ -61,14 +62,19 @@ function printValue(value: unknown): string {
 }
 
 /** Describes what is wrong with the arguments of a refused call. */
-function describeMistake({ request, isValid }: ObservedStep, required: readonly string[]): string {
+function describeMistake({ request, isValid, observation }: ObservedStep, required: readonly string[]): string {
   const args = request.kind === 'tool' ? request.arguments : {};
   const missing = required.filter((name) => !Object.hasOwn(args, name));
   if (missing.length > 0) return `a call without ${missing.join(' and ')}`;
   const entries = Object.entries(args);
-  if (entries.length === 0) return 'a call';
-  const [name, value] = entries.find(([, each]) => /no-such|not-a-|outside/.test(JSON.stringify(each))) ??
-    entries[0] ?? ['', ''];
+  const message = readOutcomeText(observation.outcome);
+  const found =
+    entries.find(([, value]) => /no-such|not-a-|outside/.test(JSON.stringify(value))) ??
+    entries.find(([name]) => new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '.')}(?!\w)`).test(message)) ??
+    entries.find(([, value]) => typeof value === 'string' && value.length > 1 && message.includes(value)) ??
+    (entries.length === 1 ? entries[0] : undefined);
+  if (found === undefined) return entries.length === 0 ? 'a call' : 'these arguments';
+  const [name, value] = found;
   return isValid === false
     ? `${name}${printValue(value)}, which its schema does not allow`
     : `${name}${printValue(value)}`;

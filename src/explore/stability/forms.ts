@@ -5,6 +5,9 @@ const forms: readonly RegExp[] = [
   /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? (?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*,? (?:\d{1,2},? )?\d{4}(?: \d{2}:\d{2}(?::\d{2})?)?(?: ?(?:GMT|UTC)?[+-]\d{4})?(?: \([^)]*\))?/g,
   /\b\d{4}-\d{2}-\d{2}\b/g,
   /\b\d{1,2}\/\d{1,2}\/\d{4}\b/g,
+  // Not "May" and "March", which are other words, too.
+  /\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g,
+  /\b(?:January|February|April|June|July|August|September|October|November|December)\b/g,
   /\b\d{1,2}:\d{2}:\d{2}(?:\.\d+)?(?: ?[AP]M)?\b/gi,
   // Seconds and milliseconds since 1970, from 2001 on.
   /(?<![\d.])1\d{9}(?:\.\d+|\d{3}(?:\d{3})?)?(?![\d.])/g,

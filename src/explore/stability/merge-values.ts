@@ -4,7 +4,7 @@ import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
 const volatileNames =
-  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$/i;
+  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
 
 /**
  * Merges what several replays gave for one value: parts that are equal stay, and parts that differ, or that read as a time, an id and the

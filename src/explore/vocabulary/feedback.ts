@@ -82,7 +82,7 @@ const requests: readonly Request[] = [
 /** Lists what a message names as allowed: "expected one of a, b" and texts in quotes. */
 function listNamed(message: string, refused: unknown): string[] {
   const [, list = ''] =
-    /\b(?:one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(
+    /\b(?:(?:expected |must be )?one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(
       message,
     ) ?? [];
   const words = list

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { hasVolatileForm, maskForms } from '../../src/explore/stability/forms.ts';
+import { listMarked, mergeValues } from '../../src/explore/stability/merge-values.ts';
+
+describe('maskForms', () => {
+  it.each([
+    '2024-01-15T12:00:00.123Z',
+    'Thu Nov 26 2026 08:00:00 GMT+0000 (UTC)',
+    '2024-01-15',
+    '12:30:59',
+    '1700000000123',
+    '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    'v1.2.3-beta.1',
+    '12.5 ms',
+    'localhost:8080',
+    'Thursday',
+  ])('finds that %s depends on the moment or the machine', (text) => {
+    expect(maskForms(text)).toBe('{{any}}');
+  });
+
+  it.each(['42', '12:30', '3.14', 'alpha-beta', 'items: 1700', '10 ms-words', 'deadbeef'])(
+    'leaves %s as it is',
+    (text) => {
+      expect(hasVolatileForm(text)).toBe(text === '10 ms-words');
+    },
+  );
+});
+
+describe('mergeValues', () => {
+  it('keeps what is equal, and marks what differs', () => {
+    const merged = mergeValues([
+      { id: 'a1', list: [1, 2], kind: 'note', pid: 12 },
+      { id: 'b2', list: [1, 3], kind: 'note', pid: 12 },
+    ]);
+    expect(merged).toEqual({ id: '{{any}}', list: [1, '{{any}}'], kind: 'note', pid: '{{any}}' });
+    expect(listMarked(merged)).toEqual(['/id', '/list/1', '/pid']);
+  });
+
+  it('merges texts by their words, and texts that are JSON by their members', () => {
+    expect(mergeValues(['took 3 steps of walk', 'took 9 steps of walk'])).toBe('took {{any}} steps of walk');
+    expect(mergeValues(['made a, b, c at last', 'made a at last'])).toBe('made a{{any}} at last');
+    const json = mergeValues(['{"n": 1, "ok": true}', '{"n": 2, "ok": true}']);
+    expect(json).toBe('{"n":"{{any}}","ok":true}');
+    expect(listMarked({ text: json })).toEqual(['/text/n']);
+  });
+
+  it('marks lists of another length, and members that are missing', () => {
+    expect(mergeValues([{ list: [1] }, { list: [1, 2], more: true }])).toEqual({ list: '{{any}}', more: '{{any}}' });
+  });
+});

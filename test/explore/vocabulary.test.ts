@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
+import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
+import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
+import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
+import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
+
+const nothing: Vocabulary = { workspace: { files: [], directories: [] }, resources: [], learned: [], ofSession: [] };
+const slot = (name: string, description = '', tool = 'get_thing') => ({
+  name,
+  description,
+  tool: { name: tool, description: '', inputSchema: {} },
+  depth: 0,
+});
+
+describe('findDescribedValues', () => {
+  it.each([
+    ["IANA name (e.g. 'Europe/London')", ['Europe/London']],
+    ['One of celsius, fahrenheit or kelvin.', ['celsius', 'fahrenheit', 'kelvin']],
+    ['The unit, such as km or mi', ['km', 'mi']],
+    ['Nothing to see', []],
+  ])('reads %s', (description, values) => {
+    expect(findDescribedValues(description)).toEqual(values);
+  });
+});
+
+describe('listValues', () => {
+  it('takes const, enum, examples and default before other values', () => {
+    expect(listValues({ const: 3 }, slot('x'), nothing)).toEqual([3]);
+    expect(listValues({ enum: [null, 'a'] }, slot('x'), nothing)).toEqual(['a', null]);
+    expect(listValues({ type: 'string', examples: ['one'], default: 'two' }, slot('x'), nothing).slice(0, 2)).toEqual([
+      'one',
+      'two',
+    ]);
+  });
+
+  it('keeps within the limits of the schema', () => {
+    expect(listValues({ type: 'integer', minimum: 7, maximum: 9 }, slot('count'), nothing)).toEqual([7, 9]);
+    expect(listValues({ type: 'string', minLength: 8, maxLength: 9 }, slot('word'), nothing)).toEqual(['alphaalp']);
+    expect(listValues({ type: 'string', pattern: '^[0-9]+$' }, slot('code'), nothing)).toEqual(['1']);
+  });
+
+  it('knows names, formats and files of the workspace', () => {
+    expect(listValues({ type: 'string' }, slot('source_timezone'), nothing)[0]).toBe('Europe/London');
+    expect(listValues({ type: 'string', format: 'email' }, slot('to'), nothing)[0]).toBe('user@example.com');
+    const vocabulary = { ...nothing, workspace: { files: ['docs/a.md', 'b.txt'], directories: ['docs'] } };
+    expect(listValues({ type: 'string' }, slot('path', '', 'read_file'), vocabulary).slice(0, 3)).toEqual([
+      'b.txt',
+      'docs/a.md',
+      '{{workspace}}/b.txt',
+    ]);
+    expect(listValues({ type: 'string' }, slot('path', '', 'write_file'), vocabulary)[0]).toBe('explored.txt');
+  });
+
+  it('builds lists and objects from the values of their parts', () => {
+    const entity = {
+      type: 'object',
+      properties: { name: { type: 'string' }, size: { type: 'integer' } },
+      required: ['name'],
+    };
+    const [first, second] = listValues({ type: 'array', items: entity, minItems: 1 }, slot('entities'), nothing);
+    expect([first, second]).toEqual([[{ name: 'alpha' }], [{ name: 'alpha' }, { name: 'alpha', size: 2 }]]);
+  });
+});
+
+describe('learned values', () => {
+  it('finds an id of a result for a parameter that names what it is of, as a reference if it differs each time', () => {
+    const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+    const learned = learnFromResult(
+      { content: [], structuredContent: { id, title: 'Milk' } },
+      { tool: 'create_note', step: 2 },
+    );
+    expect(findLearned(learned, 'noteId', 'get_note')).toEqual(['{{result.2/structuredContent/id}}']);
+    expect(findLearned(learned, 'title', 'find_note')).toEqual(['Milk']);
+    expect(findLearned(learned, 'colour', 'paint')).toEqual([]);
+  });
+});
+
+describe('proposeChanges', () => {
+  const parameters = [
+    { name: 'path', isRequired: true, schema: { type: 'string' }, description: '' },
+    { name: 'unit', isRequired: false, schema: { type: 'string' }, description: '' },
+  ];
+  const propose = (args: Record<string, unknown>, message: string) =>
+    proposeChanges({ parameters }, args, { message, listOthers: ({ name }) => [`other ${name}`] })[0];
+
+  it.each([
+    ['Path must be absolute', { path: 'a.txt' }, { path: '{{workspace}}/a.txt' }],
+    ['unit: expected one of km, mi', { path: 'a', unit: 'x' }, { path: 'a', unit: 'km' }],
+    ['path must have at least 4 characters', { path: 'ab' }, { path: 'abab' }],
+    ['Cannot use both path and unit', { path: 'a', unit: 'km' }, { path: 'a' }],
+    ['unit is required for this', { path: 'a' }, { path: 'a', unit: 'other unit' }],
+    ['No such path', { path: 'a' }, { path: 'other path' }],
+  ])('follows %j', (message, args, changed) => {
+    expect(propose(args, message)).toEqual(changed);
+  });
+});
+
+describe('names', () => {
+  it('splits names of any style, and reads what a tool does', () => {
+    expect(splitName('noteIDs')).toEqual(splitName('note_ids'));
+    expect(splitName('sourceEntries')).toEqual(['source', 'entry']);
+    expect(['get-sum', 'deleteNote', 'git_init', 'think'].map(readVerb)).toEqual([
+      'read',
+      'remove',
+      'create',
+      'unknown',
+    ]);
+  });
+});
