@@ -38,8 +38,8 @@ function chooseRefusal({ request, observation: { outcome } }: ObservedStep, requ
   const name = [...missing, ...Object.keys(request.arguments)].find(isNamed);
   const contains = name === undefined || name.includes('{{') ? {} : { contains: name };
   const code = outcome.kind === 'error' ? { code: outcome.code } : {};
-  const isTold = Object.keys({ ...contains, ...code }).length > 0;
-  return [{ toolResultIsError: true }, ...(isTold ? [{ toolError: { ...code, ...contains } }] : [])];
+  const saysMore = Object.keys({ ...contains, ...code }).length > 0;
+  return [{ toolResultIsError: true }, ...(saysMore ? [{ toolError: { ...code, ...contains } }] : [])];
 }
 
 const escapeExpression = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);

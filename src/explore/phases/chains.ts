@@ -10,7 +10,7 @@ import { tryCall } from './try-call.ts';
 /** The most producers that are tried before a tool that does not work alone. */
 const maxProducers = 4;
 
-/** The most readers that look at what one call changed. */
+/** The most readers of what one call changed. */
 const maxReaders = 3;
 
 /** Finds calls that other calls need before them, and what readers see after each call that changes something. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, listTexts } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
@@ -63,6 +63,10 @@ const requests: readonly Request[] = [
   {
     pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i,
     suggest: () => ['{"name": "alpha"}', '[1, 2]'],
+  },
+  {
+    pattern: /\balready exists?\b/i,
+    suggest: (_, refused) => (typeof refused === 'string' ? [`${refused}-2`] : []),
   },
   {
     pattern: /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b/i,
@@ -170,5 +174,5 @@ function isMentioned(name: string, message: string): boolean {
 
 /** Checks if a message quotes a text of the value. */
 function isQuoted(value: unknown, message: string): boolean {
-  return typeof value === 'string' && value.length > 1 && message.includes(value);
+  return [...listTexts(value)].some(({ text }) => text.length > 1 && message.includes(text));
 }

@@ -28,7 +28,7 @@ export function hidePaths<Value>(value: Value, paths: WorldPaths): Value {
   return mapTexts(value, change);
 }
 
-/** Puts the paths of a world in the place of their placeholders. */
+/** Replaces placeholders by the paths of a world. */
 export function showPaths<Value>(value: Value, paths: WorldPaths): Value {
   const change = (text: string) =>
     names.reduce((changed, name) => changed.replaceAll(`{{${name}}}`, paths[name]), text);

@@ -17,7 +17,7 @@ export const readOnlyLie = defineFinding({
       (between): Problem[] => {
         const { request } = steps[between.step] ?? between.before;
         if (request.kind !== 'tool' || !isReader(request.tool) || !hasChanged(between)) return [];
-        // Two readers that change each other's answers cannot be told apart; the one in between is the suspect.
+        // The answers of both tools may depend on each other; the tool in between is the suspect.
         const message = `it is declared read-only, and \`${nameRequest(between.before.request)}\` sees something else after it`;
         return [{ step: between.step, tool: request.tool, message, control: between.before.request }];
       },
