@@ -10,7 +10,8 @@ import {
   type Message,
   type MessageId,
   type ResponseMessage,
-  renderError,
+  createError,
+  createResult,
   rpcErrorCodes,
 } from '../../server/bridge/messages.ts';
 import type { ProcessExit, ServerProcess } from '../../server/process.ts';
@@ -141,11 +142,11 @@ export async function connect(
 }
 
 function answerServer({ id, method }: { id: MessageId; method: string }): Message {
-  if (method === 'ping') {
-    return { kind: 'response', id, result: {}, error: null, text: JSON.stringify({ jsonrpc: '2.0', id, result: {} }) };
-  }
-  const error = { code: rpcErrorCodes.methodNotFound, message: `This client does not offer ${method}.` };
-  return { kind: 'response', id, result: undefined, error, text: renderError(id, error) };
+  if (method === 'ping') return createResult(id, {});
+  return createError(id, {
+    code: rpcErrorCodes.methodNotFound,
+    message: `This client does not offer ${method}.`,
+  });
 }
 
 function describeExit({ code, signal, error, lastLines }: ProcessExit): string {

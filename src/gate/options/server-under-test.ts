@@ -191,7 +191,7 @@ export const serverOptions = {
     schema: choice('sandbox', ['auto', 'off', 'required']),
     text: 'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
     default: 'auto',
-    commands: ['run', 'doctor'],
+    commands: ['run', 'doctor', 'explore'],
     rules: [
       {
         is: 'required',

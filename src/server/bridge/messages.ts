@@ -70,6 +70,11 @@ export function createNotification(method: string, params: JsonObject): Notifica
   return { kind: 'notification', method, params, ...print({ jsonrpc: '2.0', method, params }) };
 }
 
+/** Makes the response with a result. */
+export function createResult(id: MessageId, result: JsonObject): ResponseMessage {
+  return { kind: 'response', id, result, error: null, ...print({ jsonrpc: '2.0', id, result }) };
+}
+
 /** Makes an error response. */
 export function createError(id: MessageId, error: RpcError): ResponseMessage {
   return { kind: 'response', id, result: undefined, error, ...print({ jsonrpc: '2.0', id, error }) };
