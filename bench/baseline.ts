@@ -3,7 +3,7 @@
 import type { Baseline } from '../lib/model/comparison.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import { selectAffordable } from '../lib/verdict/compare-base.js';
-import { compareWithBaseline, limitConfirmingIterations, listUnconfirmed } from '../lib/verdict/compare.js';
+import { compareWithBaseline, limitConfirmingIterations, listUnconfirmed } from '../lib/verdict/compare-baseline.js';
 import { createRandom } from '../lib/base/random.js';
 
 const gates = 10_000;

@@ -1,5 +1,5 @@
 import { createRedactor } from '../lib/base/redaction.js';
-import { keepTrace } from '../lib/gate/run/evidence.js';
+import { keepTrace } from '../lib/gate/run/evidence-log.js';
 import { type Evidence, type IterationMark, maxIterationMarks, maxTraces } from '../lib/model/evidence.js';
 import type { Report } from '../lib/model/report.js';
 import { renderHtml } from '../lib/report/html/page.js';

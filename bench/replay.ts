@@ -8,7 +8,7 @@ import { runCase } from '../lib/engine/run-case.js';
 import { writeRecording } from '../lib/models/recordings/files.js';
 import { createFingerprinter } from '../lib/models/recordings/fingerprint.js';
 import { ignoreNothing } from '../lib/models/recordings/ignore.js';
-import { createRecorder, mergeRecording } from '../lib/models/recordings/record.js';
+import { createRecorder, mergeRecording } from '../lib/models/recordings/recorded-answer.js';
 import { createRecordedSource } from '../lib/models/recordings/source.js';
 import { findMedian, measureInChild } from './child.ts';
 import { startEverything } from './everything-server.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
-import { createEvidenceCollector } from '../lib/gate/run/evidence.js';
+import { createEvidenceCollector } from '../lib/gate/run/evidence-log.js';
 import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openIterationLog } from '../lib/gate/run/trace-log.js';
 import { parseGateOptions } from '../lib/gate/options.js';
@@ -21,7 +21,7 @@ import {
 import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
-import { getRun } from '../lib/service/runs.js';
+import { getRun } from '../lib/service/run-client.js';
 import { judgeGate } from '../src/verdict/judge-gate.ts';
 import { createTally } from '../lib/verdict/tally.js';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
-import { openEmbeddedService } from '../lib/eval-service/open.js';
-import { openStore } from '../lib/eval-service/store/open.js';
+import { openEmbeddedService } from '../lib/eval-service/open-service.js';
+import { openStore } from '../lib/eval-service/store/open-store.js';
 
 const [cases = 0, runs = 0] = process.argv.slice(2).map(Number);
 const dataDir = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-bench-'));

@@ -1,11 +1,11 @@
 // Child of the tunnel's benchmark: the embedded service with its relay. Grants a tunnel for every name that it receives.
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
-import { openEmbeddedService } from '../lib/eval-service/open.js';
+import { openEmbeddedService } from '../lib/eval-service/open-service.js';
 import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
-import { createTunnel } from '../lib/service/tunnels.js';
+import { createTunnel } from '../lib/service/tunnel-client.js';
 
 // The action and the command do the same.
 limitHeapGrowth();

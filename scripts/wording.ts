@@ -9,7 +9,7 @@ export interface WordingIssue {
 
 /** Words that this project avoids in all their meanings, each with its replacement. */
 const rules: readonly { pattern: string; instead: string }[] = [
-  { pattern: 'whoever|whomever|nobody|somebody|anybody', instead: 'name the actor' },
+  { pattern: 'whoever|whomever|nobody|otherUser|anybody', instead: 'name the actor' },
   { pattern: 'ours|theirs', instead: 'name the owner: the gate, the service, the user' },
   { pattern: 'what (?:comes|came|becomes|became) of|what it came to', instead: 'results, outcome' },
   { pattern: 'tells|told', instead: 'reports, writes, posts, says; “distinguishes” for “tells apart”' },

@@ -12,7 +12,7 @@ import { sendSignal } from '../server/process-tree.ts';
 import { nameBaseMarker } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
-import type { JobOutput } from './logger.ts';
+import type { JobOutput } from './action-logger.ts';
 
 /** The name under which the main step saves what a hosted service holds of this job. */
 export const remoteResourcesState = 'leftovers';

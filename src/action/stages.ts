@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { joinSupervisor } from '../supervisor/supervised.ts';
-import { createJobOutput, exitOnCrash } from './logger.ts';
+import { createJobOutput, exitOnCrash } from './action-logger.ts';
 import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 

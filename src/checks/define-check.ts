@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Ability } from '../model/client-abilities.ts';
 import type { Evidence } from './evidence.ts';
-import type { CheckAids, Judgement } from './judgement.ts';
+import type { CheckContext, Judgement } from './judgement.ts';
 import { type CheckParts, type policy, wireParts } from './parts.ts';
 
 /** The states that stay the same however a cut transcript continues. */
@@ -86,7 +86,7 @@ interface CheckDefinition<Type extends string, Shape extends z.ZodRawShape> exte
     this: void,
     fields: NoInfer<CheckFields<Type, Shape>>,
     evidence: Evidence,
-    aids: CheckAids,
+    context: CheckContext,
   ): Judgement | Promise<Judgement>;
   /**
    * The states that a cut transcript already decides, or a function that derives them from the evidence before the cut. None by default.
@@ -104,7 +104,7 @@ export type CheckFields<Type extends string, Shape extends z.ZodRawShape> = z.in
 
 /** A check with parsed fields. */
 export interface ReadCheck {
-  judge(evidence: Evidence, aids: CheckAids): Judgement | Promise<Judgement>;
+  judge(evidence: Evidence, context: CheckContext): Judgement | Promise<Judgement>;
   finalStates(evidence: Evidence): FinalStates;
   expectError(isNegated: boolean): ExpectedError | null;
   trace:
@@ -143,7 +143,7 @@ export function defineCheck<const Type extends string, Shape extends z.ZodRawSha
   const createSchema = (parts: CheckParts): CheckSchema<Type, Shape> => parts.check(type, fields(parts));
   const schema = createSchema(wireParts);
   const bind = (check: CheckFields<Type, Shape>): ReadCheck => ({
-    judge: (evidence, aids) => judge(check, evidence, aids),
+    judge: (evidence, context) => judge(check, evidence, context),
     finalStates: (evidence) => (typeof final === 'function' ? final(check, evidence) : final),
     expectError: (isNegated) => expectError?.(check, isNegated) ?? null,
     trace: trace === null || typeof trace === 'string' ? trace : bindResults(trace, check),

@@ -4,7 +4,7 @@ import { endSentence, readFirstLine } from '../base/text.ts';
 import { findRoleProblem, isCombinationType } from './assertion.ts';
 import { describeMalformed, type FinalStates, type ReadCheck } from './define-check.ts';
 import type { Evidence } from './evidence.ts';
-import { type CheckAids, type Judgement, leaveUnmeasured, refuse } from './judgement.ts';
+import { type CheckContext, type Judgement, leaveUnmeasured, refuse } from './judgement.ts';
 import { printValue } from './reasons.ts';
 import { type CheckRegistry, checkRegistry } from './registry.ts';
 import { createWrapperSchemas, judgeCombination, negate } from './wrappers.ts';
@@ -17,31 +17,31 @@ const absenceWaitMs = 1000;
  * failed check with a reason, never an exception or a skip. The check is unmeasured if its evidence was not captured, or if the part after
  * a cut could change its state.
  *
- * @throws the reason of the aids' signal, once it aborts. Nothing else.
+ * @throws the reason of the context' signal, once it aborts. Nothing else.
  */
-type CheckJudge = (written: unknown, evidence: Evidence, aids: CheckAids) => Promise<Judgement>;
+type CheckJudge = (written: unknown, evidence: Evidence, context: CheckContext) => Promise<Judgement>;
 
 /** Creates the judge of these kinds and of the checks that wrap them. */
 export function createCheckJudge(registry: CheckRegistry): CheckJudge {
   const wrappers = createWrapperSchemas(registry);
 
-  const judge: CheckJudge = async (written, evidence, aids) => {
+  const judge: CheckJudge = async (written, evidence, context) => {
     const check = isRecord(written) ? written : {};
     const { type } = check;
     if (!isWrapperType(type) && registry.find(type) === null) {
       return refuse(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
     }
     try {
-      const judgement = await judgeKnown(check, evidence, aids);
+      const judgement = await judgeKnown(check, evidence, context);
       return { ...judgement, reason: `${String(type)}: ${judgement.reason}` };
     } catch (error) {
-      aids.signal?.throwIfAborted();
+      context.signal?.throwIfAborted();
       return refuse(`${String(type)}: malformed predicate: ${describeError(error)}`);
     }
   };
 
   /** Reads the fields before judging, and fails a malformed check. Ignores unknown fields. */
-  const judgeKnown = async (check: Record<string, unknown>, evidence: Evidence, aids: CheckAids) => {
+  const judgeKnown = async (check: Record<string, unknown>, evidence: Evidence, context: CheckContext) => {
     const { type } = check;
     const read = isWrapperType(type) ? readWrapper(type, check) : registry.find(type)?.read(check);
     if (read === undefined || 'problem' in read) {
@@ -49,7 +49,7 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
     }
     const problem = findRoleProblem(check, registry);
     if (problem !== null) return refuse(`the predicate is malformed: ${problem.field}: ${problem.message}.`);
-    return limitToFinal(await read.judge(evidence, aids), evidence, read.finalStates(evidence));
+    return limitToFinal(await read.judge(evidence, context), evidence, read.finalStates(evidence));
   };
 
   /** The inner checks of a wrapper are limited to final states already. */
@@ -59,12 +59,13 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
     const { data } = parsed;
     return {
       finalStates: () => 'both',
-      judge: async (evidence, aids) => {
-        if (data.type !== 'not') return await judgeCombination(data, async (part) => await judge(part, evidence, aids));
-        const wait = aids.waitForNotification;
+      judge: async (evidence, context) => {
+        if (data.type !== 'not')
+          return await judgeCombination(data, async (part) => await judge(part, evidence, context));
+        const wait = context.waitForNotification;
         // `not` waits too, because most notifications arrive after the answer. This wait is short, because it usually runs to its end.
         const waitForNotification = wait && ((isMet: () => boolean) => wait(isMet, absenceWaitMs));
-        return negate(await judge(data.assertion, evidence, { ...aids, waitForNotification }));
+        return negate(await judge(data.assertion, evidence, { ...context, waitForNotification }));
       },
     };
   };

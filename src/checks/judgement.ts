@@ -81,7 +81,7 @@ export type SchemaFit =
   | { kind: 'stopped'; reason: string };
 
 /** The services that judging uses in addition to the evidence. */
-export interface CheckAids {
+export interface CheckContext {
   schemas: {
     /** Returns a sentence about the first mistake in a schema; null if there is none. */
     findProblem(schema: JsonObject | boolean): string | null;

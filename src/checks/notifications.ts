@@ -3,7 +3,7 @@ import { formatCount } from '../base/text.ts';
 import { changingLists, logLevels, type Notification } from '../model/notification.ts';
 import { defineCheck } from './define-check.ts';
 import type { Evidence } from './evidence.ts';
-import { type CheckAids, decide, fail, type Judgement, leaveUnmeasured } from './judgement.ts';
+import { type CheckContext, decide, fail, type Judgement, leaveUnmeasured } from './judgement.ts';
 import { printValue } from './reasons.ts';
 
 type Progress = Extract<Notification, { kind: 'progress' }>;
@@ -23,7 +23,7 @@ export const notificationChecks = [
       toolName: ofTool,
     }),
     sample: { minCount: 2, message: 'a', toolName: 'b' },
-    judge: async (fields, evidence, aids) => await settle(() => judgeProgress(fields, evidence), evidence, aids),
+    judge: async (fields, evidence, context) => await settle(() => judgeProgress(fields, evidence), evidence, context),
     // No state is final, because later reports can break the order.
   }),
   defineCheck({
@@ -36,7 +36,7 @@ export const notificationChecks = [
       logger: text.exactOptional().meta({ description: 'Name of the logger.' }),
     }),
     sample: { contains: 'a', level: 'info', logger: 'b' },
-    judge: async (fields, evidence, aids) => await settle(() => judgeLog(fields, evidence), evidence, aids),
+    judge: async (fields, evidence, context) => await settle(() => judgeLog(fields, evidence), evidence, context),
     final: 'passed',
   }),
   defineCheck({
@@ -47,7 +47,7 @@ export const notificationChecks = [
       of: z.enum(changingLists).meta({ description: 'The list that the server reported as changed.' }),
     }),
     sample: { of: 'tools' },
-    judge: async ({ of }, evidence, aids) => {
+    judge: async ({ of }, evidence, context) => {
       const judge = () => {
         const count = listEntries(evidence).filter((entry) => entry.kind === 'listChanged' && entry.of === of).length;
         const times = count === 1 ? 'once' : `${count} times`;
@@ -56,7 +56,7 @@ export const notificationChecks = [
           `the server reported ${count === 0 ? 'no change' : 'a change'} of its ${of}${count === 0 ? '' : ` ${times}`}.`,
         );
       };
-      return await settle(judge, evidence, aids);
+      return await settle(judge, evidence, context);
     },
     final: 'passed',
   }),
@@ -66,7 +66,7 @@ export const notificationChecks = [
 async function settle(
   judge: () => Judgement,
   { notifications }: Evidence,
-  { waitForNotification }: CheckAids,
+  { waitForNotification }: CheckContext,
 ): Promise<Judgement> {
   if (notifications === null) return leaveUnmeasured('the notifications of the server were not captured.');
   await waitForNotification?.(() => judge().state === 'passed');

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { appChecks } from './app.ts';
 import { callChecks } from './calls.ts';
-import { clientChecks } from './client.ts';
+import { clientChecks } from './client-requests.ts';
 import type { CheckKind } from './define-check.ts';
 import { elementKinds, type ElementKind } from './elements.ts';
 import { heuristicChecks } from './heuristics.ts';
-import { judgeKind } from './judge.ts';
+import { judgeKind } from './model-judge.ts';
 import { notificationChecks } from './notifications.ts';
 import { replyChecks } from './reply.ts';
 import { responseChecks } from './response.ts';

@@ -1,7 +1,7 @@
 import { defineCheck } from './define-check.ts';
 import { judgeEquals } from './equality.ts';
 import { emptyEvidence, type Evidence, type Reply, type ToolResult } from './evidence.ts';
-import { type CheckAids, decide, fail, type Judgement } from './judgement.ts';
+import { type CheckContext, decide, fail, type Judgement } from './judgement.ts';
 import type { CheckParts } from './parts.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import { onLatestResult } from './result-documents.ts';
@@ -138,13 +138,13 @@ interface FoundReply {
 
 /** Judges the latest reply with a check of tool results. */
 function onLatestReply<Fields extends object, Scope>(
-  judge: (fields: Fields, evidence: Evidence, aids: CheckAids) => Judgement | Promise<Judgement>,
+  judge: (fields: Fields, evidence: Evidence, context: CheckContext) => Judgement | Promise<Judgement>,
   find: (scope: Scope, evidence: Evidence) => FoundReply,
 ) {
-  return (fields: Fields & Scope, evidence: Evidence, aids: CheckAids): Judgement | Promise<Judgement> => {
+  return (fields: Fields & Scope, evidence: Evidence, context: CheckContext): Judgement | Promise<Judgement> => {
     const { latest, none } = find(fields, evidence);
     if (latest === undefined) return fail(none);
-    return judge(fields, { ...emptyEvidence, toolResults: [toToolResult(latest)] }, aids);
+    return judge(fields, { ...emptyEvidence, toolResults: [toToolResult(latest)] }, context);
   };
 }
 

@@ -1,7 +1,7 @@
 import { isTooDeep, maxJsonDepth, tryParseJson } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
 import { type Evidence, listCalls, type ToolResult } from './evidence.ts';
-import { type CheckAids, fail, type Judgement } from './judgement.ts';
+import { type CheckContext, fail, type Judgement } from './judgement.ts';
 import { describeAbsence, findByPointer } from './json-documents.ts';
 import { printValue } from './reasons.ts';
 
@@ -32,12 +32,12 @@ export function describeNoAnswer(toolName: string | undefined): string {
 
 /** Applies a judgement of one result to the latest result in scope. Fails if there is none. */
 export function onLatestResult<Fields extends ResultScope>(
-  judge: (fields: Fields, result: ToolResult, aids: CheckAids) => Judgement,
+  judge: (fields: Fields, result: ToolResult, context: CheckContext) => Judgement,
 ) {
-  return (fields: Fields, evidence: Evidence, aids: CheckAids): Judgement => {
+  return (fields: Fields, evidence: Evidence, context: CheckContext): Judgement => {
     const { toolName } = fields;
     const [result] = readScope({ ...(toolName !== undefined && { toolName }), latest: true }, evidence).results;
-    return result === undefined ? fail(describeNoAnswer(toolName)) : judge(fields, result, aids);
+    return result === undefined ? fail(describeNoAnswer(toolName)) : judge(fields, result, context);
   };
 }
 

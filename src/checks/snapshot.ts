@@ -2,7 +2,7 @@ import { sortKeys, tryParseJson } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { describeDifferences } from './equality.ts';
 import type { ToolResult } from './evidence.ts';
-import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
+import { type CheckContext, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
 import { JsonComparison } from './json-comparison.ts';
 import { printValue } from './reasons.ts';
 import { nameSubject, readDocument, readPart, type ResultScope } from './result-documents.ts';
@@ -16,7 +16,7 @@ const remedy = 'If the change is meant, run the command with --update-snapshots.
 export function judgeSnapshot(
   { file, path = '', ignore = [] }: ResultScope & { file: string; path?: string; ignore?: readonly string[] },
   result: ToolResult,
-  { snapshots, exclude }: CheckAids,
+  { snapshots, exclude }: CheckContext,
 ): Judgement {
   if (snapshots === null) return leaveUnmeasured(`the snapshot ${file} is not known to this service.`);
   const part =

@@ -3,7 +3,7 @@ import { formatCount } from '../base/text.ts';
 import type { ToolCall } from '../model/run.ts';
 import { defineCheck } from './define-check.ts';
 import { type Evidence, listCalls, type ToolDefinition } from './evidence.ts';
-import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
+import { type CheckContext, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 
 /** Checks of calls against the server's declarations of its tools. */
@@ -80,7 +80,7 @@ type CheckedArguments = { kind: 'fits' } | { kind: 'violated' | 'unmeasured'; re
 async function checkArguments(
   { toolName, arguments: args }: ToolCall,
   schema: JsonObject | null,
-  schemas: CheckAids['schemas'],
+  schemas: CheckContext['schemas'],
 ): Promise<CheckedArguments> {
   if (schema === null) return { kind: 'unmeasured', reason: `the server lists no inputSchema of ${toolName}` };
   const check = await schemas.fit(schema, args, { namesClasses: true });

@@ -6,7 +6,7 @@ import { blockOf, judgeContent } from './content-blocks.ts';
 import { defineCheck, type ExpectedError, type TracedAnswer } from './define-check.ts';
 import { judgeEquals } from './equality.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
-import { type CheckAids, decide, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
+import { type CheckContext, decide, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
 import type { CheckParts } from './parts.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import {
@@ -113,7 +113,7 @@ export const toolResultChecks = [
     docs: 'there is a result, and every result matches this JSON Schema (2020-12) of up to 16 KiB: the structured content, or otherwise the text parsed as JSON',
     fields: (parts) => ({ ...fitsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { schema: true },
-    judge: async (fields, evidence, aids) => await judgeFits(fields, evidence, aids),
+    judge: async (fields, evidence, context) => await judgeFits(fields, evidence, context),
     // Without a result, the check fails now but may pass later, so the state is not final.
     final: ({ latest = false, toolName }, { toolResults }) =>
       !latest && toolResults.some((result) => toolName === undefined || result.toolName === toolName)
@@ -370,7 +370,7 @@ interface SchemaFields extends ResultScope {
 export async function judgeFits(
   fields: SchemaFields,
   evidence: Evidence,
-  { schemas }: Pick<CheckAids, 'schemas'>,
+  { schemas }: Pick<CheckContext, 'schemas'>,
 ): Promise<Judgement> {
   const problem = schemas.findProblem(fields.schema);
   if (problem !== null) return refuse(`the schema cannot be used: ${endSentence(problem)}`);
@@ -388,7 +388,7 @@ export async function judgeFits(
 async function judgeSchema(
   { schema, path = '' }: SchemaFields,
   result: ToolResult,
-  schemas: CheckAids['schemas'],
+  schemas: CheckContext['schemas'],
 ): Promise<Judgement> {
   const part = readPart(result, path);
   if (part.kind !== 'found') return fail(`${part.reason}.`);

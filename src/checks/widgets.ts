@@ -2,7 +2,7 @@ import { endSentence } from '../base/text.ts';
 import type { WidgetObservation } from '../model/widget.ts';
 import { defineCheck } from './define-check.ts';
 import type { Evidence } from './evidence.ts';
-import { type CheckAids, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
+import { type CheckContext, fail, type Judgement, leaveUnmeasured, pass } from './judgement.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 
 /** The reason for an unmeasured assertion about an app if no browser is found. */
@@ -17,8 +17,8 @@ export const widgetChecks = [
     sessionNeeds: ['browser'],
     fields: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a' },
-    judge: async ({ toolName }, evidence, aids) =>
-      await judgeObserved(toolName, { evidence, aids }, (rendered, others) => {
+    judge: async ({ toolName }, evidence, context) =>
+      await judgeObserved(toolName, { evidence, context }, (rendered, others) => {
         const [first] = rendered;
         if (first !== undefined) return pass(`the app of ${first.toolName} rendered in ${first.latencyMs ?? 0} ms.`);
         return findUnmeasured(others) ?? fail(describeUnrendered(others));
@@ -31,8 +31,8 @@ export const widgetChecks = [
     sessionNeeds: ['browser'],
     fields: ({ milliseconds, ofTool }) => ({ ms: milliseconds, toolName: ofTool }),
     sample: { ms: 1 },
-    judge: async ({ toolName, ms }, evidence, aids) =>
-      await judgeObserved(toolName, { evidence, aids }, (rendered, others) => {
+    judge: async ({ toolName, ms }, evidence, context) =>
+      await judgeObserved(toolName, { evidence, context }, (rendered, others) => {
         const slow = rendered.find(({ latencyMs }) => (latencyMs ?? 0) >= ms);
         if (slow !== undefined)
           return fail(`the app of ${slow.toolName} rendered in ${slow.latencyMs} ms, not in less than ${ms} ms.`);
@@ -51,8 +51,8 @@ export const widgetChecks = [
     sessionNeeds: ['browser'],
     fields: ({ ofTool }) => ({ toolName: ofTool }),
     sample: {},
-    judge: async ({ toolName }, evidence, aids) =>
-      await judgeObserved(toolName, { evidence, aids }, (rendered, others) => {
+    judge: async ({ toolName }, evidence, context) =>
+      await judgeObserved(toolName, { evidence, context }, (rendered, others) => {
         const noisy = [...rendered, ...others].find(({ consoleErrors }) => consoleErrors.entries.length > 0);
         if (noisy !== undefined)
           return fail(endSentence(`the app of ${noisy.toolName} wrote errors${describeConsole(noisy)}`));
@@ -65,12 +65,12 @@ export const widgetChecks = [
 
 async function judgeObserved(
   toolName: string | undefined,
-  { evidence, aids }: { evidence: Evidence; aids: CheckAids },
+  { evidence, context }: { evidence: Evidence; context: CheckContext },
   judge: (rendered: readonly WidgetObservation[], others: readonly WidgetObservation[]) => Judgement,
 ): Promise<Judgement> {
   const { widgets } = evidence;
   if (widgets === null) return leaveUnmeasured(noBrowserReason);
-  await aids.settleWidgets();
+  await context.settleWidgets();
   const meant = widgets.filter((observation) => toolName === undefined || observation.toolName === toolName);
   if (meant.length === 0)
     return fail(`no app of ${toolName ?? 'any tool'} was shown: no tool with an app answered a call.`);

@@ -19,10 +19,10 @@ import { readProviders } from '../models/providers.ts';
 import { readRecording, writeRecording } from '../models/recordings/files.ts';
 import { createFingerprinter } from '../models/recordings/fingerprint.ts';
 import { compileIgnore } from '../models/recordings/ignore.ts';
-import { createRecorder, mergeRecording } from '../models/recordings/record.ts';
+import { createRecorder, mergeRecording } from '../models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordingsMode } from '../models/recordings/source.ts';
 import { type Labels, readLabels } from '../suite/read-labels.ts';
-import { createTerminalLogger, redactText } from './logger.ts';
+import { createTerminalLogger, redactText } from './command-logger.ts';
 
 export interface CalibrateFlags {
   policy?: string;

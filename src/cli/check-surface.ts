@@ -8,14 +8,14 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { readSurfaceFile } from '../gate/plan/surface-part.ts';
-import { planSurfaceServers, readServerSurfaces } from '../gate/surface.ts';
+import { planSurfaceServers, readServerSurfaces } from '../gate/read-surfaces.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../model/surface-policy.ts';
 import { renderSurfaceText } from '../report/surface.ts';
 import { indexLines, renderSurfaceFile } from '../surface/file.ts';
 import { reportSurfaces } from '../surface/report.ts';
 import { judgeSurface } from '../verdict/judge-surface.ts';
-import { createStderrLogger } from './logger.ts';
+import { createStderrLogger } from './command-logger.ts';
 import { readFormat } from './format-flag.ts';
 
 /** Compares a server with a surface file, or writes the file, prints the changes, and returns the exit code. */

@@ -3,7 +3,7 @@ import { systemClock } from '../base/time.ts';
 import { readGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import { describeRuns } from '../gate/preview-runs.ts';
-import { redactText } from './logger.ts';
+import { redactText } from './command-logger.ts';
 
 /** Prints how many iterations the suites of these options need. */
 export async function estimateRuns(texts: Readonly<Record<string, string>>, redactor: Redactor): Promise<void> {

@@ -1,12 +1,12 @@
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
-import { examineServer, planDoctor } from '../gate/doctor.ts';
+import { examineServer, planDoctor } from '../gate/diagnose-server.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import { type Diagnosis, doctorSteps, listTakenSteps } from '../mcp/diagnosis.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { OutputFormat } from './format-flag.ts';
-import { createStderrLogger } from './logger.ts';
+import { createStderrLogger } from './command-logger.ts';
 
 /** Examines every server of these options, prints what it finds, and returns the exit code. */
 export async function examineServers(

@@ -18,7 +18,7 @@ import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { planOneServer } from '../gate/reach-server.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { createStderrLogger, redactText } from './logger.ts';
+import { createStderrLogger, redactText } from './command-logger.ts';
 
 export interface ExploreFlags {
   workspace?: string;

@@ -23,7 +23,7 @@ import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { renderSurfaceFile } from '../surface/file.ts';
-import { createStderrLogger, redactText } from './logger.ts';
+import { createStderrLogger, redactText } from './command-logger.ts';
 import type { GateProcess } from './run-flags.ts';
 import { runGate } from './run-gate.ts';
 

@@ -7,7 +7,7 @@ import { parseJudgeOptions } from '../gate/options.ts';
 import { planRejudge } from '../gate/plan/plan-rejudge.ts';
 import { publishFiles } from '../gate/publish/publish-files.ts';
 import type { OutputFormat } from './format-flag.ts';
-import { createTerminalLogger } from './logger.ts';
+import { createTerminalLogger } from './command-logger.ts';
 import { printReport } from './output-format.ts';
 
 /** Judges a report by the rules of these options, prints and writes the results, and returns the exit code. */

@@ -4,7 +4,7 @@ import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
-import { createStderrLogger } from './logger.ts';
+import { createStderrLogger } from './command-logger.ts';
 
 /** Keeps the tunnels of these options open until a signal. */
 export async function keepTunnel(

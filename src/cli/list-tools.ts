@@ -7,7 +7,7 @@ import { parseDoctorOptions } from '../gate/options.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { OutputFormat } from './format-flag.ts';
-import { createStderrLogger } from './logger.ts';
+import { createStderrLogger } from './command-logger.ts';
 
 /** Prints the tools of the server of these options. */
 export async function listTools(

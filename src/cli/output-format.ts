@@ -3,7 +3,7 @@ import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { Annotation } from '../report/annotations.ts';
-import { renderReportJson } from '../report/json.ts';
+import { renderReportJson } from '../report/report-json.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import type { OutputFormat } from './format-flag.ts';
 

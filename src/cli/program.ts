@@ -13,7 +13,7 @@ import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { addCommands } from './commands.ts';
 import { completeBooleanFlags } from './boolean-flags.ts';
-import { redactText } from './logger.ts';
+import { redactText } from './command-logger.ts';
 
 /**
  * Runs the command with these arguments and returns the exit code: 0 passed, 1 failed, 2 configuration or usage,

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/time.ts';
 import { describeProgress, type ProgressListener, throttleProgress } from '../gate/run/progress.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { redactLine } from './logger.ts';
+import { redactLine } from './command-logger.ts';
 
 const eraseLine = '\r\u001B[2K';
 

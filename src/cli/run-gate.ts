@@ -6,7 +6,7 @@ import { createJobContext, previewJob, runJob } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
-import { createTerminalLogger, redactText } from './logger.ts';
+import { createTerminalLogger, redactText } from './command-logger.ts';
 import { printAnnotations, printReport } from './output-format.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';

@@ -8,7 +8,7 @@ import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
-import { type EvidenceCollector, extendEvidence } from '../gate/run/evidence.ts';
+import { type EvidenceCollector, extendEvidence } from '../gate/run/evidence-log.ts';
 import type { CheckByType } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
 import type { SourceLocation, SuiteCase } from '../cases/suite.ts';

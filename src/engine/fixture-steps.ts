@@ -9,7 +9,7 @@ import { clipReason } from '../checks/reasons.ts';
 import { markEvidence, takeBackEvidence } from './repeat-step.ts';
 import type { StepScope } from './run-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
-import { listExcusedSteps } from './tool-call.ts';
+import { findExpectedErrors } from './tool-call.ts';
 
 /** Time limits in milliseconds: of a teardown, and of the rest of a teardown after the caller cancels. */
 const teardownTimeoutMs = 30_000;
@@ -55,7 +55,7 @@ export function openFixtures(
   ): Promise<StepOutcome> => {
     // Numbers the spans of setup and teardown after those of the case.
     const spanIndex = steps.length + index + (phase === 'setup' ? 0 : setup.length);
-    const { errors, missing } = listExcusedSteps(phase === 'setup' ? setup : teardown, []);
+    const { errors, missing } = findExpectedErrors(phase === 'setup' ? setup : teardown, []);
     const pick = (indexes: ReadonlySet<number>) => new Set(indexes.has(index) ? [spanIndex] : []);
     const schemas = { ...recording.schemas, limit: own };
     const startMs = transcript.elapsedMs();
@@ -67,8 +67,8 @@ export function openFixtures(
         connection: boundConnection(scope.connection, own.signal),
         // Shows no apps: assertions on apps ignore the setup and teardown.
         recording: { ...recording, schemas, widgets: null },
-        aids: { ...scope.aids, limit: own, widgets: null },
-        excused: { errors: pick(errors), missing: pick(missing), prompts: new Map(), refusals: new Set() },
+        context: { ...scope.context, limit: own, widgets: null },
+        expectedErrors: { errors: pick(errors), missing: pick(missing), prompts: new Map(), refusals: new Set() },
         anyError: false,
       });
     } catch (error) {

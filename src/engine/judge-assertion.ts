@@ -1,10 +1,10 @@
 import type { Evidence } from '../checks/evidence.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
-import type { CheckAids, Judgement } from '../checks/judgement.ts';
+import type { CheckContext, Judgement } from '../checks/judgement.ts';
 import { clipReason } from '../checks/reasons.ts';
 import { compileIgnore, ignoreInDocument } from '../models/recordings/ignore.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
-import type { JudgingAids } from './judging-aids.ts';
+import type { JudgingContext } from './judging-context.ts';
 import { askModel } from './model-judge.ts';
 import { checkSchema, startSchemaTime } from './schema-check.ts';
 
@@ -16,19 +16,19 @@ import { checkSchema, startSchemaTime } from './schema-check.ts';
 export async function judgeAssertion(
   assertion: unknown,
   evidence: Evidence,
-  aids?: JudgingAids,
+  context?: JudgingContext,
 ): Promise<Pick<Judgement, 'state' | 'reason'>> {
-  const { state, reason } = await judgeCheck(assertion, evidence, createCheckAids(aids));
+  const { state, reason } = await judgeCheck(assertion, evidence, createCheckContext(context));
   return { state, reason: clipReason(reason) };
 }
 
 /** Creates the services that checks use: schema validation, `ignore` rules, models, and the server. */
-export function createCheckAids(aids: JudgingAids = { time: startSchemaTime(), limit: null }): CheckAids {
-  const { askJudge = null, judgeLog, snapshots = null, apps = null, waitForNotification = null, widgets } = aids;
+export function createCheckContext(context: JudgingContext = { time: startSchemaTime(), limit: null }): CheckContext {
+  const { askJudge = null, judgeLog, snapshots = null, apps = null, waitForNotification = null, widgets } = context;
   return {
     schemas: {
       findProblem: (schema) => findSchemaProblems(schema)[0]?.message ?? null,
-      fit: async (schema, value, options) => await checkSchema(schema, value, { ...options, budget: aids }),
+      fit: async (schema, value, options) => await checkSchema(schema, value, { ...options, budget: context }),
     },
     exclude: (value, patterns) => ignoreInDocument(value, compileIgnore(patterns)),
     askModel:
@@ -39,6 +39,6 @@ export function createCheckAids(aids: JudgingAids = { time: startSchemaTime(), l
     apps,
     waitForNotification,
     settleWidgets: async () => await widgets?.settle(),
-    signal: aids.limit?.signal ?? null,
+    signal: context.limit?.signal ?? null,
   };
 }

@@ -10,7 +10,7 @@ import { expectsErrorOfCall } from '../suite/compile.ts';
 import { type Dialect, isJudgedHere } from '../suite/dialect.ts';
 import { type Judgement, leaveUnmeasured } from '../checks/judgement.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
-import { createCheckAids } from './judge-assertion.ts';
+import { createCheckContext } from './judge-assertion.ts';
 import { judgeCombination, negate } from '../checks/wrappers.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
@@ -68,7 +68,7 @@ export async function judgeTrace(
       const { assertion } = item;
       judgements.push(
         'isOnlyOthers' in assertion
-          ? judgeOtherErrors(item, record, listExcusedCalls(assertions, record, steps))
+          ? judgeOtherErrors(item, record, listExpectedFailures(assertions, record, steps))
           : await judgeAssertion({ ...item, assertion }, { record, steps, schemas }),
       );
     }
@@ -83,7 +83,7 @@ export async function judgeTrace(
 }
 
 /** Lists the calls whose error an assertion expects, by position in the trace; null if the trace does not identify them. */
-function listExcusedCalls(
+function listExpectedFailures(
   assertions: readonly TraceAssertion[],
   record: TraceRecord,
   steps: readonly Step[],
@@ -130,7 +130,7 @@ async function judgeAssertion(
     const found = findTraceEvidence(check, record, viewpoint);
     return found.kind === 'unknown'
       ? leaveUnmeasured(endSentence(`${check.type} could not be judged: ${found.reason}`))
-      : await judgeCheck(check, found.evidence, createCheckAids(schemas));
+      : await judgeCheck(check, found.evidence, createCheckContext(schemas));
   };
   const { state, reason } = await judge(assertion);
   if (state === 'unmeasured') return { kind: 'unscored', reason: clipReason(reason) };

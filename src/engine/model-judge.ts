@@ -5,7 +5,7 @@ import type { TraceMessage, TracePart } from '../model/trace.ts';
 import { buildJudgeCall, type JudgedCase, type JudgedPart, type Opinion, readOpinion } from '../models/judge-prompt.ts';
 import type { ModelAnswer, ModelCall, ModelName, ModelSession } from '../models/language-model.ts';
 import { formatModelName, parseModelName } from '../models/model-name.ts';
-import type { AskJudge, JudgeLog } from './judging-aids.ts';
+import type { AskJudge, JudgeLog } from './judging-context.ts';
 import { decide, type Judgement, leaveUnmeasured, type ModelQuestion } from '../checks/judgement.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import { clipReason, clipReasonBefore } from '../checks/reasons.ts';

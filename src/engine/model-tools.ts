@@ -6,7 +6,7 @@ import { type DecoyTool, isForbidden, type ToolPolicy } from '../cases/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ToolOutput } from '../models/conversation.ts';
 import type { ModelCall } from '../models/language-model.ts';
-import { measureText } from '../models/messages.ts';
+import { measureText } from '../models/model-messages.ts';
 import { findNearest } from '../suite/findings.ts';
 import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';

@@ -8,7 +8,7 @@ import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ClientScript } from './client-script.ts';
 import type { ToolResult } from '../checks/evidence.ts';
-import type { JudgingAids } from './judging-aids.ts';
+import type { JudgingContext } from './judging-context.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgeAssertion } from './judge-assertion.ts';
 import type { ProcessLoss } from './process-loss.ts';
@@ -88,7 +88,7 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  { hasFailedStep, values, ...aids }: JudgingAids & { hasFailedStep: boolean; values: Pick<CaseValues, 'fill'> },
+  { hasFailedStep, values, ...context }: JudgingContext & { hasFailedStep: boolean; values: Pick<CaseValues, 'fill'> },
 ): Promise<JudgedChecks> {
   const checks = listChecks(testCase);
   const judged = new Map<Check, PredicateResult>();
@@ -98,7 +98,7 @@ export async function judgeChecks(
     const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
     const { filled, reason: gap } = values.fill(predicate);
     const open = gap === null ? null : { state: 'unmeasured' as const, reason: `${predicate.type}: ${gap}` };
-    const { state, reason } = open ?? (isNeeded ? await judgeAssertion(filled, transcript, aids) : notAsked);
+    const { state, reason } = open ?? (isNeeded ? await judgeAssertion(filled, transcript, context) : notAsked);
     judged.set(predicate, { predicate: filled, passed: state === 'passed', state, reason });
   }
   const predicates = checks.flatMap((check) => judged.get(check) ?? []);

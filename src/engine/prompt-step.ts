@@ -14,7 +14,7 @@ import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The conversation with the model of a case, and the tools that it offers. */
-export interface PromptPartner extends Omit<ToolOffer, 'list'> {
+export interface PromptSession extends Omit<ToolOffer, 'list'> {
   conversation: Conversation;
   model: ModelName;
   settings: ConversationSettings;
@@ -41,14 +41,14 @@ export async function runPromptStep(
   step: Extract<Step, { kind: 'prompt' }>,
   connection: Connection,
   {
-    partner,
+    promptSession,
     allowance,
     stepIndex,
     ...recording
-  }: CallRecording & { partner: PromptPartner; allowance: PromptAllowance },
+  }: CallRecording & { promptSession: PromptSession; allowance: PromptAllowance },
 ): Promise<StepOutcome> {
   const { transcript } = recording;
-  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys } = partner;
+  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys } = promptSession;
   /** Requests only lists that servers have reported as changed. */
   const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
     const listing = await listAllTools(connection);

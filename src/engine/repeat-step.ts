@@ -2,7 +2,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { formatCount } from '../base/text.ts';
 import { abilities, type Ability } from '../model/client-abilities.ts';
 import type { Step, StepByKind } from '../cases/step.ts';
-import type { JudgingAids } from './judging-aids.ts';
+import type { JudgingContext } from './judging-context.ts';
 import { judgeAssertion } from './judge-assertion.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
@@ -48,7 +48,7 @@ interface RepeatScope {
   runStep: (step: Step, index: number) => Promise<StepOutcome>;
   connection: Connection;
   transcript: Transcript;
-  aids: JudgingAids;
+  context: JudgingContext;
   clock: Clock;
 }
 
@@ -80,7 +80,7 @@ export async function runRepeatStep(step: StepByKind['repeat'], scope: RepeatSco
 
 async function runRound(
   { steps, until }: StepByKind['repeat'],
-  { runStep, transcript, aids }: RepeatScope,
+  { runStep, transcript, context }: RepeatScope,
 ): Promise<StepOutcome> {
   let last: StepOutcome = { status: 'ok', reason: null, effect: 'continue' };
   for (const [index, step] of steps.entries()) {
@@ -95,7 +95,7 @@ async function runRound(
     }
     if (step.kind !== 'assert') last = outcome;
   }
-  const { state, reason } = await judgeAssertion(until, transcript, aids);
+  const { state, reason } = await judgeAssertion(until, transcript, context);
   if (state === 'passed') return last;
   return { ...last, status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

@@ -10,7 +10,7 @@ import { createAppReader } from './app-reader.ts';
 import { createWidgets } from './apps/widgets.ts';
 import { createClientScript } from './client-script.ts';
 import { connectAll, type ReachableServer } from './connect.ts';
-import type { JudgingAids } from './judging-aids.ts';
+import type { JudgingContext } from './judging-context.ts';
 import type { Snapshots } from '../checks/judgement.ts';
 import { needsWidgets } from './find-checks.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
@@ -18,7 +18,7 @@ import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './model-judge.ts';
 import { createWatch } from './notification-log.ts';
-import { createModelTalk, explainNoAnswer, type OpenModel, shareModel } from './model-talk.ts';
+import { createPromptRunner, explainNoAnswer, type OpenModel, shareModel } from './prompt-runner.ts';
 import {
   buildOutcome,
   type CaseOutcome,
@@ -33,7 +33,7 @@ import { runStep, type StepScope } from './run-step.ts';
 import { runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
-import { listExcusedSteps } from './tool-call.ts';
+import { findExpectedErrors } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 import { createCaseValues, type IterationFacts } from './values.ts';
 
@@ -149,9 +149,9 @@ async function runInSession(
       ? null
       : createWidgets({ browser, clock, signal: connection.signal, limit, transcript });
   const recording = { transcript, trace: options.trace ?? null, schemas, widgets };
-  const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
+  const expectedErrors = findExpectedErrors(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
-  const aids: JudgingAids = {
+  const context: JudgingContext = {
     ...schemas,
     snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
@@ -164,9 +164,9 @@ async function runInSession(
   const scope: StepScope = {
     connection,
     recording,
-    aids,
-    talk: createModelTalk(testCase, openModel),
-    excused,
+    context,
+    promptRunner: createPromptRunner(testCase, openModel),
+    expectedErrors,
     anyError,
     clock,
     runCommand,
@@ -193,7 +193,7 @@ async function runInSession(
   if (ending !== completed) return finish({ ...record, ending }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
-    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
+    const checks = await judgeChecks(testCase, transcript, { ...context, hasFailedStep, values });
     return finish({ ...record, ending, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;

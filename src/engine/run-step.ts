@@ -5,24 +5,24 @@ import type { RunCommand } from '../model/process-end.ts';
 import type { RequestStep, ServerStep, Step, StepByKind } from '../cases/step.ts';
 import { runCommandStep } from './command-step.ts';
 import type { Evidence } from '../checks/evidence.ts';
-import type { JudgingAids } from './judging-aids.ts';
-import type { ModelTalk } from './model-talk.ts';
+import type { JudgingContext } from './judging-context.ts';
+import type { PromptRunner } from './prompt-runner.ts';
 import { judgeAssertion } from './judge-assertion.ts';
 import { type Connection, describeUnknownServer, findConnection } from './process-loss.ts';
 import { clipReason } from '../checks/reasons.ts';
 import { runRepeatStep } from './repeat-step.ts';
 import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
-import { type CallRecording, type ExcusedSteps, listExcusedSteps, runToolCallStep } from './tool-call.ts';
+import { type CallRecording, type ExpectedErrors, findExpectedErrors, runToolCallStep } from './tool-call.ts';
 
 /** The state that the steps of one iteration share. */
 export interface StepScope {
   connection: Connection;
   recording: Omit<CallRecording, 'stepIndex'>;
-  aids: JudgingAids;
-  talk: ModelTalk;
+  context: JudgingContext;
+  promptRunner: PromptRunner;
   /** Steps whose errors the case expects. */
-  excused: ExcusedSteps;
+  expectedErrors: ExpectedErrors;
   /** True if errors of all tools are allowed. */
   anyError: boolean;
   clock: Clock;
@@ -38,17 +38,20 @@ type RunStep<Kind extends Step['kind']> = (
 
 /** Runs each kind of step. */
 const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
-  assert: async (step, stepIndex, { recording: { transcript }, aids }) =>
-    await runAssertStep(step.assertion, transcript, { ...aids, judgeLog: transcript.logJudges({ step, stepIndex }) }),
-  toolCall: async (step, stepIndex, { connection, recording, excused, anyError }) => {
-    const ownError = excused.errors.has(stepIndex);
-    const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };
+  assert: async (step, stepIndex, { recording: { transcript }, context }) =>
+    await runAssertStep(step.assertion, transcript, {
+      ...context,
+      judgeLog: transcript.logJudges({ step, stepIndex }),
+    }),
+  toolCall: async (step, stepIndex, { connection, recording, expectedErrors, anyError }) => {
+    const ownError = expectedErrors.errors.has(stepIndex);
+    const allowance = { anyError, ownError, missingTool: expectedErrors.missing.has(stepIndex) };
     return await runToolCallStep(step, connection, { ...recording, stepIndex, allowance });
   },
-  prompt: async (step, stepIndex, { connection, recording, talk, excused, anyError }) => {
-    const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
-    const allowance = { anyError, expected, refusal: excused.refusals.has(stepIndex) };
-    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance });
+  prompt: async (step, stepIndex, { connection, recording, promptRunner, expectedErrors, anyError }) => {
+    const expected = expectedErrors.prompts.get(stepIndex) ?? new Set<string | null>();
+    const allowance = { anyError, expected, refusal: expectedErrors.refusals.has(stepIndex) };
+    return await promptRunner.runPrompt(step, connection, { ...recording, stepIndex, allowance });
   },
   interact: async (step, _, { recording: { widgets = null } }) =>
     (await widgets?.interact(step)) ?? { status: 'fail', reason: noBrowserReason, effect: 'unmeasured' },
@@ -75,31 +78,31 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
   command: async (step, _, { connection, runCommand, recording: { transcript } }) =>
     await runCommandStep(step, { runCommand, transcript, signal: connection.signal }),
   repeat: async (step, stepIndex, scope) => {
-    const { connection, aids, clock, recording } = scope;
+    const { connection, context, clock, recording } = scope;
     const until: Step = { id: step.id, kind: 'assert', assertion: step.until };
-    const { errors, missing } = listExcusedSteps([...step.steps, until], []);
+    const { errors, missing } = findExpectedErrors([...step.steps, until], []);
     const pick = (indexes: ReadonlySet<number>, index: number) => new Set(indexes.has(index) ? [stepIndex] : []);
     return await runRepeatStep(step, {
       connection,
-      aids,
+      context,
       clock,
       transcript: recording.transcript,
       runStep: async (inner, index) => {
-        const excused = {
+        const expectedErrors = {
           errors: pick(errors, index),
           missing: pick(missing, index),
           prompts: new Map(),
           refusals: new Set<number>(),
         };
-        return await runStep(inner, stepIndex, { ...scope, excused });
+        return await runStep(inner, stepIndex, { ...scope, expectedErrors });
       },
     });
   },
 };
 
 async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
-  const { connection, recording, excused } = scope;
-  const mayFail = excused.errors.has(stepIndex);
+  const { connection, recording, expectedErrors } = scope;
+  const mayFail = expectedErrors.errors.has(stepIndex);
   const { transcript, trace } = recording;
   return await askServer(
     step,
@@ -143,16 +146,20 @@ async function runOfKind<Kind extends Step['kind']>(
  * Judges an assert step on the transcript so far. A failed assertion ends the iteration; an unmeasured one ends it without a result. An
  * advisory assertion only reports its reason.
  */
-export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
+export async function runAssertStep(
+  assertion: Assertion,
+  evidence: Evidence,
+  context: JudgingContext,
+): Promise<StepOutcome> {
   if (!('type' in assertion)) {
     const unmeasured = {
       status: 'fail',
       reason: `${assertion.kind}: ${noBrowserReason}`,
       effect: 'unmeasured',
     } as const;
-    return (await aids.widgets?.assert(assertion)) ?? unmeasured;
+    return (await context.widgets?.assert(assertion)) ?? unmeasured;
   }
-  const { state, reason } = await judgeAssertion(assertion, evidence, aids);
+  const { state, reason } = await judgeAssertion(assertion, evidence, context);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Continues, because later asserts on the cut transcript may still be decided.

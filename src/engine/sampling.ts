@@ -12,7 +12,7 @@ import type {
 import { isRecord, tryParseJson } from '../base/json.ts';
 import type { SamplingAnswer } from '../model/client-abilities.ts';
 import { isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from '../models/language-model.ts';
-import { toAssistantMessage, toToolMessage, type ToolResult } from '../models/messages.ts';
+import { toAssistantMessage, toToolMessage, type ToolResult } from '../models/model-messages.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -239,7 +239,7 @@ async function findSchemaViolation(
 }
 
 /** The steps whose errors a case expects, by index. */
-export interface ExcusedSteps {
+export interface ExpectedErrors {
   /** Tool calls and other requests that may return an error. */
   errors: ReadonlySet<number>;
   /** Calls of tools that the server does not have to list. */
@@ -255,7 +255,7 @@ export interface ExcusedSteps {
  * names one. Checks at the end judge the latest call of all. A model may make that call instead, so prompts between the pinned call and the
  * assertion are excused too. Errors of all other calls count. A check of a refusal judges the latest prompt before it.
  */
-export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
+export function findExpectedErrors(steps: readonly Step[], checks: readonly Check[]): ExpectedErrors {
   const assertions = [
     ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
     ...checks.map((assertion) => ({ assertion, position: steps.length })),

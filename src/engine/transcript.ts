@@ -11,7 +11,7 @@ import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
 import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, Reply, ToolResult } from '../checks/evidence.ts';
-import type { JudgeLog } from './judging-aids.ts';
+import type { JudgeLog } from './judging-context.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 import { type CallOrigin, describeAnswer, placeSpan, stepSpanId, readJson } from './span-parts.ts';

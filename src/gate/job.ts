@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../base/time.ts';
 import { loadGitHub } from '../github/load.ts';
 import type { Report } from '../model/report.ts';
 import { type Annotation, planAnnotations } from '../report/annotations.ts';
-import type { FallbackReport } from '../supervisor/messages.ts';
+import type { FallbackReport } from '../supervisor/supervisor-messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import type { GateContext } from './run/context.ts';
 import { gate, type GateHooks, type GateResult } from './gate.ts';
@@ -212,7 +212,7 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     import('./run/job-tunnel.ts'),
     import('./run/tool-clashes.ts'),
     import('../report/html/page.ts'),
-    import('../server/open.ts'),
+    import('../server/open-server.ts'),
     // If the client does not load, `publishToGitHub` warns.
     ...(github === null ? [] : [import('./publish/publish-github.ts'), loadGitHub(github).catch(() => {})]),
     ...(upload === null ? [] : [import('./publish/upload-results.ts')]),

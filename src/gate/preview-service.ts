@@ -1,6 +1,6 @@
 import { appendAll } from '../base/lists.ts';
 import { requireProject } from '../service/project.ts';
-import { findOldestSuite } from '../service/suites.ts';
+import { findOldestSuite } from '../service/suite-client.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';

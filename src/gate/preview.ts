@@ -2,7 +2,7 @@ import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { describeSmallestFall, formatMinimumPassRate } from '../model/rate.ts';
 import { outlineSuite } from '../suite/manifest.ts';
-import { listExpected } from '../verdict/compare.ts';
+import { listExpected } from '../verdict/compare-baseline.ts';
 import { computeSmallestFall } from '../verdict/smallest-fall.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';

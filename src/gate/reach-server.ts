@@ -8,7 +8,7 @@ import { openSession, type Session, type Target } from '../mcp/session.ts';
 import { anyProtocol, type ProtocolChoice } from '../model/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
-import { openAccess, openServer } from '../server/open.ts';
+import { openAccess, openServer } from '../server/open-server.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedServer } from './plan/plan-server.ts';

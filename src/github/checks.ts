@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GitHubError } from '../base/errors.ts';
 import { parseAnswer } from './answer.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubClient } from './github-client.ts';
 import type { Repository } from './repository.ts';
 
 /** A completed check, as GitHub shows it next to a commit. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GateError, GitHubError } from '../base/errors.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubClient } from './github-client.ts';
 
 /** The user or app that the token belongs to. */
 export interface Identity {

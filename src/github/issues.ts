@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { appendAll } from '../base/lists.ts';
 import { parseAnswer } from './answer.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubClient } from './github-client.ts';
 import type { Repository } from './repository.ts';
 
 /** The parts of an issue that identify it, its author and its state. */

@@ -1,6 +1,6 @@
 import { ConfigurationError, describeError, readErrorCode } from '../base/errors.ts';
 import { openInput } from '../base/files.ts';
-import type { openGitHub } from './client.ts';
+import type { openGitHub } from './github-client.ts';
 
 type OpenGitHub = typeof openGitHub;
 
@@ -20,7 +20,7 @@ export async function loadGitHub({ eventPath }: { eventPath: string | null }): P
 async function importClient(eventPath: string | null): Promise<OpenGitHub> {
   try {
     if (eventPath !== null) await refusePipe(eventPath);
-    return (await import('./client.ts')).openGitHub;
+    return (await import('./github-client.ts')).openGitHub;
   } catch (error) {
     const message = `GitHub's client does not load with the event file and the proxies of this job: ${describeError(error)}`;
     throw new ConfigurationError([{ code: 'unusable-github-client', message }], { cause: error });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GitHubError, ProtocolError } from '../base/errors.ts';
 import { parseAnswer } from './answer.ts';
-import type { GitHubClient } from './client.ts';
+import type { GitHubClient } from './github-client.ts';
 
 /** A repository by its owner and name. */
 export interface Repository {

@@ -8,7 +8,7 @@ import type {
 import { z } from 'zod';
 import { generator } from '../base/version.ts';
 import type { ModelName } from './language-model.ts';
-import type { AssistantMessage } from './messages.ts';
+import type { AssistantMessage } from './model-messages.ts';
 import type { ProviderSettings } from './providers.ts';
 
 export const providerPackage = { name: '@ai-sdk/openai-compatible', version: VERSION };

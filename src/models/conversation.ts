@@ -2,7 +2,7 @@ import type { LanguageModelV4Prompt, LanguageModelV4ToolCall, LanguageModelV4Too
 import { ModelError } from '../base/errors.ts';
 import { FilteredError } from './filtered-error.ts';
 import { type AnswerOptions, isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from './language-model.ts';
-import { toAssistantMessage, type ToolResult, toToolMessage } from './messages.ts';
+import { toAssistantMessage, type ToolResult, toToolMessage } from './model-messages.ts';
 import { appendAll } from '../base/lists.ts';
 
 /** The settings of a conversation; null leaves a setting to the provider. */
@@ -19,7 +19,7 @@ export interface ConversationSettings {
 export type ToolOutput = Pick<ToolResult, 'content' | 'isError'>;
 
 /** The tools of a turn, and the callbacks for its answers and calls. `Stop` is the reason when a call of a tool ends the turn. */
-export interface TurnPartner<Stop> {
+export interface TurnHandlers<Stop> {
   tools: ModelCall['tools'];
   /** Lists the tools again before each further answer of the turn; absent if they never change. */
   refreshTools?: () => Promise<ModelCall['tools'] | { stop: Stop }>;
@@ -42,7 +42,7 @@ export interface Conversation {
    * @throws {ModelError} if the model gives no answer; `onAnswer` is called before a {FilteredError} is thrown
    * @throws the signal's reason once it aborts
    */
-  ask<Stop>(prompt: string, partner: TurnPartner<Stop>, options: AnswerOptions): Promise<TurnEnd<Stop>>;
+  ask<Stop>(prompt: string, handlers: TurnHandlers<Stop>, options: AnswerOptions): Promise<TurnEnd<Stop>>;
 }
 
 /** Starts a conversation. `history` has the earlier messages of a conversation that continues. */

@@ -8,7 +8,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import type { BrowserPool } from '../browser/pool.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/model-judge.ts';
-import type { OpenModel } from '../engine/model-talk.ts';
+import type { OpenModel } from '../engine/prompt-runner.ts';
 import type { Snapshots } from '../checks/judgement.ts';
 import type { ReachableServer } from '../engine/connect.ts';
 import { runCase } from '../engine/run-case.ts';

@@ -9,7 +9,7 @@ import { connectChild, type ProcessChild } from './bridge/child.ts';
 import { openSessionChannel, openStatelessChannel, type StdioChannel } from './bridge/channel.ts';
 import type { ProtocolAdapter } from './bridge/exchange.ts';
 import { type Bridge, createToken, openBridge } from './bridge/listen.ts';
-import { createNotification, createRequest } from './bridge/messages.ts';
+import { createNotification, createRequest } from './bridge/bridge-messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { recordExits } from './bridge/session.ts';

@@ -4,7 +4,7 @@ import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { createOutputTail, type OutputTail } from './output-tail.ts';
 import type { ServerContext, ServerOptions, StartContext } from './running-server.ts';
-import { openSandbox } from './sandbox/open.ts';
+import { openSandbox } from './sandbox/open-sandbox.ts';
 import { splitCommand } from './split-command.ts';
 import { startWatchdog } from './watchdog.ts';
 

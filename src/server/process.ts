@@ -5,7 +5,7 @@ import type { DescendantLog } from './kill-orphans.ts';
 import { createOutputTail, keepLastLines, type OutputTail } from './output-tail.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
 import { holdSandbox } from './sandbox/lease.ts';
-import type { Sandbox } from './sandbox/open.ts';
+import type { Sandbox } from './sandbox/open-sandbox.ts';
 import { spawnByName, spawnProgram } from './spawn.ts';
 import type { Watchdog } from './watchdog.ts';
 

@@ -14,7 +14,7 @@ import type { ServerReport } from '../model/report.ts';
 import type { AccessRefusal } from './access-refusal.ts';
 import type { DescendantLog } from './kill-orphans.ts';
 import type { OutputTail } from './output-tail.ts';
-import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
+import type { Sandbox, SandboxOptions } from './sandbox/open-sandbox.ts';
 import type { SideDirectories } from './side-directories.ts';
 import type { Watchdog } from './watchdog.ts';
 

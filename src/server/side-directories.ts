@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { getOwnPid, isProcessAlive } from './process-tree.ts';
 import type { SideMounts } from './sandbox/mounts.ts';
-import { openSandbox, type OpenedSandbox } from './sandbox/open.ts';
+import { openSandbox, type OpenedSandbox } from './sandbox/open-sandbox.ts';
 
 /**
  * The directories of one side of a comparison: its own HOME and temporary directory. Programs of the other side do not read files that

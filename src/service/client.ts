@@ -10,7 +10,7 @@ import type { FailedAnswer } from '../http/failed-answer.ts';
 import { listProxySecrets, type ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
-import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
+import { explainRefusal, fewAttempts, readServiceFailure } from './service-failure.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** A connection to one service with one key. The functions in this folder take it as their first argument. */

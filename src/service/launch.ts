@@ -2,8 +2,8 @@ import { DeadlineError, GateError, NetworkError, ProtocolError, ServiceError } f
 import { formatDuration } from '../base/time.ts';
 import type { Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { isQueueRefusal } from './failure.ts';
-import { createRun, listSuiteRuns, type NewRun } from './runs.ts';
+import { isQueueRefusal } from './service-failure.ts';
+import { createRun, listSuiteRuns, type NewRun } from './run-client.ts';
 import type { WireRunCreated } from './wire.ts';
 
 export interface LaunchParams extends CallOptions, QueueOptions {

@@ -2,7 +2,7 @@ import { ServiceError } from '../base/errors.ts';
 import { hasEnded, type Run } from '../model/run.ts';
 import { race } from '../base/time.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { getRun } from './runs.ts';
+import { getRun } from './run-client.ts';
 
 /**
  * The waits after successive refusals that may be stale, by status. A replica of the service may not know recent data yet, and a deployment

@@ -19,12 +19,12 @@ export interface PolicyReading {
 export function readPolicy(text: string, { file }: { file: string }): PolicyReading {
   const { document, findings } = parseSource(text, file);
   if (document === null) {
-    const told = findings.map((finding) =>
+    const located = findings.map((finding) =>
       finding.code === 'empty-file'
         ? { ...finding, message: 'The file is empty; write a policy or leave it out' }
         : finding,
     );
-    return { policy: null, findings: sortFindings(told) };
+    return { policy: null, findings: sortFindings(located) };
   }
   const { policy, findings: more } = readDocument(document, file);
   const all = sortFindings([...findings, ...more]);

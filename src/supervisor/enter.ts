@@ -1,6 +1,6 @@
 import { hideEnvironment } from './environment.ts';
 import type { SupervisorLimits } from './supervise.ts';
-import { supervisedVariable, type SupervisorMessage } from './messages.ts';
+import { supervisedVariable, type SupervisorMessage } from './supervisor-messages.ts';
 
 /** A program that may run below a supervisor. */
 export interface Entry {

@@ -15,7 +15,7 @@ import {
   type GateMessage,
   stopSignals,
   supervisedVariable,
-} from './messages.ts';
+} from './supervisor-messages.ts';
 
 export interface SupervisorLimits {
   /** Resident memory of the gate. 100,000 iterations need less than 400 MB. */

@@ -9,7 +9,7 @@ import {
   stopSignals,
   supervisedVariable,
   type SupervisorMessage,
-} from './messages.ts';
+} from './supervisor-messages.ts';
 
 /** The gate's connection to its supervisor. Without a supervisor, it sends nothing. */
 export interface Supervision {

@@ -1,7 +1,7 @@
 import { formatCount } from '../base/text.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile, type SurfaceTool } from '../model/surface.ts';
 import type { ConfigurationSurface, SurfaceChange, SurfaceReport, ToolSize } from '../model/surface-report.ts';
-import { compareSurfaces, type FoundChange } from './compare.ts';
+import { compareSurfaces, type FoundChange } from './compare-surfaces.ts';
 import type { LineIndex } from './file.ts';
 import { lintSurface } from './lint.ts';
 

@@ -3,7 +3,7 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { ReasonCode } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
 import { countScored } from './count.ts';
-import { boundRules } from './rules.ts';
+import { boundRules } from './assess-rates.ts';
 import { countFlaky } from './flaky.ts';
 import { contradictsPlan, listRunGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';

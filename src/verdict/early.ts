@@ -5,7 +5,7 @@ import type { VerdictReason } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
 import { completeCases, countOutstanding } from './bounds.ts';
 import { countScored, sum } from './count.ts';
-import { assessRules } from './rules.ts';
+import { assessRules } from './assess-rates.ts';
 import { listGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';
 

@@ -7,7 +7,7 @@ import type { SuiteResults } from '../model/results.ts';
 import type { SurfaceReport } from '../model/surface-report.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { compareWithBase, listBaseRegressions } from './compare-base.ts';
-import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare-baseline.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
 import { judgeCoverage } from './judge-coverage.ts';
 import { judgeSurface } from './judge-surface.ts';

@@ -18,7 +18,7 @@ import { toRequirementReport, toReason, type Assessment } from './assessment.ts'
 import { assessBudgets } from './budgets.ts';
 import { assessDecided, canBeDecided } from './bounds.ts';
 import { countScored, sum } from './count.ts';
-import { assessRules } from './rules.ts';
+import { assessRules } from './assess-rates.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './completeness.ts';
 import { reportRounds } from './plan-rounds.ts';

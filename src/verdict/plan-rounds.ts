@@ -6,7 +6,7 @@ import { countScored } from './count.ts';
 import { countRoundsBeforeDecision, estimateFurther, followRounds, isReplayed } from './follow-rounds.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { findRounds, sharesRounds } from './rounds-rule.ts';
-import { listModelRules } from './rules.ts';
+import { listModelRules } from './assess-rates.ts';
 import type { ErrorRates } from './statistics/errors.ts';
 import { countFixedDesign } from './statistics/fixed-design.ts';
 

@@ -3,7 +3,7 @@ import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/case-report.ts
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import { hasUsage, joinJudges, joinUsage, type JudgeUsage, type ModelUsage } from '../model/usage.ts';
-import { describeFailure, type FailureEvidence } from './failure.ts';
+import { describeFailure, type FailureEvidence } from './failed-case.ts';
 
 /**
  * Counts a run's iterations while its pages arrive. Keeps counters, durations, the seen ids and some of the failures; never an iteration

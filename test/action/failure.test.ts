@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { createJobLogger, describeFailure } from '../../src/action/logger.ts';
+import { createJobLogger, describeFailure } from '../../src/action/action-logger.ts';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { captureOutput } from '../support/process/captured-output.ts';

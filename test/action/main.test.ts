@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { readExampleInputs, readExampleJob } from '../support/runner/example-workflow.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/runner/github-job.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createJobOutput } from '../../src/action/logger.ts';
+import { createJobOutput } from '../../src/action/action-logger.ts';
 import { runPost } from '../../src/action/post.ts';
 import { captureOutput } from '../support/process/captured-output.ts';
 import { isRunning } from '../support/process/processes.ts';

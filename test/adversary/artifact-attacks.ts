@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { readReport } from '../../src/gate/plan/read-report.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import type { Attack, AttackResult } from './attack.ts';

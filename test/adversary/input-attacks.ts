@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from '../../src/model/report.ts';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 
 export interface ObservedGate {

@@ -200,10 +200,10 @@ describe('a text that was cut through a token', () => {
       'github_pat_1',
       'github_pat_',
     ],
-  ])('knows the beginning of %s', (_, secret, told, untold) => {
+  ])('knows the beginning of %s', (_, secret, known, unknown) => {
     const token = createRedactor([new Secret(secret)]);
-    expect(token.redact(`got ${told}`)).toBe('got ***');
-    expect(token.redact(`got ${untold}`)).toBe(`got ${untold}`);
+    expect(token.redact(`got ${known}`)).toBe('got ***');
+    expect(token.redact(`got ${unknown}`)).toBe(`got ${unknown}`);
   });
 
   it.each(['production-eu-west-1a-blue', '/srv/builds/a1b2c3d4e5f6g7h8i9', 'postgres://localhost:5432/orders-2'])(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { createStepsSchema } from '../../src/service/bodies/case.ts';
-import { contractLimits } from '../../src/service/limits.ts';
+import { createStepsSchema } from '../../src/service/bodies/case-body.ts';
+import { contractLimits } from '../../src/service/api-limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { runAssertStep } from '../../src/engine/run-step.ts';
 import { type Assertion, listNames } from '../../src/checks/assertion.ts';

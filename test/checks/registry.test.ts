@@ -7,7 +7,7 @@ import { defineElementCheck, judgeElement } from '../../src/checks/elements.ts';
 import { createCheckJudge } from '../../src/checks/judge-check.ts';
 import { decide } from '../../src/checks/judgement.ts';
 import { createRegistry } from '../../src/checks/registry.ts';
-import { createCheckAids } from '../../src/engine/judge-assertion.ts';
+import { createCheckContext } from '../../src/engine/judge-assertion.ts';
 import { createAssertionForms } from '../../src/suite/assertion-schema.ts';
 import { createDialects } from '../../src/suite/dialect.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';
@@ -74,9 +74,9 @@ const registry = createRegistry(
 );
 
 const forms = createAssertionForms(registry);
-const aids = createCheckAids();
+const context = createCheckContext();
 const judgeCheck = createCheckJudge(registry);
-const judge = async (check: unknown, evidence = createEvidence()) => await judgeCheck(check, evidence, aids);
+const judge = async (check: unknown, evidence = createEvidence()) => await judgeCheck(check, evidence, context);
 
 describe('a kind that is defined', () => {
   it.each([

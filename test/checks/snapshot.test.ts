@@ -14,8 +14,8 @@ function createWorld(files: Record<string, string>, isUpdating = false) {
   const snapshots = openSnapshots({ texts, folders: new Map(), isUpdating }, redactor);
   const judge = async (result: Partial<ToolResult>, fields: object = {}) => {
     const evidence = createEvidence({ toolResults: [createToolResult(result)] });
-    const aids = { time: startSchemaTime(), limit: null, snapshots };
-    return await judgeAssertion({ type: 'toMatchFile', file: 'a.json', ...fields }, evidence, aids);
+    const context = { time: startSchemaTime(), limit: null, snapshots };
+    return await judgeAssertion({ type: 'toMatchFile', file: 'a.json', ...fields }, evidence, context);
   };
   return { snapshots, judge };
 }

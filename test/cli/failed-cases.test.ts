@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listFailedCases, selectFailed } from '../../src/cli/failed-cases.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { createInconclusiveReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { addingServerPath, createWorkspace, redEvals } from '../support/workspace.ts';

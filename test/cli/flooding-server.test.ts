@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { runCommand } from '../support/process/command.ts';
 import { notePeakMemory, readPeakMemoryMiB } from '../support/process/peak-memory.ts';
 import { floodingServerPath } from '../support/servers/bundled-servers.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 

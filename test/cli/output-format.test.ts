@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderReportJson } from '../../src/report/json.ts';
-import { parseReport } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';

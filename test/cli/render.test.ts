@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { createRedReport } from '../support/factories/report-factory.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';

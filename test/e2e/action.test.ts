@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outputTable } from '../../src/action/outputs.ts';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { runAction } from '../support/runner/run-action.ts';
 import { runActionInTest } from '../support/runner/action-in-test.ts';
 import {

@@ -19,8 +19,8 @@ const commandOnly: ReadonlySet<string> = new Set(['@hono/node-server', 'commande
 
 /** Finds absolute paths of the machine that built a bundle. */
 function findMachinePaths(text: string): string[] {
-  const isTold = (directory: string) => text.includes(`${directory}/`) || text.includes(`${directory}"`);
-  const local = [root, homedir()].filter((directory) => directory.length > 1 && isTold(directory));
+  const isNamed = (directory: string) => text.includes(`${directory}/`) || text.includes(`${directory}"`);
+  const local = [root, homedir()].filter((directory) => directory.length > 1 && isNamed(directory));
   // Excludes the documented example of a root.
   return [...local, ...(text.match(/file:\/\/\/(?!workspace\b)\w[^"'`\s]*/g) ?? [])];
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import type { Report } from '../../src/model/report.ts';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { findFreePort } from '../support/network/free-port.ts';

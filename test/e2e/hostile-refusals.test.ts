@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
+import { canaries, listGivenSecrets, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
 import { runStageInTest } from '../support/runner/action-in-test.ts';
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
-import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/text/leak-forms.ts';
+import { findEncodedLeaks, findRemnants, writeSecrets } from '../support/text/leak-forms.ts';
 
 // Error messages quote their cause. Here every cause contains a secret: answers of a service that refuses, unusable grants, unreadable
 // inputs, and the process itself. For each kind, the built action runs one job in its own process; the others run in this process.
@@ -22,7 +22,7 @@ const startTampering = (pattern: RegExp, answer: Answer) =>
   startHostile((self) => (request, text) => (pattern.test(request.what) ? answer(self, request, text) : undefined));
 
 const echo = (self: HostileService, { headers, body, what }: HostileRequest) =>
-  `${JSON.stringify(headers)} ${body} ${what} ${tellSecrets([...Object.values(listTold(self)), canaries.githubToken], what)}`;
+  `${JSON.stringify(headers)} ${body} ${what} ${writeSecrets([...Object.values(listGivenSecrets(self)), canaries.githubToken], what)}`;
 const envelope = (code: string, message: string) => JSON.stringify({ code, message, details: { [message]: message } });
 const page = { 'content-type': 'text/html' };
 const atFirst = /^GET \/projects/;
@@ -90,13 +90,13 @@ describe('a service that refuses and quotes secrets in its reason', () => {
     const run = await runHostileJob(hostile, { timeout: '3s' }, chooseProcess(name));
     expect([2, 3]).toContain(run.exitCode);
     expect(run.problems).toEqual([]);
-    expectClean(run.sinks, listTold(hostile));
+    expectClean(run.sinks, listGivenSecrets(hostile));
   });
 });
 
-function expectClean(sinks: Record<string, string | null>, told: Record<string, string> = {}): void {
+function expectClean(sinks: Record<string, string | null>, given: Record<string, string> = {}): void {
   const { proxyPassword: _, urlKey: __, ...known } = canaries;
-  const secrets = { ...known, ...told };
+  const secrets = { ...known, ...given };
   expect(findEncodedLeaks(secrets, sinks)).toEqual([]);
   // Only `k` of a tunnel's URL is secret.
   const { tunnelUrl: ___, ...others } = { tunnelUrl: '', ...secrets };
@@ -119,7 +119,7 @@ describe('a grant that cannot be used', () => {
     const run = await runHostileJob(hostile, { timeout: '3s' }, chooseProcess(name));
     expect([2, 3]).toContain(run.exitCode);
     expect(hostile.grant).not.toBeNull();
-    expectClean(run.sinks, listTold(hostile));
+    expectClean(run.sinks, listGivenSecrets(hostile));
   });
 });
 
@@ -133,7 +133,7 @@ describe('a relay that refuses and says the token', () => {
     const run = await runHostileJob(hostile, { timeout: '8s' }, chooseProcess(name));
     expect(run).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
     expect(hostile.handshakes.length).toBeGreaterThan(0);
-    expectClean(run.sinks, listTold(hostile));
+    expectClean(run.sinks, listGivenSecrets(hostile));
   });
 });
 
@@ -185,7 +185,7 @@ describe('an unexpected error of the gate', () => {
     ['thrown without a handler', 'throw error'],
     ['of a promise without a handler', 'Promise.reject(error)'],
   ])('%s is reported without the secrets in its message', async (_, fail) => {
-    const message = tellSecrets([canaries.apiKey, canaries.modelKey, canaries.githubToken], 'quoted');
+    const message = writeSecrets([canaries.apiKey, canaries.modelKey, canaries.githubToken], 'quoted');
     const crash = `
       const error = new Error(${JSON.stringify(message)}, { cause: new Error(${JSON.stringify(message)}) });
       error.input = ${JSON.stringify(canaries.apiKey)};

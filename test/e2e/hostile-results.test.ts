@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startForwardProxy } from '../support/network/forward-proxy.ts';
-import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
+import { canaries, listGivenSecrets, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
 import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
-import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/text/leak-forms.ts';
+import { findEncodedLeaks, findRemnants, leakEncodings, writeSecrets } from '../support/text/leak-forms.ts';
 import { runtimeToken } from '../support/runner/job-variables.ts';
 import { runStageInTest } from '../support/runner/action-in-test.ts';
 
@@ -13,14 +13,14 @@ import { runStageInTest } from '../support/runner/action-in-test.ts';
 const placesOfService = Array.from({ length: 14 }, (_, index) => `service-${index + 1}`);
 
 /** Puts every secret that the service knows into every text of its answers about a run, and makes the run fail. */
-function tellInResults(
+function writeInResults(
   { what }: HostileRequest,
   text: string,
-  tell: (place: string) => string,
+  write: (place: string) => string,
 ): HostileAnswer | undefined {
   if (!what.startsWith('GET')) return undefined;
   const answer = JSON.parse(text) as { items?: object[]; status?: string; summary?: object };
-  const place = (number: number) => tell(`service-${number}`);
+  const place = (number: number) => write(`service-${number}`);
   const headers = {
     'x-request-id': Buffer.from(place(14))
       .toString('latin1')
@@ -66,14 +66,14 @@ const passwordInUrl = encodeURIComponent(canaries.proxyPassword);
 
 describe('a service that writes every secret into the results of a run', () => {
   it('leaks none of them, and each secret reaches its one recipient', async () => {
-    const tell = (self: HostileService) => (place: string) =>
-      tellSecrets([...Object.values(listTold(self)), canaries.proxyPassword, canaries.githubToken], place);
-    await using hostile = await startHostile((self) => (request, text) => tellInResults(request, text, tell(self)));
+    const write = (self: HostileService) => (place: string) =>
+      writeSecrets([...Object.values(listGivenSecrets(self)), canaries.proxyPassword, canaries.githubToken], place);
+    await using hostile = await startHostile((self) => (request, text) => writeInResults(request, text, write(self)));
     await using proxy = await startForwardProxy({ credentials: `user:${canaries.proxyPassword}` });
     const env = { HTTP_PROXY: `http://user:${passwordInUrl}@${proxy.place}` };
     const run = await runHostileJob(hostile, { sandbox: 'auto' }, { env });
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed', failed: '1' }, problems: [] });
-    const secrets = { ...canaries, ...listTold(hostile) };
+    const secrets = { ...canaries, ...listGivenSecrets(hostile) };
     expect(findEncodedLeaks(secrets, run.sinks)).toEqual([]);
     // Only `k` of the tunnel's URL is secret.
     const { tunnelUrl: _, ...others } = { tunnelUrl: '', ...secrets };
@@ -138,12 +138,12 @@ describe('a service that writes every secret into the results of a run', () => {
   });
 
   it('leaks a value that is not registered as a secret into every sink, which these tests find', async () => {
-    const told = 'never-a-secret-6d1c';
+    const shown = 'never-a-secret-6d1c';
     await using hostile = await startHostile(
-      () => (request, text) => tellInResults(request, text, (place) => `${told} ${place}`),
+      () => (request, text) => writeInResults(request, text, (place) => `${shown} ${place}`),
     );
     const run = await runHostileJob(hostile, {}, { runStage: runStageInTest });
-    const sinks = findEncodedLeaks({ told }, run.sinks).map((leak) => /in (.*), plain/.exec(leak)?.[1]);
+    const sinks = findEncodedLeaks({ shown }, run.sinks).map((leak) => /in (.*), plain/.exec(leak)?.[1]);
     expect(sinks.filter((sink) => sink !== undefined)).toEqual([
       'log',
       'summary',
@@ -166,15 +166,15 @@ describe('a service that writes every secret into the results of a run', () => {
     );
     const run = await runHostileJob(hostile, { timeout: '5s' }, { runStage: runStageInTest });
     expect(run).toMatchObject({ exitCode: 3, outputs: { 'run-id': '', 'run-url': '' } });
-    const { k = '', connectToken = '' } = listTold(hostile);
+    const { k = '', connectToken = '' } = listGivenSecrets(hostile);
     expect(findRemnants({ ...canaries, apiKey, k, connectToken }, run.sinks)).toEqual([]);
   });
 });
 
 describe('a server that writes every secret of the job', () => {
   const { proxyPassword: _, ...known } = canaries;
-  const tell = (place: string) => tellSecrets(Object.values(known), place);
-  const telling = Object.fromEntries(placesOfServer.map((place) => [place, tell(place)]));
+  const write = (place: string) => writeSecrets(Object.values(known), place);
+  const telling = Object.fromEntries(placesOfServer.map((place) => [place, write(place)]));
 
   it('leaks none of them', async () => {
     const run = await runHostileJob(
@@ -185,7 +185,7 @@ describe('a server that writes every secret of the job', () => {
         files: {
           'telling.json': JSON.stringify(telling),
           'telling.mjs': tellingServer,
-          'x.evals.yaml': tellingEvals(tell),
+          'x.evals.yaml': tellingEvals(write),
         },
       },
     );
@@ -200,24 +200,24 @@ describe('a server that writes every secret of the job', () => {
 
 const passed = `SERVER_SECRET=${canaries.serverSecret}\nPASSED_THROUGH`;
 
-const tellingEvals = (tell: (place: string) => string) =>
+const tellingEvals = (write: (place: string) => string) =>
   JSON.stringify({
     // Sets ids, because ids derived from titles are not encodings of them.
     id: 'telling',
-    suite: tell('server-12'),
+    suite: write('server-12'),
     cases: [
       {
         id: 'telling',
-        title: tell('server-13'),
+        title: write('server-13'),
         steps: [
-          { toolCall: 'speak', arguments: { [tell('server-14')]: tell('server-15') } },
-          { assert: { toolResultEquals: tell('server-16') } },
+          { toolCall: 'speak', arguments: { [write('server-14')]: write('server-15') } },
+          { assert: { toolResultEquals: write('server-16') } },
         ],
       },
       { title: 'Leaks in structured content', steps: [{ toolCall: 'structure' }] },
       { title: 'Leaks in an error', steps: [{ toolCall: 'fail' }] },
       { title: 'Leaks in a failed result', steps: [{ toolCall: 'refuse' }] },
-      { title: 'Is not there', steps: [{ toolCall: tell('server-17') }] },
+      { title: 'Is not there', steps: [{ toolCall: write('server-17') }] },
     ],
   });
 
@@ -225,27 +225,27 @@ const tellingServer = `
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
 const texts = JSON.parse(readFileSync('telling.json', 'utf8'));
-const tell = (number) => texts['server-' + number];
-console.error(tell(1));
-console.error('x'.repeat(1990 - 20) + tell(2));
-console.log(tell(3));
+const write = (number) => texts['server-' + number];
+console.error(write(1));
+console.error('x'.repeat(1990 - 20) + write(2));
+console.log(write(3));
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', id, ...message }));
   if (method === 'initialize') {
-    const serverInfo = { name: tell(4), version: tell(5) };
-    send({ result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions: tell(6) } });
+    const serverInfo = { name: write(4), version: write(5) };
+    send({ result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions: write(6) } });
   }
   if (method === 'tools/list') {
     const names = ['speak', 'structure', 'fail', 'refuse'];
-    send({ result: { tools: names.map((name) => ({ name, description: tell(7), inputSchema: { type: 'object' } })) } });
+    send({ result: { tools: names.map((name) => ({ name, description: write(7), inputSchema: { type: 'object' } })) } });
   }
   if (method !== 'tools/call') continue;
-  const content = [{ type: 'text', text: tell(8) }];
+  const content = [{ type: 'text', text: write(8) }];
   if (params.name === 'speak') send({ result: { content } });
-  if (params.name === 'structure') send({ result: { content: [], structuredContent: { [tell(9)]: tell(9) }, isError: true } });
-  if (params.name === 'fail') send({ error: { code: -32000, message: tell(10), data: tell(10) } });
-  else if (params.name !== 'structure' && params.name !== 'speak') send({ result: { content: [{ type: 'text', text: tell(11) }], isError: true } });
+  if (params.name === 'structure') send({ result: { content: [], structuredContent: { [write(9)]: write(9) }, isError: true } });
+  if (params.name === 'fail') send({ error: { code: -32000, message: write(10), data: write(10) } });
+  else if (params.name !== 'structure' && params.name !== 'speak') send({ result: { content: [{ type: 'text', text: write(11) }], isError: true } });
 }
 `;
 

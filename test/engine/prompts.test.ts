@@ -42,7 +42,7 @@ const callSum = { tool: 'get-sum', input: { a: 2, b: 3 } };
 const sumCalled = assertStep({ type: 'toolCalledWith', toolName: 'get-sum', args: { args: { a: 2 } } });
 const says5 = assertStep({ type: 'responseContains', needle: '5' });
 
-async function talk(
+async function promptRunner(
   steps: Step[],
   script: ReadonlyArray<ScriptedAnswer | Error>,
   overrides: Partial<TestCase> = {},
@@ -85,13 +85,13 @@ describe('a conversation that is too long for the model', () => {
   const tooLong = () => new ModelError('anthropic finds the conversation too long (400): No.', { kind: 'too-long' });
 
   it('fails the case after a result of a tool, and names the tool and the size', async () => {
-    const { outcome } = await talk([ask('What is 2 + 3?'), says5], [{ calls: [callSum] }, tooLong()]);
+    const { outcome } = await promptRunner([ask('What is 2 + 3?'), says5], [{ calls: [callSum] }, tooLong()]);
     expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
     expect(outcome.error).toMatch(/^The result of \d+ bytes of get-sum does not fit the model\. anthropic finds/);
   });
 
   it('leaves the iteration without a result before any tool was called', async () => {
-    const { outcome } = await talk([ask('What is 2 + 3?'), says5], [tooLong()]);
+    const { outcome } = await promptRunner([ask('What is 2 + 3?'), says5], [tooLong()]);
     expect(outcome).toMatchObject({ status: 'failed', result: null });
   });
 });
@@ -135,7 +135,7 @@ describe('a tool that appears during a turn', () => {
 
 describe('a prompt', () => {
   it('passes when the model calls the expected tool and says the expected text', async () => {
-    const talked = await talk(
+    const talked = await promptRunner(
       [ask('What is 2 + 3?'), sumCalled, says5],
       [
         { calls: [callSum], tokens: { input: 10, output: 4 } },
@@ -200,7 +200,7 @@ describe('a prompt', () => {
   });
 
   it('fails when the model calls nothing and says something else', async () => {
-    const talked = await talk([ask('What is 2 + 3?'), sumCalled], [{ text: 'I do not know.' }]);
+    const talked = await promptRunner([ask('What is 2 + 3?'), sumCalled], [{ text: 'I do not know.' }]);
     expect(summarize(talked)).toEqual({
       status: 'completed',
       result: 'failed',
@@ -210,11 +210,11 @@ describe('a prompt', () => {
       ].join('\n'),
       steps: ['ok', 'fail'],
     });
-    expect((await talk([ask('What?'), says5], [{ text: 'It is 6.' }])).outcome.result).toBe('failed');
+    expect((await promptRunner([ask('What?'), says5], [{ text: 'It is 6.' }])).outcome.result).toBe('failed');
   });
 
   it('continues one conversation with the next prompt, and keeps pinned calls out of it', async () => {
-    const { session, outcome } = await talk(
+    const { session, outcome } = await promptRunner(
       [ask('One'), callStep('get-sum', { a: 1, b: 1 }), ask('Two', 'again')],
       [{ text: 'First.' }, { text: 'Second.' }],
     );
@@ -223,7 +223,7 @@ describe('a prompt', () => {
   });
 
   it('makes parallel calls in their order and answers each', async () => {
-    const { session, outcome } = await talk(
+    const { session, outcome } = await promptRunner(
       [ask('Add')],
       [{ calls: [callSum, { tool: 'picture', input: {} }] }, { text: 'Done.' }],
     );
@@ -254,29 +254,29 @@ describe('a prompt', () => {
     'answers a call that cannot be made with an error, records it and leaves it to the case: %j',
     async (call, reason) => {
       const script = [{ calls: [call] }, { text: 'Sorry.' }];
-      const { session, outcome } = await talk([ask('Add')], script);
+      const { session, outcome } = await promptRunner([ask('Add')], script);
       expect(outcome).toMatchObject({ status: 'completed', result: 'failed', error: reason });
       expect(outcome.actualToolCalls.map(({ toolName }) => toolName)).toEqual([call.tool]);
       expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
         content: [{ output: { type: 'error-text', value: reason } }],
       });
-      const lenient = await talk([ask('Add')], script, { advancedConfig: { failOnToolError: false } });
+      const lenient = await promptRunner([ask('Add')], script, { advancedConfig: { failOnToolError: false } });
       expect(lenient.outcome.result).toBe('passed');
     },
   );
 
   it('fails on an error of a tool that the model called, unless an assertion expects it', async () => {
     const script = [{ calls: [{ tool: 'fail', input: {} }] }, { text: 'It failed.' }];
-    const failed = await talk([ask('Try')], script);
+    const failed = await promptRunner([ask('Try')], script);
     expect(failed.outcome).toMatchObject({ result: 'failed', error: 'fail answered with an error: "out of order".' });
     const expected = assertStep({ type: 'toolResultIsError', isError: true, toolName: 'fail' });
-    expect((await talk([ask('Try'), expected], script)).outcome.result).toBe('passed');
+    expect((await promptRunner([ask('Try'), expected], script)).outcome.result).toBe('passed');
   });
 
   it('refuses a call that the policy forbids, and does not count it', async () => {
     const script = [{ calls: [{ tool: 'fail', input: {} }] }, { text: 'I may not.' }];
     const neverCalled = assertStep({ type: 'toolNeverCalled', toolName: 'fail' });
-    const { outcome, session } = await talk([ask('Try'), neverCalled], script, {
+    const { outcome, session } = await promptRunner([ask('Try'), neverCalled], script, {
       advancedConfig: { toolPolicy: { deny: ['fail'] } },
     });
     expect(outcome.result).toBe('passed');
@@ -285,13 +285,15 @@ describe('a prompt', () => {
     expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
       content: [{ output: { type: 'error-text', value: 'Calls of fail are not allowed here.' } }],
     });
-    const allowed = await talk([ask('Try')], script, { advancedConfig: { toolPolicy: { allow: ['get-sum'] } } });
+    const allowed = await promptRunner([ask('Try')], script, {
+      advancedConfig: { toolPolicy: { allow: ['get-sum'] } },
+    });
     expect(allowed.outcome.actualToolCalls).toEqual([]);
     expect(allowed.session.asked[0]?.tools.map(({ name }) => name)).toEqual(['get-sum', 'fail', 'picture']);
   });
 
   it('ends without a result when the policy names a tool that does not exist', async () => {
-    const { outcome } = await talk([ask('Try')], [], { advancedConfig: { toolPolicy: { deny: ['fial'] } } });
+    const { outcome } = await promptRunner([ask('Try')], [], { advancedConfig: { toolPolicy: { deny: ['fial'] } } });
     expect(outcome).toMatchObject({
       status: 'failed',
       result: null,
@@ -302,7 +304,7 @@ describe('a prompt', () => {
   it('offers decoys, and records the call of one as an error', async () => {
     const decoys = [{ name: 'send-mail', description: 'Sends a mail.' }];
     const script = [{ calls: [{ tool: 'send-mail', input: { to: 'a' } }] }, { text: 'Sent.' }];
-    const { session, outcome } = await talk(
+    const { session, outcome } = await promptRunner(
       [ask('Mail'), assertStep({ type: 'toolNeverCalled', toolName: 'send-mail' })],
       script,
       {
@@ -311,7 +313,7 @@ describe('a prompt', () => {
     );
     expect(session.asked[0]?.tools.map(({ name }) => name)).toEqual(['get-sum', 'fail', 'picture', 'send-mail']);
     expect(outcome).toMatchObject({ result: 'failed', error: 'toolNeverCalled: send-mail was called once.' });
-    const clash = await talk([ask('Mail')], script, { advancedConfig: { decoys: [{ name: 'fail' }] } });
+    const clash = await promptRunner([ask('Mail')], script, { advancedConfig: { decoys: [{ name: 'fail' }] } });
     expect(clash.outcome.result).toBeNull();
   });
 
@@ -322,14 +324,14 @@ describe('a prompt', () => {
       'The model asked for another tool in its answer 2, and `maxSteps` allows 2.',
     ],
   ])('fails when the model reaches a limit', async (script, reason) => {
-    const { outcome } = await talk([ask('Add'), says5], script, { advancedConfig: { maxSteps: 2 } });
+    const { outcome } = await promptRunner([ask('Add'), says5], script, { advancedConfig: { maxSteps: 2 } });
     expect(outcome).toMatchObject({ status: 'completed', result: 'failed', error: reason });
   });
 
   it('asserts that the model calls nothing in a negative case', async () => {
     const negative = { isNegativeTest: true };
-    expect((await talk([ask('Hello')], [{ text: 'Hi.' }], negative)).outcome.result).toBe('passed');
-    const called = await talk([ask('Hello')], [{ calls: [callSum] }, { text: '5' }], negative);
+    expect((await promptRunner([ask('Hello')], [{ text: 'Hi.' }], negative)).outcome.result).toBe('passed');
+    const called = await promptRunner([ask('Hello')], [{ calls: [callSum] }, { text: '5' }], negative);
     expect(called.outcome).toMatchObject({
       result: 'failed',
       error: 'In turn 1 the model called unexpectedly get-sum.',
@@ -343,7 +345,7 @@ describe('a model without an answer', () => {
   const stale = new ModelError('The recording is stale: the result of get-sum changed.', { kind: 'stale' });
 
   it('leaves the iteration without a result, and the run going', async () => {
-    const { outcome } = await talk([ask('Add'), says5], [unavailable]);
+    const { outcome } = await promptRunner([ask('Add'), says5], [unavailable]);
     expect(outcome).toMatchObject({
       status: 'failed',
       result: null,
@@ -353,7 +355,7 @@ describe('a model without an answer', () => {
   });
 
   it('stops the run when no other call could succeed', async () => {
-    const { outcome } = await talk([ask('Add'), says5], [refused]);
+    const { outcome } = await promptRunner([ask('Add'), says5], [refused]);
     expect(outcome).toMatchObject({
       status: 'failed',
       result: null,
@@ -365,7 +367,7 @@ describe('a model without an answer', () => {
   });
 
   it('stops the run for its own reason after a call that had failed', async () => {
-    const { outcome } = await talk([callStep('fail'), ask('Add')], [refused]);
+    const { outcome } = await promptRunner([callStep('fail'), ask('Add')], [refused]);
     expect(outcome).toMatchObject({
       result: 'failed',
       error: 'fail answered with an error: "out of order".',
@@ -375,26 +377,32 @@ describe('a model without an answer', () => {
 
   it('judges by what happened before a recording went stale, and never passes', async () => {
     const script = [{ calls: [callSum] }, stale];
-    const undecided = await talk([ask('Add'), sumCalled, says5, callStep('get-sum', { a: 1, b: 1 })], script);
+    const undecided = await promptRunner([ask('Add'), sumCalled, says5, callStep('get-sum', { a: 1, b: 1 })], script);
     expect(summarize(undecided)).toEqual({
       status: 'failed',
       result: null,
       error: 'The recording is stale: the result of get-sum changed.',
       steps: ['skipped', 'ok', 'skipped', 'skipped'],
     });
-    const decided = await talk([ask('Add'), assertStep({ type: 'toolNeverCalled', toolName: 'get-sum' })], script);
+    const decided = await promptRunner(
+      [ask('Add'), assertStep({ type: 'toolNeverCalled', toolName: 'get-sum' })],
+      script,
+    );
     expect(decided.outcome).toMatchObject({ status: 'completed', result: 'failed' });
     const neverSum = { type: 'toolNeverCalled' as const, toolName: 'get-sum' };
     const check = { predicates: { mode: 'replace' as const, list: [neverSum] } };
-    expect((await talk([ask('Add')], script, check)).outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect((await promptRunner([ask('Add')], script, check)).outcome).toMatchObject({
+      status: 'completed',
+      result: 'failed',
+    });
     const advice = { predicates: { mode: 'replace' as const, list: [{ ...neverSum, role: 'advisory' as const }] } };
-    expect((await talk([ask('Add')], script, advice)).outcome.result).toBeNull();
-    const only = await talk([ask('Add'), sumCalled], script);
+    expect((await promptRunner([ask('Add')], script, advice)).outcome.result).toBeNull();
+    const only = await promptRunner([ask('Add'), sumCalled], script);
     expect(only.outcome.result).toBeNull();
   });
 
   it('fails an iteration in which a pinned call had failed before', async () => {
-    const { outcome } = await talk([callStep('fail'), ask('Add')], [unavailable]);
+    const { outcome } = await promptRunner([callStep('fail'), ask('Add')], [unavailable]);
     expect(outcome).toMatchObject({
       status: 'completed',
       result: 'failed',

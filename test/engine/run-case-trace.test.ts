@@ -107,9 +107,9 @@ describe('the trace of runCase', () => {
   });
 
   it.each(['legacy', 'modern'] as const)('is one that a %s server can join, where it is asked to', async (era) => {
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const call = ({ meta }: ToolContext) => {
-      told.push(meta['traceparent']);
+      received.push(meta['traceparent']);
       return text('ok');
     };
     await using server = await startFixtureMcpServer({ echo: { call } }, { era });
@@ -120,18 +120,18 @@ describe('the trace of runCase', () => {
     const joined = await runCase(testCase, target, { ...options, trace });
     expect(joined.result).toBe('passed');
     const calls = buildTraceSpans(joined.trace, trace).filter(({ kind }) => kind === 'client');
-    expect(told).toEqual(calls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
-    expect(told).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/), expect.any(String)]);
-    expect(told[0]).not.toBe(told[1]);
+    expect(received).toEqual(calls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+    expect(received).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/), expect.any(String)]);
+    expect(received[0]).not.toBe(received[1]);
 
     await runCase(testCase, target, options);
-    expect(told.slice(2)).toEqual([undefined, undefined]);
+    expect(received.slice(2)).toEqual([undefined, undefined]);
   });
 
   it.each(['legacy', 'modern'] as const)('is one that a %s server can join in requests of steps', async (era) => {
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const tell = ({ params }: { params?: { _meta?: Record<string, unknown> | undefined } | undefined }) => {
-      told.push(params?._meta?.['traceparent']);
+      received.push(params?._meta?.['traceparent']);
     };
     const cache = { ttlMs: 0, cacheScope: 'private' as const };
     await using server = await startFixtureMcpServer(
@@ -161,6 +161,6 @@ describe('the trace of runCase', () => {
     expect(joined.result).toBe('passed');
     const requests = buildTraceSpans(joined.trace, trace).filter(({ kind }) => kind === 'client');
     expect(requests.map(({ name }) => name)).toEqual(['resources/read', 'resources/list']);
-    expect(told).toEqual(requests.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+    expect(received).toEqual(requests.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
   });
 });

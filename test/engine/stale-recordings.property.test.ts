@@ -6,7 +6,7 @@ import { runCase } from '../../src/engine/run-case.ts';
 import { startConversation } from '../../src/models/conversation.ts';
 import type { ModelCall, ModelSource } from '../../src/models/language-model.ts';
 import { parseRecording, printRecording, type Recording } from '../../src/models/recordings/format.ts';
-import { mergeRecording } from '../../src/models/recordings/record.ts';
+import { mergeRecording } from '../../src/models/recordings/recorded-answer.ts';
 import { createRequest, createSource, providerPackage } from '../models/recordings/conversation.ts';
 import { openEnd } from '../support/models/model-source.ts';
 import { countDraws } from '../support/property-runs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { contractLimits } from '../../src/service/limits.ts';
+import { contractLimits } from '../../src/service/api-limits.ts';
 import { gate } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';

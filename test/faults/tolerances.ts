@@ -29,7 +29,7 @@ const judgedHere =
 const uncounted = changeRun((run) => ({ ...run, summary: null }));
 
 /**
- * Tested elsewhere: 4, 5, 19 and 22 in tests of their own; 12 in test/service/ingest.test.ts, 20 in
+ * Tested elsewhere: 4, 5, 19 and 22 in tests of their own; 12 in test/service/ingest-client.test.ts, 20 in
  * test/suite/assertions.test.ts; 23 is about deleting and patching suites, which is not done either.
  */
 export const tolerances: readonly Tolerance[] = [

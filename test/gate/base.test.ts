@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { renderComment } from '../../src/report/comment.ts';
-import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/report-json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';

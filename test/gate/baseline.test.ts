@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { previewGate } from '../../src/gate/preview.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createStoppedReport } from '../support/factories/report-factory.ts';

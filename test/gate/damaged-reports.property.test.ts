@@ -14,7 +14,7 @@ import { publishReport } from '../../src/gate/publish/publish-report.ts';
 import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { damage, gateReports, listPlaces, plannedSuites } from '../support/gate/damaged-report.ts';
 import { type GitHubApi, startGitHubApi } from '../support/github/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/runner/github-job.ts';

@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseHistory } from '../../src/history/record.ts';
+import { parseHistory } from '../../src/history/history-record.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createWorkspace } from '../support/workspace.ts';
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseHistory } from '../../src/history/record.ts';
+import { parseHistory } from '../../src/history/history-record.ts';
 import { ciExamples } from '../support/runner/ci-variables.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

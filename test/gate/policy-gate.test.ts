@@ -118,9 +118,9 @@ cases:
     const { report, exitCode, warnings } = await run({ ...neverStarts, policy }, {});
     expect([report.verdict.outcome, report.verdict.reasons[0]?.code]).toEqual(['inconclusive', 'server-lost']);
     expect([exitCode, report.stopsJob]).toEqual([expected, expected === 3]);
-    const told = Object.values(policy).includes('warn') && expected === 0;
+    const isWarned = Object.values(policy).includes('warn') && expected === 0;
     expect(warnings).toEqual(
-      told
+      isWarned
         ? [
             'Everything has no verdict, because results are missing; the job goes on all the same (onNothingRun: warn, from policy.onNothingRun).',
           ]

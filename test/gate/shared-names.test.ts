@@ -3,7 +3,7 @@ import { parseGateOptions } from '../../src/gate/options.ts';
 import { judgeShards, rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { Report } from '../../src/model/report.ts';
-import { parseReport } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/report-json.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createWorkspace } from '../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
+import { toAssistantMessage, toToolMessage } from '../../src/models/model-messages.ts';
 import { buildCall, openEnd, openTestSource } from '../support/models/model-source.ts';
 import type { ProviderFormat } from '../support/models/scripted-provider.ts';
 import { catchError } from '../support/service/service-client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
+import { toAssistantMessage, toToolMessage } from '../../src/models/model-messages.ts';
 import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
 import { openScriptedProvider, type ModelReply, type ProviderFormat } from '../support/models/scripted-provider.ts';
 import { catchError } from '../support/service/service-client.ts';

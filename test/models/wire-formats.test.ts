@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import type { ModelCall } from '../../src/models/language-model.ts';
-import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
+import { toAssistantMessage, toToolMessage } from '../../src/models/model-messages.ts';
 import { readProviders } from '../../src/models/providers.ts';
 import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
 import {

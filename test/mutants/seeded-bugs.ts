@@ -93,14 +93,14 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'service/client.ts',
     from: "'idempotency-key': idempotencyKey, [`",
     to: "'x-unused': idempotencyKey, [`x-",
-    tests: ['service/launch.test.ts', 'service/runs.test.ts', 'service/client.test.ts'],
+    tests: ['service/launch.test.ts', 'service/run-client.test.ts', 'service/client.test.ts'],
   },
   {
     what: 'an unknown status ends a run',
     file: 'model/run.ts',
     from: 'return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);',
     to: 'return isTerminalStatus(status) || !isKnown;',
-    tests: ['service/wait.test.ts', 'service/runs.test.ts'],
+    tests: ['service/wait.test.ts', 'service/run-client.test.ts'],
   },
   {
     what: 'the last page is skipped',
@@ -202,10 +202,10 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a secret is masked after it was said',
-    file: 'action/logger.ts',
+    file: 'action/action-logger.ts',
     from: 'if (value.length >= shortestSecretLength) setSecret(value);',
     to: 'if (value.length >= shortestSecretLength) process.on("exit", () => setSecret(value));',
-    tests: ['action/logger.test.ts', 'action/main.test.ts'],
+    tests: ['action/action-logger.test.ts', 'action/main.test.ts'],
   },
   {
     what: 'a secret in base64 goes through',
@@ -321,24 +321,24 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a comment whose creation is in doubt is written again',
-    file: 'github/client.ts',
+    file: 'github/github-client.ts',
     from: "const isSafe = method !== 'POST' || url.endsWith('/graphql');",
     to: 'const isSafe = true;',
-    tests: ['github/client.test.ts', 'gate/publish/post-comment.test.ts'],
+    tests: ['github/github-client.test.ts', 'gate/publish/post-comment.test.ts'],
   },
   {
     what: 'a limit of GitHub without a header is not waited for',
-    file: 'github/failure.ts',
+    file: 'github/github-failure.ts',
     from: 'status === 429 || /secondary rate limit|abuse detection/i.test(message)',
     to: 'status === 429',
-    tests: ['github/client.test.ts'],
+    tests: ['github/github-client.test.ts'],
   },
   {
     what: 'the token follows a link to another host',
-    file: 'github/client.ts',
+    file: 'github/github-client.ts',
     from: 'if (new URL(url).origin !== apiUrl.origin)',
     to: 'if (false)',
-    tests: ['github/client.test.ts'],
+    tests: ['github/github-client.test.ts'],
   },
   {
     what: 'a report of another commit is published',
@@ -419,10 +419,10 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a trace is kept with the secrets that a server returned',
-    file: 'gate/run/evidence.ts',
+    file: 'gate/run/evidence-log.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
-    tests: ['gate/run/evidence.test.ts'],
+    tests: ['gate/run/evidence-log.test.ts'],
   },
   {
     what: 'half a run is uploaded, and gets a verdict in the service',
@@ -440,10 +440,10 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a run that could not be filled stays open in the service',
-    file: 'service/ingest.ts',
+    file: 'service/ingest-client.ts',
     from: 'await closeRun(client, { ...end, projectId: options.projectId });',
     to: '',
-    tests: ['service/ingest.test.ts'],
+    tests: ['service/ingest-client.test.ts'],
   },
   {
     what: 'a trace takes the room of a result',

@@ -43,7 +43,7 @@ function createFailingReport(failing: number, reason: string) {
   return createReport({ suites: [createSuiteResults({ cases })] });
 }
 
-const countTold = (page: string) => page.match(/^- ❌ /gm)?.length ?? 0;
+const countShownFailures = (page: string) => page.match(/^- ❌ /gm)?.length ?? 0;
 
 describe('renderComment', () => {
   it('opens with the verdict and the one reason', () => {
@@ -71,8 +71,8 @@ describe('renderComment', () => {
   it('shows five failing cases and folds the others away', () => {
     const page = renderComment(createFailingReport(12, 'short'));
     expect(page).toContain('<summary>7 more cases did not pass</summary>');
-    expect(countTold(page.split('<details>')[0] ?? '')).toBe(5);
-    expect(countTold(page)).toBe(12);
+    expect(countShownFailures(page.split('<details>')[0] ?? '')).toBe(5);
+    expect(countShownFailures(page)).toBe(12);
   });
 
   it('puts suites that failed before those that passed', () => {
@@ -103,10 +103,10 @@ describe('renderComment', () => {
     [8_000, 5],
     [1_000, 0],
     [50, 0],
-  ])('says less rather than exceed %i bytes', (maxBytes, told) => {
+  ])('says less rather than exceed %i bytes', (maxBytes, shown) => {
     const page = renderComment(createFailingReport(400, 'é'.repeat(3000)), { maxBytes });
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
-    expect(countTold(page)).toBe(told);
+    expect(countShownFailures(page)).toBe(shown);
     expect(page.split('<details>')).toHaveLength(page.split('</details>').length);
     expect(page.startsWith('### ❌ Eval gate failed\n')).toBe(true);
     expect(listActiveNodes(page)).toEqual([]);

@@ -6,7 +6,7 @@ import { renderComment } from '../../src/report/comment.ts';
 import { renderCtrf } from '../../src/report/ctrf.ts';
 import { pageScript, pageStyle } from '../../src/report/html/page-assets.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { renderReportJson } from '../../src/report/report-json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';

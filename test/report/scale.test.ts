@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { createEvidenceCollector } from '../../src/gate/run/evidence.ts';
+import { createEvidenceCollector } from '../../src/gate/run/evidence-log.ts';
 import { type Evidence, maxTraces } from '../../src/model/evidence.ts';
 import { maxFailuresPerSuite } from '../../src/model/case-report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { buildReport } from '../../src/report/build.ts';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/report-json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';

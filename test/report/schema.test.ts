@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { buildReportJsonSchema } from '../../src/model/report.ts';
-import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/report-json.ts';
 import {
   createFlakyReport,
   createGreenReport,

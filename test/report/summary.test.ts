@@ -90,10 +90,10 @@ describe('renderSummary', () => {
     [30_000, 3000, { failing: 100, passing: 0, details: 3 }],
     [2000, 3000, { failing: 0, passing: 0, details: 0 }],
     [100, 3000, { failing: 0, passing: 0, details: 0 }],
-  ])('says less rather than exceed %i bytes, with reasons of %i characters', (maxBytes, length, told) => {
+  ])('says less rather than exceed %i bytes, with reasons of %i characters', (maxBytes, length, shown) => {
     const page = renderSummary(createLargeReport(400, 'é'.repeat(length)), { maxBytes });
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
-    expect(measure(page)).toEqual(told);
+    expect(measure(page)).toEqual(shown);
     expect(listActiveNodes(page)).toEqual([]);
     expect(page.split('<details>')).toHaveLength(page.split('</details>').length);
     expect(page.startsWith('## ❌ Eval gate failed\n')).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import { systemClock } from '../../src/base/time.ts';
-import { openAccess } from '../../src/server/open.ts';
+import { openAccess } from '../../src/server/open-server.ts';
 import type { ServerOptions } from '../../src/server/running-server.ts';
 import { startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 import { guardWithTokens, oauthClient, startOAuthServer } from '../support/servers/oauth-server.ts';

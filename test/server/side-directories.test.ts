@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
 import { startProcess } from '../../src/server/process.ts';
-import type { SandboxOptions } from '../../src/server/sandbox/open.ts';
+import type { SandboxOptions } from '../../src/server/sandbox/open-sandbox.ts';
 import { openSideDirectories, openSidesRoot } from '../../src/server/side-directories.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -24,7 +24,7 @@ const serverSource = `
 /** The part of a gate that starts a server for each marker. It says so and waits. */
 const gateSource = `
   const root = process.argv[2];
-  const { openServer } = await import(root + '/src/server/open.ts');
+  const { openServer } = await import(root + '/src/server/open-server.ts');
   const { systemClock } = await import(root + '/src/base/time.ts');
   const { silentLogger } = await import(root + '/src/base/logger.ts');
   const { anyProtocol } = await import(root + '/src/model/protocol.ts');

@@ -7,7 +7,7 @@
 import { silentLogger } from '../../src/base/logger.ts';
 import { systemClock } from '../../src/base/time.ts';
 import type { Surface } from '../../src/model/surface.ts';
-import { compareSurfaces } from '../../src/surface/compare.ts';
+import { compareSurfaces } from '../../src/surface/compare-surfaces.ts';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { readSurface } from '../../src/surface/read.ts';
 import { measureTools, sumSizes } from '../../src/surface/report.ts';

@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../../src/service/client.ts';
 import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
-import { createRun, getRun } from '../../src/service/runs.ts';
+import { createRun, getRun } from '../../src/service/run-client.ts';
 import { callOperation } from '../../src/service/call-operation.ts';
 import { serverOperations } from '../../src/service/operations/servers.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';

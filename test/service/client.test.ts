@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { listIterations } from '../../src/service/iterations.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
-import { createRun } from '../../src/service/runs.ts';
+import { createRun } from '../../src/service/run-client.ts';
 import { callOperation } from '../../src/service/call-operation.ts';
 import { suiteOperations } from '../../src/service/operations/suites.ts';
 import { describeError } from '../../src/base/errors.ts';

@@ -17,15 +17,15 @@ describe('a run for which there is no room', () => {
     await using server = await startRunService(['full', 'full', 'full', 'ok']);
     const draws = [0, 0.5, 0.999];
     await using client = openTestClient(server, { random: () => draws.shift() ?? 0 });
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const { created, wasReadBack } = await createRunExactlyOnce(client, {
       ...launch,
-      onQueued: (waitedMs, details) => told.push([waitedMs, details]),
+      onQueued: (waitedMs, details) => reported.push([waitedMs, details]),
     });
     expect({ runId: created.runId, wasReadBack }).toEqual({ runId: 'r_1', wasReadBack: false });
     expect(client.clock.sleepsMs).toEqual([15_000, 22_500, 29_985]);
     const details = { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: 2 };
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [0, details],
       [15_000, details],
       [37_500, details],

@@ -10,7 +10,7 @@ import { serverUnderTest } from '../../src/cases/step-server.ts';
 import type { Suite, SuiteCase } from '../../src/cases/suite.ts';
 import { callOperation } from '../../src/service/call-operation.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
-import { createRun } from '../../src/service/runs.ts';
+import { createRun } from '../../src/service/run-client.ts';
 import { operations } from '../../src/service/operations/table.ts';
 import { compileCase, compileSuite } from '../../src/suite/compile.ts';
 import { contract } from '../../src/suite/dialect.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Surface } from '../../src/model/surface.ts';
-import { compareSurfaces } from '../../src/surface/compare.ts';
-import { createCoverage } from '../../src/surface/coverage.ts';
+import { compareSurfaces } from '../../src/surface/compare-surfaces.ts';
+import { createCoverage } from '../../src/surface/measure-coverage.ts';
 import { lintSurface } from '../../src/surface/lint.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
 import { indexLines, renderSurfaceFile } from '../../src/surface/file.ts';

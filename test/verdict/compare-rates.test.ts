@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeRateChanges } from '../../src/report/document/baseline.ts';
 import { toText } from '../../src/report/document/block.ts';
-import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
+import { compareWithBaseline, listRegressions } from '../../src/verdict/compare-baseline.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 

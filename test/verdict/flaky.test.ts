@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
-import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare-baseline.ts';
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';

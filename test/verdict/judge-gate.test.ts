@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import { readResults } from '../../src/model/results.ts';
-import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/report-json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { gateReports } from '../support/gate/damaged-report.ts';
 import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';

@@ -114,11 +114,11 @@ describe('joinVerdicts on any verdicts', () => {
           suites.length > 0 && verdicts.every((verdict) => verdict.outcome === 'passed'),
         );
         expect(outcome === 'failed').toBe(verdicts.some((verdict) => verdict.outcome === 'failed'));
-        const told = verdicts.filter((verdict) => outcome === 'passed' || verdict.outcome !== 'passed');
+        const counted = verdicts.filter((verdict) => outcome === 'passed' || verdict.outcome !== 'passed');
         expect(reasons).toHaveLength(
           Math.max(
             1,
-            told.reduce((total, verdict) => total + verdict.reasons.length, 0),
+            counted.reduce((total, verdict) => total + verdict.reasons.length, 0),
           ),
         );
       }),

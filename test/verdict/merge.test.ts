@@ -8,7 +8,7 @@ import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { noModelUsage } from '../../src/model/usage.ts';
 import { buildReport } from '../../src/report/build.ts';
-import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/report-json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
 import { atLeast, createPolicy, ofPolicy } from '../support/factories/policy-factory.ts';

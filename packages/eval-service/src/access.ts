@@ -4,7 +4,7 @@ import { digestText, isSecretOf, parseBearer } from '../../../src/http/credentia
 import { isLoopback } from '../../../src/http/url.ts';
 import { type AcceptedKey, type ApiEnv, currentCaller } from './callers.ts';
 import { ApiError, notFound } from './envelope.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /**
  * Refuses a Host that is not a loopback name: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding),

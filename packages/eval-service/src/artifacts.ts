@@ -1,8 +1,8 @@
 import { isRecord, tryParseJson } from '../../../src/base/json.ts';
 import { z } from 'zod';
-import type { IngestResult } from '../../../src/service/bodies/ingest.ts';
+import type { IngestResult } from '../../../src/service/bodies/ingest-body.ts';
 import { invalid } from './envelope.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 const artifactSchema = z.object({
   contentType: z.string(),

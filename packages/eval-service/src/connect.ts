@@ -4,7 +4,7 @@ import type { ServerAccess } from '../../../src/mcp/access.ts';
 import type { Target } from '../../../src/mcp/session.ts';
 import { type ConnectedTarget, connectTarget } from '../../../src/runner/connect-target.ts';
 import { ApiError, notSupported } from './envelope.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { ServerRecord } from './store/server-store.ts';
 
 /** The access of a service to servers: it adds the caller's tokens, and starts servers that are commands. */
 export interface ServerReach {

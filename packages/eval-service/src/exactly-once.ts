@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { findAnswer, type IdempotentRequest } from './request.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /** The answer to a request. `isRepeat` is true if it belongs to an earlier request with the same key. */
 export interface OnceAnswer<Answer> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/base/time.ts';
 import { meetsMinimumPassRate } from '../../../src/model/rate.ts';
 import type { ExecutionRecord } from '../../../src/runner/runner.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /** Writes the progress of running runs to the store. */
 export function createExecutionRecord(store: Store, clock: Clock): ExecutionRecord {

@@ -1,5 +1,5 @@
-import type { CaseContent } from '../../../src/service/bodies/case.ts';
-import type { CaseRecord } from './store/cases.ts';
+import type { CaseContent } from '../../../src/service/bodies/case-body.ts';
+import type { CaseRecord } from './store/case-store.ts';
 
 /** The ways to handle a case with the same content as another case of its suite. */
 export const duplicatePolicies = ['block', 'warn', 'create_anyway'] as const;

@@ -1,11 +1,11 @@
 import type { Caller } from './callers.ts';
 import { invalid, notFound } from './envelope.ts';
-import type { CaseRecord } from './store/cases.ts';
-import type { Store } from './store/open.ts';
+import type { CaseRecord } from './store/case-store.ts';
+import type { Store } from './store/open-store.ts';
 import type { ProjectRecord } from './store/projects.ts';
-import type { RunRecord } from './store/runs.ts';
-import type { ServerRecord } from './store/servers.ts';
-import type { SuiteRecord } from './store/suites.ts';
+import type { RunRecord } from './store/run-store.ts';
+import type { ServerRecord } from './store/server-store.ts';
+import type { SuiteRecord } from './store/suite-store.ts';
 
 /**
  * Finds records by the ids of a path or a body. Each function throws NOT_FOUND for a record that does not exist or belongs to another

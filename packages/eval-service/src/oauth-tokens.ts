@@ -5,8 +5,8 @@ import { refreshTokens } from '../../../src/mcp/refresh-token.ts';
 import type { Caller } from './callers.ts';
 import { createId } from '../../../src/base/ids.ts';
 import type { DocumentRecord } from './store/documents.ts';
-import type { Store } from './store/open.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { Store } from './store/open-store.ts';
+import type { ServerRecord } from './store/server-store.ts';
 
 const contentSchema = z.object({
   userId: z.string(),

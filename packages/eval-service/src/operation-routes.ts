@@ -8,7 +8,7 @@ import { anonymousCaller, type ApiEnv, type Caller } from './callers.ts';
 import { ApiError } from './envelope.ts';
 import { requireProject } from './lookup.ts';
 import type { BodyReader } from './request.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /** One call of an operation, checked against its description. */
 export interface OperationCall<Path extends string, Body> {

@@ -10,12 +10,12 @@ import {
 import { isServerStep, listInnerSteps, type Step } from '../../../src/cases/step.ts';
 import { findStepServer, readServerId } from '../../../src/cases/step-server.ts';
 import type { ModelName } from '../../../src/models/language-model.ts';
-import type { CaseContent, CaseModel } from '../../../src/service/bodies/case.ts';
-import type { SuiteContent } from './bodies/suite.ts';
+import type { CaseContent, CaseModel } from '../../../src/service/bodies/case-body.ts';
+import type { SuiteContent } from './bodies/stored-suite.ts';
 import { ApiError, invalid, notSupported } from './envelope.ts';
 import { type CaseServer, listCaseServers, nameStepServers } from '../../../src/runner/case-servers.ts';
 import type { RunServer } from './run-request.ts';
-import type { CaseRecord } from './store/cases.ts';
+import type { CaseRecord } from './store/case-store.ts';
 
 /** A case as one run executes it: with its settings layered, and its servers and its model chosen. */
 export interface PlannedCase {

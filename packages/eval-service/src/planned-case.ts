@@ -3,7 +3,7 @@ import { isRecord } from '../../../src/base/json.ts';
 import { defaultMatchOptions, type MatchOptionsLayer, type TestCase } from '../../../src/cases/case.ts';
 import type { StepResult } from '../../../src/model/run.ts';
 import type { Step } from '../../../src/cases/step.ts';
-import type { SuiteContent } from './bodies/suite.ts';
+import type { SuiteContent } from './bodies/stored-suite.ts';
 import type { IterationProgress } from './store/iterations.ts';
 
 /** A step of a case before it runs. */

@@ -3,7 +3,7 @@ import type { Context, HonoRequest } from 'hono';
 import type { z } from 'zod';
 import type { ApiEnv } from './callers.ts';
 import { ApiError, invalid } from './envelope.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /** The parts of a route's context that contain the body. */
 type BodyContext = Pick<Context<ApiEnv>, 'req' | 'env'>;

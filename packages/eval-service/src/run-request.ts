@@ -1,12 +1,12 @@
-import { createSuiteContent, type RunCreateBody, type SuiteContent } from './bodies/suite.ts';
+import { createSuiteContent, type RunCreateBody, type SuiteContent } from './bodies/stored-suite.ts';
 import { invalid, notFound, notSupported } from './envelope.ts';
 import { createId } from '../../../src/base/ids.ts';
 import { requireServer, requireSuite } from './lookup.ts';
-import { createCaseRecord, type CaseRecord } from './store/cases.ts';
-import type { Store } from './store/open.ts';
-import type { RunEnvironment } from './store/runs.ts';
+import { createCaseRecord, type CaseRecord } from './store/case-store.ts';
+import type { Store } from './store/open-store.ts';
+import type { RunEnvironment } from './store/run-store.ts';
 import { serverUnderTest } from '../../../src/cases/step-server.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { ServerRecord } from './store/server-store.ts';
 
 /** A server in one run. */
 export interface RunServer extends ServerRecord {

@@ -1,4 +1,4 @@
-import type { ServiceLimits } from '../../../src/service/limits.ts';
+import type { ServiceLimits } from '../../../src/service/api-limits.ts';
 import { ApiError } from './envelope.ts';
 import type { Runner } from '../../../src/runner/runner.ts';
 

@@ -5,7 +5,7 @@ import { currentCaller } from './callers.ts';
 import type { ServerReach } from './connect.ts';
 import { ApiError, notSupported } from './envelope.ts';
 import type { TokenBook } from './oauth-tokens.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { ServerRecord } from './store/server-store.ts';
 
 /** The reach of a service with the whole API. */
 export interface FullReach extends ServerReach {

@@ -7,7 +7,7 @@ import { type HttpTarget, openSession, type Session } from '../../../src/mcp/ses
 import { ApiError, invalid, notFound, notSupported } from './envelope.ts';
 import { requireReachable } from './run-request.ts';
 import type { FullReach } from './server-reach.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { ServerRecord } from './store/server-store.ts';
 import { answerWithin } from './time-limit.ts';
 
 /** The time limit for the connection and the answer together: the default, and the maximum that a record may set as `timeout`. */

@@ -5,7 +5,7 @@ import { openSession, type Session } from '../../../src/mcp/session.ts';
 import type { ToolDeclaration } from '../../../src/mcp/tool-declarations.ts';
 import type { ConnectedTarget } from '../../../src/runner/connect-target.ts';
 import { ApiError } from './envelope.ts';
-import type { ServerRecord } from './store/servers.ts';
+import type { ServerRecord } from './store/server-store.ts';
 
 /** Connects to servers as runs do, and returns them by id. */
 export type ConnectServers = (servers: readonly ServerRecord[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;

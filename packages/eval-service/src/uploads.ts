@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/base/time.ts';
 import { openArtifacts } from './artifacts.ts';
 import { ApiError, notFound } from './envelope.ts';
 import { createId } from '../../../src/base/ids.ts';
-import type { Store } from './store/open.ts';
+import type { Store } from './store/open-store.ts';
 
 /** The time within which an upload must start. */
 const lifetimeMs = 10 * 60_000;

@@ -15,7 +15,7 @@ import { renderOperationHelp, renderOperationList } from '../src/cli/api-help.ts
 import { ApiError, renderApiError } from '../src/envelope.ts';
 import { createOperationRoutes } from '../src/operation-routes.ts';
 import { createBodyReader } from '../src/request.ts';
-import { openStore } from '../src/store/open.ts';
+import { openStore } from '../src/store/open-store.ts';
 
 const pet = z.object({ id: z.string(), chip: z.string().nullish() });
 const page = z.object({ items: z.array(pet), nextCursor: z.string().nullish() });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CaseContent } from '../../../src/service/bodies/case.ts';
-import type { SuiteContent } from '../src/bodies/suite.ts';
+import type { CaseContent } from '../../../src/service/bodies/case-body.ts';
+import type { SuiteContent } from '../src/bodies/stored-suite.ts';
 import { planRunCases, type RunCasesOptions } from '../src/plan-run-cases.ts';
-import type { ServerRecord } from '../src/store/servers.ts';
+import type { ServerRecord } from '../src/store/server-store.ts';
 import { assertStep, callStep } from '../../../test/support/factories/case-factory.ts';
 
 const suite: SuiteContent = {

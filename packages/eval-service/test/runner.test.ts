@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contractLimits } from '../../../src/service/limits.ts';
+import { contractLimits } from '../../../src/service/api-limits.ts';
 import {
   inlineTest,
   openContractService,

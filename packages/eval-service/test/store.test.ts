@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
-import { openStore } from '../src/store/open.ts';
+import { openStore } from '../src/store/open-store.ts';
 import {
   inlineTest,
   openContractService,

@@ -10,7 +10,7 @@ import type { Locator, WidgetObservation } from '../../model/widget.ts';
 import { createAppReader } from '../app-reader.ts';
 import { readShownApp } from '../../checks/app-resource.ts';
 import { judgeElement } from '../../checks/elements.ts';
-import type { ShownWidgets } from '../judging-aids.ts';
+import type { ShownWidgets } from '../judging-context.ts';
 import type { IterationLimit } from '../iteration-limit.ts';
 import type { Connection } from '../process-loss.ts';
 import { clipReason, printValue } from '../../checks/reasons.ts';

@@ -13,7 +13,7 @@ import {
   createError,
   createResult,
   rpcErrorCodes,
-} from '../../server/bridge/messages.ts';
+} from '../../server/bridge/bridge-messages.ts';
 import type { ProcessExit, ServerProcess } from '../../server/process.ts';
 
 /** The answer to a request, or what came instead. */

@@ -10,7 +10,7 @@ import { startServerProcess } from '../../server/container-file.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
 import { getOwnPid, isProcessAlive } from '../../server/process-tree.ts';
 import type { ServerContext, StartContext } from '../../server/running-server.ts';
-import type { SandboxOptions } from '../../server/sandbox/open.ts';
+import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { environmentCanary, fileCanary } from './canary.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
 import { showPaths, type WorldPaths } from './placeholders.ts';

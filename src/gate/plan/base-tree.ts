@@ -4,7 +4,7 @@ import { createMatcher } from '../../base/glob.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { loadGitHub } from '../../github/load.ts';
 import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
 import { type ChangeBase, type CiJob, isFullHash } from './ci-job.ts';

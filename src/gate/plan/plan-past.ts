@@ -5,7 +5,7 @@ import { findOutputRoot } from '../../base/output-files.ts';
 import { formatCount } from '../../base/text.ts';
 import { readHistoryText } from '../../history/file.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
-import { parseHistory } from '../../history/record.ts';
+import { parseHistory } from '../../history/history-record.ts';
 import type { Baseline } from '../../model/comparison.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import { outlineSuite } from '../../suite/manifest.ts';

@@ -4,7 +4,7 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
 import { findChromium } from '../../browser/find-chromium.ts';
 import { historySource } from '../../history/lookup.ts';
-import type { SandboxOptions } from '../../server/sandbox/open.ts';
+import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { findRepository } from './git-checkout.ts';
 import type { PlannedBase } from './plan-base.ts';

@@ -5,7 +5,7 @@ import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets } from '../../http/proxy.ts';
 import type { AccessOptions } from '../../server/running-server.ts';
-import type { SandboxOptions } from '../../server/sandbox/open.ts';
+import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';

@@ -4,7 +4,7 @@ import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import { parseApiKey, parseBaseUrl } from '../../http/url.ts';
-import type { IngestCi } from '../../service/ingest.ts';
+import type { IngestCi } from '../../service/ingest-client.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type CiJob, nameHostedServer } from './ci-job.ts';

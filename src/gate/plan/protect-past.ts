@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { BaselineCase } from '../../model/comparison.ts';
-import { parseHistory } from '../../history/record.ts';
+import { parseHistory } from '../../history/history-record.ts';
 import { findRepository, GitError, runGit } from './git-checkout.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import { parseBaselineReport } from './baseline-report.ts';

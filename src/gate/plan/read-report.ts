@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describeError, GateError, readErrorCode } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import type { Report } from '../../model/report.ts';
-import { parseReport } from '../../report/json.ts';
+import { parseReport } from '../../report/report-json.ts';
 import { listContradictions } from './check-report.ts';
 
 /** A report, or why there is none: `missing` if the path does not exist. */

@@ -1,6 +1,6 @@
 import { describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { getPullRequest, type Repository } from '../../github/repository.ts';
 import { getWorkflowRun } from '../../github/checks.ts';
 import { isNewerRun, type Marker } from '../plan/marker.ts';

@@ -1,7 +1,7 @@
 import { clipText } from '../../base/text.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { type CheckAnnotation, type CheckRunDraft, createCheckRun } from '../../github/checks.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { planAnnotations } from '../../report/annotations.ts';

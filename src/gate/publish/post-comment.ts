@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describeError, GateError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { createComment, deleteComment, type IssueComment, listComments, updateComment } from '../../github/comments.ts';
 import { getIdentity, isSamePerson } from '../../github/identity.ts';
 import type { Repository } from '../../github/repository.ts';

@@ -1,7 +1,7 @@
 import { clipText } from '../../base/text.ts';
 import { describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { getIdentity, isSamePerson } from '../../github/identity.ts';
 import { createIssue, type Issue, listIssues, updateIssue } from '../../github/issues.ts';
 import type { Repository } from '../../github/repository.ts';

@@ -2,7 +2,7 @@ import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { loadGitHub } from '../../github/load.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';

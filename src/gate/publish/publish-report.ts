@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { ConfigurationError, GateError, readErrorCode } from '../../base/errors.ts';
 import { createFindings } from '../../base/findings.ts';
 import { redactDeep } from '../../base/redaction.ts';
-import type { GitHubClient } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/github-client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest, type Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import type { GateContext } from '../run/context.ts';

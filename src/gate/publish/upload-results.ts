@@ -9,7 +9,7 @@ import type { Report, SuiteReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
 import { listServers } from '../../report/wording.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest.ts';
+import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest-client.ts';
 import { requireProject } from '../../service/project.ts';
 import type { WireIngestedRun } from '../../service/wire.ts';
 import type { GateContext } from '../run/context.ts';

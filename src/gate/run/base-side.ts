@@ -116,7 +116,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     if (checkout === null || isSetUp) return;
     isSetUp = true;
     await attempt('set up', async () => {
-      const { runSetup } = await import('../../server/open.ts');
+      const { runSetup } = await import('../../server/open-server.ts');
       const [server] = planned.servers;
       await runSetup(
         planned.setup,

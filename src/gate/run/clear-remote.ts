@@ -7,7 +7,7 @@ import type { Secret } from '../../base/redaction.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { findRunByMarker } from '../../service/launch.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
-import { stopRun } from '../../service/runs.ts';
+import { stopRun } from '../../service/run-client.ts';
 import { callOperation } from '../../service/call-operation.ts';
 import { type ServerChanges, serverOperations } from '../../service/operations/servers.ts';
 import { tunnelOperations } from '../../service/operations/tunnels.ts';

@@ -5,7 +5,7 @@ import { computeCost } from '../../model/cost.ts';
 import type { GatePolicy } from '../../model/policy.ts';
 import type { CaseResults } from '../../model/results.ts';
 import { countTokens } from '../../model/usage.ts';
-import { limitConfirmingIterations, listUnconfirmed } from '../../verdict/compare.ts';
+import { limitConfirmingIterations, listUnconfirmed } from '../../verdict/compare-baseline.ts';
 import { sum } from '../../verdict/count.ts';
 import { addConfirming } from '../../verdict/flaky.ts';
 import { compareSuites, type MeasuredSuite } from '../../verdict/judge-gate.ts';

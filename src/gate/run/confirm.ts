@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import { selectAffordable, type Suspect } from '../../verdict/compare-base.ts';
-import { noEvidence } from './evidence.ts';
+import { noEvidence } from './evidence-log.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 import { noIterationLog } from './trace-log.ts';
 

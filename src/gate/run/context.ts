@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { RemoteResources } from './cleanup-journal.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import type { EvidenceCollector } from './evidence-log.ts';
 import type { ProgressListener } from './progress.ts';
 
 /** The surroundings that the gate needs. */

@@ -4,8 +4,8 @@ import { appendAll } from '../../base/lists.ts';
 import type { CoverageReport } from '../../model/coverage-report.ts';
 import type { Surface } from '../../model/surface.ts';
 import { readTrace } from '../../engine/trace-reader.ts';
-import { createCoverage } from '../../surface/coverage.ts';
-import { type EvidenceCollector, extendEvidence } from './evidence.ts';
+import { createCoverage } from '../../surface/measure-coverage.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence-log.ts';
 
 /** Notes which parts of its servers' surfaces the evals of a gate use, while results arrive. */
 export interface CoverageLog {

@@ -4,7 +4,7 @@ import { isLoopback } from '../../http/url.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { callOperation } from '../../service/call-operation.ts';
 import { serverOperations } from '../../service/operations/servers.ts';
-import { createTunnel } from '../../service/tunnels.ts';
+import { createTunnel } from '../../service/tunnel-client.ts';
 import type { HostedService, PlannedService } from '../plan/plan-service.ts';
 import type { EvalBackend } from './backend.ts';
 import { clearServer } from './clear-remote.ts';

@@ -7,7 +7,7 @@ import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
 import { getTrace, listIterations, listSteps } from '../../service/iterations.ts';
-import { cancelRun, getRun } from '../../service/runs.ts';
+import { cancelRun, getRun } from '../../service/run-client.ts';
 import { waitForRun } from '../../service/wait.ts';
 import type { RunStart, StartedRun } from './backend.ts';
 import type { ConnectedProject, HostedProject } from './hosted-project.ts';

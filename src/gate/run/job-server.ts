@@ -38,7 +38,7 @@ export async function openServerAccess(
   { clock, redactor }: Pick<ServerScope, 'clock' | 'redactor'>,
 ): Promise<ServerAccess | null> {
   if (url === null || access === null) return null;
-  const { openAccess } = await import('../../server/open.ts');
+  const { openAccess } = await import('../../server/open-server.ts');
   return await openAccess({ url, ...access }, { clock, onSecret: (secret) => redactor.add(secret) });
 }
 
@@ -69,7 +69,7 @@ export async function startServer(
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'server-starting', name, revision: isAgain ? protocol.value : null });
   // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
-  const { openServer } = await import('../../server/open.ts');
+  const { openServer } = await import('../../server/open-server.ts');
   const running = await openServer(
     {
       command,

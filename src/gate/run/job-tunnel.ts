@@ -10,7 +10,7 @@ import {
 import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor, Secret } from '../../base/redaction.ts';
-import type { TunnelGrant } from '../../service/tunnels.ts';
+import type { TunnelGrant } from '../../service/tunnel-client.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import type { RunningServer } from '../../server/running-server.ts';

@@ -2,7 +2,7 @@ import { clipText } from '../../base/text.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';
-import { type EvidenceCollector, extendEvidence } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence-log.ts';
 
 /** The single iterations that an upload needs: those of first rounds, without secrets. */
 export interface KeptResults {

@@ -4,7 +4,7 @@ import { createId } from '../../base/ids.ts';
 import type { Clock } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
 import { agentPath, createRelayEdge } from '../../tunnel/relay/edge.ts';
-import { defaultRelayLimits } from '../../tunnel/relay/limits.ts';
+import { defaultRelayLimits } from '../../tunnel/relay/relay-limits.ts';
 import { relayPath } from '../../tunnel/target.ts';
 import type { TunnelGrants } from './job-tunnel.ts';
 

@@ -9,7 +9,7 @@ import { createProviderSource, type ProviderSource } from '../../models/provider
 import { compileIgnore } from '../../models/recordings/ignore.ts';
 import { createFingerprinter } from '../../models/recordings/fingerprint.ts';
 import type { Recording } from '../../models/recordings/format.ts';
-import { createRecorder, mergeRecording } from '../../models/recordings/record.ts';
+import { createRecorder, mergeRecording } from '../../models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordedCase } from '../../models/recordings/source.ts';
 import type { PlannedModelCase, PlannedModels } from '../plan/plan-models.ts';
 import { createModelBudget, limitSpending, type ModelBudget } from './model-budget.ts';

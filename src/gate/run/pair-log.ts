@@ -2,7 +2,7 @@ import { findGreatest } from '../../base/lists.ts';
 import { createRandom } from '../../base/random.ts';
 import type { BaseResults } from '../../model/base-comparison.ts';
 import type { CaseOutline } from '../../model/results.ts';
-import { type EvidenceCollector, extendEvidence } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence-log.ts';
 
 type Side = 'base' | 'head';
 

@@ -7,7 +7,7 @@ import { formatCount } from '../../base/text.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { Suite } from '../../cases/suite.ts';
 import { suiteOperations } from '../../service/operations/suites.ts';
-import { findOldestSuite } from '../../service/suites.ts';
+import { findOldestSuite } from '../../service/suite-client.ts';
 import { compileSuite } from '../../suite/compile.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 import { outlineSuite } from '../../suite/manifest.ts';

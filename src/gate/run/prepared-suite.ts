@@ -1,7 +1,7 @@
 import type { SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline } from '../../model/results.ts';
 import type { Suite } from '../../cases/suite.ts';
-import type { NewRun } from '../../service/runs.ts';
+import type { NewRun } from '../../service/run-client.ts';
 import type { Dialect } from '../../suite/dialect.ts';
 
 /** A suite that a backend can run. */

@@ -6,7 +6,7 @@ import type { Tally } from '../../verdict/tally.ts';
 import type { StartedRun } from './backend.ts';
 import type { IterationNumbers } from './prepared-suite.ts';
 import type { TraceJudge } from './local-assertions.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import type { EvidenceCollector } from './evidence-log.ts';
 import type { IterationLog, TraceLog } from './trace-log.ts';
 
 /** The receivers of a run's iterations. */
@@ -33,7 +33,7 @@ interface Keepers {
   /** 0 for the first run of a suite. */
   round: number;
   /** Removes the result of an iteration that says nothing about the case. */
-  excuse?: (iteration: Iteration) => Promise<Iteration>;
+  markRefused?: (iteration: Iteration) => Promise<Iteration>;
   /** Gives an iteration its number within the gate, if that differs from its number in the run. */
   renumber?: ((iteration: Iteration) => Iteration) | undefined;
 }
@@ -50,14 +50,14 @@ export async function readIterations(
     evidence,
     round,
     renumber = (iteration) => iteration,
-    excuse = async (iteration) => iteration,
+    markRefused = async (iteration) => iteration,
   }: Source & Keepers,
 ): Promise<void> {
   for await (const read of run.listIterations(signal)) {
     const page = read.map(renumber);
     await iterationLog.add(suite.id, page, round === 0 ? undefined : round);
     for (const numbered of page) {
-      const iteration = await excuse(numbered);
+      const iteration = await markRefused(numbered);
       let trace: unknown;
       const loadTrace = async () => (trace = await run.readTrace(iteration.id, signal));
       const own = judge === null ? undefined : await judgeHere(iteration, judge, loadTrace);

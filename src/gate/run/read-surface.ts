@@ -6,7 +6,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { BaseSide } from './base-side.ts';
 import type { CoverageLog } from './coverage-log.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import type { EvidenceCollector } from './evidence-log.ts';
 
 interface SurfaceReading {
   /** The base that the surface is compared with if the plan has no file. */

@@ -37,7 +37,7 @@ export function findRefusal<Refusal extends SeenRefusal>(
 }
 
 /** Returns the iteration without a result, because the server refused one of its requests. An iteration that passed stays as it is. */
-export function excuseIteration(iteration: Iteration, reason: string): Iteration {
+export function removeResult(iteration: Iteration, reason: string): Iteration {
   if (iteration.result === 'passed') return iteration;
   return { ...iteration, status: 'failed', result: null, error: reason };
 }
@@ -54,7 +54,7 @@ interface RefusingServer {
  * Creates a function that removes the results of refused iterations of a run. It explains each kind of refusal once, since that may send a
  * request to the authorization server.
  */
-export function createExcuse(
+export function createRefusalMarker(
   servers: readonly RefusingServer[],
   { run, signal }: { run: { readonly launch: LaunchTime; current(): Run }; signal: AbortSignal },
 ): (iteration: Iteration) => Promise<Iteration> {
@@ -71,7 +71,7 @@ export function createExcuse(
       const key = JSON.stringify([server.id, refusal.status, refusal.wwwAuthenticate]);
       const reason = explained.get(key) ?? explain(server, refusal);
       explained.set(key, reason);
-      return excuseIteration(iteration, await reason);
+      return removeResult(iteration, await reason);
     }
     return iteration;
   };

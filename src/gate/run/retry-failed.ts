@@ -5,7 +5,7 @@ import { canBeDecided } from '../../verdict/bounds.ts';
 import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
 import { listGaps } from '../../verdict/completeness.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
-import { noEvidence } from './evidence.ts';
+import { noEvidence } from './evidence-log.ts';
 import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { type PreparedSuite, selectPrepared } from './prepared-suite.ts';

@@ -11,12 +11,12 @@ import { sum } from '../../verdict/count.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { isIterationReplayed } from '../../verdict/tally.ts';
 import { startWallTimeBudget } from './budget-monitor.ts';
-import { type EvidenceCollector, extendEvidence } from './evidence.ts';
+import { type EvidenceCollector, extendEvidence } from './evidence-log.ts';
 import { type FileSuite, findRunRange, type PlannedSuite } from '../plan/plan-suites.ts';
 import { type IterationNumbers, selectPrepared } from './prepared-suite.ts';
 import { findProcessScope, renewServers } from './renew-servers.ts';
 import { explainInterruption } from './run-lifetime.ts';
-import { continueSuite, type RanSuite, type RunPartner, runSuite, type SuiteRunContext } from './run-suite.ts';
+import { continueSuite, type RanSuite, type OtherSide, runSuite, type SuiteRunContext } from './run-suite.ts';
 
 /** Decides how long a suite continues. */
 export interface RoundPlan extends Pick<Rounds, 'min' | 'max'> {
@@ -43,13 +43,13 @@ export async function runPlannedSuite(
     return await runInRounds(planned, rounds, shared);
   }
   // Rounds are independent only if each has its own process.
-  const partner: RunPartner = {
-    runBeside: async ({ prepared }, runOwn) => {
+  const otherSide: OtherSide = {
+    runBoth: async ({ prepared }, runOwn) => {
       await renewServers(servers, { ...processes, signal: lifetime.cancelRun });
       await runOwn(prepared);
     },
   };
-  return await runInRounds(withOneRun(planned), planSingleRounds(planned, rounds), { ...shared, partner });
+  return await runInRounds(withOneRun(planned), planSingleRounds(planned, rounds), { ...shared, otherSide });
 }
 
 /** Reduces each case to its first iteration: the others follow round by round. */

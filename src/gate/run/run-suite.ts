@@ -8,7 +8,7 @@ import type { VerdictReason } from '../../model/verdict.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { EvalBackend, RunStart, StartedRun } from './backend.ts';
-import type { EvidenceCollector } from './evidence.ts';
+import type { EvidenceCollector } from './evidence-log.ts';
 import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import type { IterationLog, TraceLog } from './trace-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
@@ -17,7 +17,7 @@ import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { createPlannedTally, fillMinimum, nothingRun } from './planned-results.ts';
 import type { IterationNumbers, PreparedSuite } from './prepared-suite.ts';
 import type { ProgressListener } from './progress.ts';
-import { createExcuse } from './refusals.ts';
+import { createRefusalMarker } from './refusals.ts';
 import { createRenumbering, explainFailures, logTraces, readIterations } from './read-results.ts';
 import { addSpending, monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { openEarlyStop } from './stop-early.ts';
@@ -46,13 +46,13 @@ export interface SuiteRunContext {
   /** A label that the runs of a comparison share. */
   groupId?: string;
   /** Runs the same cases on the other side with every run; absent without another side. */
-  partner?: RunPartner | undefined;
+  otherSide?: OtherSide | undefined;
 }
 
 /** Runs the cases of another side next to the runs of a suite. */
-export interface RunPartner {
+export interface OtherSide {
   /** Calls `runOwn` once, with the suite that the service then has, and runs the same cases before or after it. */
-  runBeside(
+  runBoth(
     block: { prepared: PreparedSuite; numbers: IterationNumbers | null },
     runOwn: (prepared: PreparedSuite) => Promise<PreparedSuite>,
   ): Promise<void>;
@@ -77,7 +77,7 @@ export async function runSuite(
   return await collectResults(planned, context, async (attempt) => {
     const { backend, servers, logger, lifetime } = context;
     const prepared = await backend.prepare(planned, { servers, logger, signal: lifetime.cancelRun });
-    await (context.partner ?? alone).runBeside({ prepared, numbers: null }, async (own) => {
+    await (context.otherSide ?? noOtherSide).runBoth({ prepared, numbers: null }, async (own) => {
       const reading = await runPrepared(attempt, { prepared: own, planned, round: 0, stopsEarly }, context);
       await explainRun(reading, context);
       return attempt.prepared ?? own;
@@ -95,7 +95,7 @@ export async function continueSuite(
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   return await collectResults(planned, context, async (attempt) => {
-    await (context.partner ?? alone).runBeside({ prepared, numbers }, async (own) => {
+    await (context.otherSide ?? noOtherSide).runBoth({ prepared, numbers }, async (own) => {
       const run = { prepared: own, planned, round: 0, stopsEarly: false, numbers };
       await explainRun(await runPrepared(attempt, run, context), context);
       return attempt.prepared ?? own;
@@ -103,7 +103,7 @@ export async function continueSuite(
   });
 }
 
-const alone: RunPartner = { runBeside: async ({ prepared }, runOwn) => void (await runOwn(prepared)) };
+const noOtherSide: OtherSide = { runBoth: async ({ prepared }, runOwn) => void (await runOwn(prepared)) };
 
 async function explainRun(reading: RunReading, context: SuiteRunContext): Promise<void> {
   const { backend, lifetime, evidence, traceLog, logger } = context;
@@ -206,10 +206,10 @@ async function runPrepared(
   const judge = judgedHere === null ? null : await openTraceJudge(judgedHere.suite, caseIds, judgedHere.dialect);
   const suite = prepared.outline;
   const runId = end.run.id;
-  const excuse = createExcuse(servers, { run, signal: lifetime.abort });
+  const markRefused = createRefusalMarker(servers, { run, signal: lifetime.abort });
   const renumber = numbers === undefined ? undefined : createRenumbering(numbers, run.caseIds);
   const reading = { run, runId, signal: lifetime.abort };
-  const source = { ...reading, iterationLog, traceLog, evidence, round, excuse, renumber };
+  const source = { ...reading, iterationLog, traceLog, evidence, round, markRefused, renumber };
   await readIterations({ suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {

@@ -14,7 +14,7 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 import { confirmRegressions } from './confirm-regressions.ts';
 import type { EvalBackend } from './backend.ts';
 import { openBackend } from './open-backend.ts';
-import { createEvidenceCollector } from './evidence.ts';
+import { createEvidenceCollector } from './evidence-log.ts';
 import { createResultKeeper, type KeptResults } from './keep-results.ts';
 import { openBase } from './open-base.ts';
 import type { MadeRecording } from './open-models.ts';

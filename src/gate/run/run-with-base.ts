@@ -5,14 +5,14 @@ import type { SuiteResults } from '../../model/results.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
 import { countPairs, limitConfirmingPairs, listSuspects } from '../../verdict/compare-base.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { type BasePartner, createBasePartner, type PairedSuite } from './base-partner.ts';
+import { type BaseRuns, createBaseRuns, type PairedSuite } from './base-runs.ts';
 import type { BaseSide } from './base-side.ts';
 import { confirmSuspects, muteContext } from './confirm.ts';
-import { noEvidence } from './evidence.ts';
+import { noEvidence } from './evidence-log.ts';
 import { countTo, createPairLog } from './pair-log.ts';
 import { selectPrepared } from './prepared-suite.ts';
 import { planSingleRounds, planSuiteRounds, runInRounds, withOneRun } from './run-rounds.ts';
-import { continueSuite, type RanSuite, type RunPartner, type SuiteRunContext } from './run-suite.ts';
+import { continueSuite, type RanSuite, type OtherSide, type SuiteRunContext } from './run-suite.ts';
 
 /** Pairs a suite with its base. */
 export interface BasePairing {
@@ -40,13 +40,13 @@ export async function runWithBase(
     newCases: new Set(base.listNew(planned)),
     processes: 'iteration',
   };
-  const partner = createBasePartner(suite, context);
-  const ran = await runOwnRounds(suite, partner, context);
-  const results = addTime(ran.results, partner.spentMs());
+  const otherSide = createBaseRuns(suite, context);
+  const ran = await runOwnRounds(suite, otherSide, context);
+  const results = addTime(ran.results, otherSide.spentMs());
   suite.pairs.endOwnRounds();
   keepResults(suite);
   if (confirmsAbove !== null && results.interruption === null) {
-    await confirmWorse(suite, { ran, partner, maximumRegressions: confirmsAbove }, context);
+    await confirmWorse(suite, { ran, otherSide, maximumRegressions: confirmsAbove }, context);
   }
   return { ...ran, results: { ...results, base: measure(suite) } };
 }
@@ -54,12 +54,12 @@ export async function runWithBase(
 /** Runs the rounds of the plan, each next to a round of the base. */
 async function runOwnRounds(
   { planned, pairs }: PairedSuite,
-  partner: RunPartner,
+  otherSide: OtherSide,
   context: SuiteRunContext,
 ): Promise<RanSuite> {
   const rounds = planSuiteRounds(planned, context);
   const once = context.backend.traits.hasCheapRuns ? withOneRun(planned) : planned;
-  const paired = { ...context, partner, evidence: pairs.watch('head', context.evidence) };
+  const paired = { ...context, otherSide, evidence: pairs.watch('head', context.evidence) };
   const ran = await runInRounds(once, planSingleRounds(planned, rounds), paired);
   return rounds === null ? { ...ran, results: dropRounds(ran.results) } : ran;
 }
@@ -67,14 +67,14 @@ async function runOwnRounds(
 /** Runs further iterations of cases that seem worse, on both sides. */
 async function confirmWorse(
   suite: PairedSuite,
-  { ran, partner, maximumRegressions }: { ran: RanSuite; partner: BasePartner; maximumRegressions: number },
+  { ran, otherSide, maximumRegressions }: { ran: RanSuite; otherSide: BaseRuns; maximumRegressions: number },
   context: SuiteRunContext,
 ): Promise<void> {
   const { planned, base, pairs } = suite;
   const { clock, logger } = context;
   let problem: string | null = null;
-  const confirming = partner.confirm((reason) => (problem ??= reason));
-  const muted = { ...muteContext(context), partner: confirming, evidence: pairs.watch('head', noEvidence) };
+  const confirming = otherSide.confirm((reason) => (problem ??= reason));
+  const muted = { ...muteContext(context), otherSide: confirming, evidence: pairs.watch('head', noEvidence) };
   const atOnce = context.backend.traits.hasCheapRuns ? 1 : 5;
   const runFurther = async (ids: ReadonlySet<string>): Promise<void> => {
     const name = `${ran.results.name} (comparison)`;

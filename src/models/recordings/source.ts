@@ -4,7 +4,7 @@ import { FilteredError } from '../filtered-error.ts';
 import type { ModelRequest, ModelSession, ModelSource, ReplayReport } from '../language-model.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
-import type { IterationRecorder, Recorder } from './record.ts';
+import type { IterationRecorder, Recorder } from './recorded-answer.ts';
 import { openReplay, type Replay } from './replay.ts';
 
 /**

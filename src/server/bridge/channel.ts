@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Conversation, RequestHandling, ServerChannel } from '../../mcp/channel.ts';
 import type { ChildSource } from './child-pool.ts';
-import { createError, type Message, readMessage } from './messages.ts';
+import { createError, type Message, readMessage } from './bridge-messages.ts';
 import type { Reply } from './reply.ts';
 import { describeEnd, openSession, type Session, type SessionExits } from './session.ts';
 import type { StatelessServer } from './stateless-server.ts';

@@ -3,7 +3,7 @@ import { clipText } from '../../base/text.ts';
 import { createResponseScanner } from '../../mcp/response-scanner.ts';
 import { iterationLimits } from '../../mcp/traffic-budget.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
-import { type Message, parseMessage, type ResponseMessage, withId } from './messages.ts';
+import { type Message, parseMessage, type ResponseMessage, withId } from './bridge-messages.ts';
 
 /** The longest message. A server that writes a longer one is broken. */
 const maxMessageBytes = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CancelledError } from '../../base/errors.ts';
-import { type Message, type MessageId, renderError, rpcErrorCodes } from './messages.ts';
+import { type Message, type MessageId, renderError, rpcErrorCodes } from './bridge-messages.ts';
 
 /** Larger requests are refused: no tool call is that large, and every request is held in memory. */
 const maxBodyBytes = 16 * 1024 * 1024;

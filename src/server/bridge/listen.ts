@@ -4,7 +4,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Clock } from '../../base/time.ts';
 import { type Exchange, openExchange, type ProtocolAdapter, readBody, refuse } from './exchange.ts';
-import { parseMessage, rpcErrorCodes } from './messages.ts';
+import { parseMessage, rpcErrorCodes } from './bridge-messages.ts';
 
 /** The interval of comments on idle streams, well below the time-outs of proxies and HTTP clients. */
 const tickMs = 5000;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Message } from './messages.ts';
+import type { Message } from './bridge-messages.ts';
 
 /** The most unread bytes of a client. Above this it counts as not reading and is disconnected, so that it does not hold up the others. */
 const maxBufferedBytes = 64 * 1024 * 1024;

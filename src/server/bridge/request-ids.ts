@@ -9,7 +9,7 @@ import {
   type RequestMessage,
   type ResponseMessage,
   withId,
-} from './messages.ts';
+} from './bridge-messages.ts';
 
 /**
  * Gives the requests of many clients new ids for one server, and routes the server's messages back to them. The new number replaces the

@@ -10,7 +10,7 @@ import {
   readMeta,
   type RequestMessage,
   rpcErrorCodes,
-} from './messages.ts';
+} from './bridge-messages.ts';
 import type { Reply } from './reply.ts';
 
 /** The messages that are kept for a client that has not opened its own stream yet; the oldest are dropped first. */

@@ -6,7 +6,7 @@ import { legacyVersions } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
 import { type Exchange, type ProtocolAdapter, readHeader, refuse } from './exchange.ts';
-import { createError, type RequestMessage, rpcErrorCodes } from './messages.ts';
+import { createError, type RequestMessage, rpcErrorCodes } from './bridge-messages.ts';
 import { createReplies, type ReplyFormat } from './reply.ts';
 import { describeEnd, describeFailedStart, openSession, type Session, type SessionExits } from './session.ts';
 

@@ -11,7 +11,7 @@ import {
   type ResponseMessage,
   rpcErrorCodes,
   withId,
-} from './messages.ts';
+} from './bridge-messages.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 
 /** The time that the process has, after a cancelled call, to show that it still answers. */

@@ -9,7 +9,7 @@ import {
   readMeta,
   type RequestMessage,
   rpcErrorCodes,
-} from './messages.ts';
+} from './bridge-messages.ts';
 import type { Reply } from './reply.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { describeEnd } from './session.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import { modernVersion } from '../../mcp/protocol.ts';
 import { type Exchange, type ProtocolAdapter, readHeader, refuse } from './exchange.ts';
-import { createError, readMeta, type RequestMessage, type RpcError, rpcErrorCodes } from './messages.ts';
+import { createError, readMeta, type RequestMessage, type RpcError, rpcErrorCodes } from './bridge-messages.ts';
 import { createReplies } from './reply.ts';
 import { describeFailedStart } from './session.ts';
 import type { StatelessServer } from './stateless-server.ts';

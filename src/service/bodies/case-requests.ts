@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ServiceLimits } from '../limits.ts';
+import type { ServiceLimits } from '../api-limits.ts';
 
 const count = z.int().min(0).max(10).exactOptional();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createCaseBatchSchema, generateSchema } from '../bodies/case-requests.ts';
-import { createCaseSchemas } from '../bodies/case.ts';
-import { contractLimits } from '../limits.ts';
+import { createCaseSchemas } from '../bodies/case-body.ts';
+import { contractLimits } from '../api-limits.ts';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../wire.ts';
 import { defineOperation, none } from './operation.ts';
 import { caseBatchPath, casePath, casesPath } from '../paths.ts';

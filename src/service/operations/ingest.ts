@@ -4,7 +4,7 @@ import {
   ingestIterationsSchema,
   ingestReportSchema,
   ingestStartSchema,
-} from '../bodies/ingest.ts';
+} from '../bodies/ingest-body.ts';
 import { ingestedIterationsSchema, ingestedRunSchema } from '../wire.ts';
 import { defineOperation, none } from './operation.ts';
 import { ingestFinalizePath, ingestIterationsPath, ingestReportPath, ingestStartPath } from '../paths.ts';

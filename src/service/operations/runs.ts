@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { createTestSchemas } from '../bodies/case.ts';
-import { createRunSchema } from '../bodies/suite.ts';
-import { contractLimits } from '../limits.ts';
+import { createTestSchemas } from '../bodies/case-body.ts';
+import { createRunSchema } from '../bodies/suite-body.ts';
+import { contractLimits } from '../api-limits.ts';
 import { iterationSchema, runCreatedSchema, runSchema, traceSchema } from '../wire.ts';
 import { defineOperation, none } from './operation.ts';
 import { iterationsPath, runCancelPath, runPath, runsPath, suiteRunsPath, tracePath } from '../paths.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { createTestSchemas } from '../bodies/case.ts';
-import { createSuiteSchema } from '../bodies/suite.ts';
-import { contractLimits } from '../limits.ts';
+import { createTestSchemas } from '../bodies/case-body.ts';
+import { createSuiteSchema } from '../bodies/suite-body.ts';
+import { contractLimits } from '../api-limits.ts';
 import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from '../wire.ts';
 import { defineOperation, none } from './operation.ts';
 import { suitePath, suitesPath } from '../paths.ts';

@@ -5,12 +5,12 @@ import type { Clock } from '../../base/time.ts';
 import { isPlainPath, readSecrets, relayPath } from '../target.ts';
 import { parseBearer } from '../../http/credentials.ts';
 import { isLoopback } from '../../http/url.ts';
-import { type Agent, openAgent } from './agent.ts';
+import { type Agent, openAgent } from './agent-socket.ts';
 import { refuseStream } from './refuse-stream.ts';
 import { createGrantBook, type Grant } from './grants.ts';
-import type { RelayLimits } from './limits.ts';
+import type { RelayLimits } from './relay-limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
-import { createTunnelTable } from './tunnels.ts';
+import { createTunnelTable } from './open-tunnels.ts';
 
 /** The path on the service's origin at which hosts connect. */
 export const agentPath = '/agent';

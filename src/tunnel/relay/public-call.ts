@@ -4,7 +4,7 @@ import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../flow-con
 import type { AbortCode } from '../frames.ts';
 import { dropHopByHop, type HeaderList, pairHeaders } from '../headers.ts';
 import type { FrameSocket, ReceivedFrame } from '../frame-socket.ts';
-import type { RelayLimits } from './limits.ts';
+import type { RelayLimits } from './relay-limits.ts';
 
 /** A public request with the response to it. */
 export interface PublicExchange {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
-import { renderReportJson } from '../../../src/report/json.ts';
+import { renderReportJson } from '../../../src/report/report-json.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { ciExamples } from '../../support/runner/ci-variables.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../../support/github/github-api.ts';

@@ -5,7 +5,7 @@ import { rejudgeReport } from '../../../src/gate/judge/rejudge.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { readReport } from '../../../src/gate/plan/read-report.ts';
 import { announceGate } from '../../../src/gate/publish/announce-gate.ts';
-import type { FallbackReport } from '../../../src/supervisor/messages.ts';
+import type { FallbackReport } from '../../../src/supervisor/supervisor-messages.ts';
 import { readGateInputs } from '../../support/gate/gate-inputs.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
 import type { PageLinks } from '../../../src/gate/plan/plan-github.ts';
 import { postCheck } from '../../../src/gate/publish/post-check.ts';
-import { openGitHub } from '../../../src/github/client.ts';
+import { openGitHub } from '../../../src/github/github-client.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { type GitHubApi, startGitHubApi } from '../../support/github/github-api.ts';
 import { hostileTexts } from '../../support/text/hostile-text.ts';

@@ -5,9 +5,9 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { buildKey, nameComments, parseMarker, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { type CommentDraft, postComment } from '../../../src/gate/publish/post-comment.ts';
-import { type GitHubClient, openGitHub } from '../../../src/github/client.ts';
+import { type GitHubClient, openGitHub } from '../../../src/github/github-client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
-import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github/github-api.ts';
+import { actionsBot, type GitHubApi, refusals, otherUser, startGitHubApi } from '../../support/github/github-api.ts';
 import { hangUp } from '../../support/network/http-server.ts';
 import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 
@@ -77,9 +77,9 @@ describe('postComment', () => {
 
   it('finds its comment among hundreds', async () => {
     await using api = await startGitHubApi();
-    for (let id = 1; id <= 150; id += 1) api.comments.push({ id, issue: 7, body: `${id}`, user: somebody });
+    for (let id = 1; id <= 150; id += 1) api.comments.push({ id, issue: 7, body: `${id}`, user: otherUser });
     await post(api);
-    for (let id = 2001; id <= 2150; id += 1) api.comments.push({ id, issue: 7, body: `${id}`, user: somebody });
+    for (let id = 2001; id <= 2150; id += 1) api.comments.push({ id, issue: 7, body: `${id}`, user: otherUser });
     expect(await post(api, { run: 2 })).toBe('updated');
     expect(read(api).filter((text) => text.startsWith('run'))).toEqual(['run 2.1 failed']);
   });
@@ -96,7 +96,7 @@ describe('postComment', () => {
     await using api = await startGitHubApi();
     const copied = renderMarker(createDraft({ run: 9 }).marker, place);
     const evil = { id: 666, login: 'github-actions[bot]' };
-    api.comments.push({ id: 1, issue: 7, body: `${copied}\nmine`, user: somebody });
+    api.comments.push({ id: 1, issue: 7, body: `${copied}\nmine`, user: otherUser });
     api.comments.push({ id: 2, issue: 7, body: `${copied}\nmine too`, user: evil });
     expect(await post(api)).toBe('created');
     expect(await post(api, { run: 2 })).toBe('updated');
@@ -113,7 +113,7 @@ describe('postComment', () => {
 
   it.each([
     ['an app', { id: 77, login: 'eval-app[bot]' }],
-    ['a person', somebody],
+    ['a person', otherUser],
   ])('knows its own comments by the token of %s, too', async (_, identity) => {
     await using api = await startGitHubApi();
     await post(api);
@@ -210,9 +210,9 @@ describe('the comment mode', () => {
     ['on-change', ['created', 'updated', 'unwanted', 'updated', 'updated', 'unwanted']],
   ] as const)('%s posts what it promises', async (mode, kinds) => {
     await using api = await startGitHubApi();
-    const told: string[] = [];
-    for (const [run, outcome] of outcomes.entries()) told.push(await post(api, { mode, run, outcome }));
-    expect(told).toEqual(kinds);
+    const posted: string[] = [];
+    for (const [run, outcome] of outcomes.entries()) posted.push(await post(api, { mode, run, outcome }));
+    expect(posted).toEqual(kinds);
     expect(api.comments).toHaveLength(1);
   });
 });

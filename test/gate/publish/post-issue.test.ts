@@ -4,9 +4,9 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { buildKey, nameIssues, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { type IssueDraft, postIssue } from '../../../src/gate/publish/post-issue.ts';
-import { openGitHub } from '../../../src/github/client.ts';
+import { openGitHub } from '../../../src/github/github-client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
-import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github/github-api.ts';
+import { actionsBot, type GitHubApi, refusals, otherUser, startGitHubApi } from '../../support/github/github-api.ts';
 import { hangUp } from '../../support/network/http-server.ts';
 import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 
@@ -37,13 +37,13 @@ const read = (api: GitHubApi) => api.issues.map(({ state, body }) => [state, bod
 describe('postIssue', () => {
   it('opens one issue, updates it, closes it on recovery and opens it again', async () => {
     await using api = await startGitHubApi();
-    const told: unknown[] = [];
+    const posted: unknown[] = [];
     for (const [run, outcome] of (
       ['passed', 'failed', 'failed', 'inconclusive', 'passed', 'passed', 'failed'] as const
     ).entries()) {
-      told.push([await post(api, outcome, run), ...read(api).flat()]);
+      posted.push([await post(api, outcome, run), ...read(api).flat()]);
     }
-    expect(told).toEqual([
+    expect(posted).toEqual([
       ['unwanted'],
       ['opened', 'open', 'run 1 failed'],
       ['updated', 'open', 'run 2 failed'],
@@ -86,7 +86,7 @@ describe('postIssue', () => {
     await using api = await startGitHubApi();
     const body = `${renderMarker(createDraft('failed', 0).marker, nameIssues(repository))}\ntheirs`;
     const other = { state: 'open', title: 'x', body };
-    api.issues.push({ ...other, number: 1, user: somebody });
+    api.issues.push({ ...other, number: 1, user: otherUser });
     api.issues.push({ ...other, number: 2, user: { id: 666, login: actionsBot.login } });
     api.issues.push({ ...other, number: 3, user: actionsBot, pull_request: {} });
     expect(await post(api, 'failed', 1)).toBe('opened');

@@ -7,7 +7,7 @@ import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { findExistingFiles, publishFiles } from '../../../src/gate/publish/publish-files.ts';
 import { pageScript } from '../../../src/report/html/page-assets.ts';
-import { parseReport } from '../../../src/report/json.ts';
+import { parseReport } from '../../../src/report/report-json.ts';
 import { createGreenReport } from '../../support/factories/report-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 

@@ -8,7 +8,7 @@ import { parseGateOptions } from '../../../src/gate/options.ts';
 import { nameComments, parseMarker, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { publishReport } from '../../../src/gate/publish/publish-report.ts';
 import type { Report } from '../../../src/model/report.ts';
-import { renderReportJson } from '../../../src/report/json.ts';
+import { renderReportJson } from '../../../src/report/report-json.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../../support/github/github-api.ts';
 import { createGitHubJob, jobToken } from '../../support/runner/github-job.ts';
 import { hostileTexts } from '../../support/text/hostile-text.ts';

@@ -89,15 +89,15 @@ describe('the body of an upload', () => {
 });
 
 describe('a service that takes an upload', () => {
-  const told = { ...receipt, status: 'completed', summary: { total: 2, passed: 1, failed: 1 } };
+  const answered = { ...receipt, status: 'completed', summary: { total: 2, passed: 1, failed: 1 } };
 
   it.each([
     ['nothing', receipt, []],
-    ['the same counts', told, []],
-    ['others', { ...told, summary: { total: 1, passed: 1 } }, ['says that 1 of 1 passed; here it is 1 of 2']],
+    ['the same counts', answered, []],
+    ['others', { ...answered, summary: { total: 1, passed: 1 } }, ['says that 1 of 1 passed; here it is 1 of 2']],
     [
       'that it was cancelled',
-      { ...told, reused: true, status: 'cancelled' },
+      { ...answered, reused: true, status: 'cancelled' },
       ['is cancelled, which an earlier upload'],
     ],
     ['that it does not want it', { ok: false, error: 'Too many suites.' }, ['Too many suites. The verdict stands.']],

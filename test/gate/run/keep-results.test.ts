@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { createEvidenceCollector } from '../../../src/gate/run/evidence.ts';
+import { createEvidenceCollector } from '../../../src/gate/run/evidence-log.ts';
 import { createResultKeeper, type ResultKeeper } from '../../../src/gate/run/keep-results.ts';
 import type { Iteration } from '../../../src/model/run.ts';
 

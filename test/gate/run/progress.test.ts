@@ -7,8 +7,8 @@ const count = (finished: number): GateProgress => ({ kind: 'run-progress', suite
 describe('throttleProgress', () => {
   it('passes a count on only when nothing was logged for ten seconds', async () => {
     const clock = new ManualClock();
-    const told: string[] = [];
-    const listener = throttleProgress(clock, (progress) => told.push(describeProgress(progress)));
+    const reported: string[] = [];
+    const listener = throttleProgress(clock, (progress) => reported.push(describeProgress(progress)));
     listener({ kind: 'run-started', suite: 'S', runId: 'r', iterations: 9, url: null });
     listener(count(1));
     await clock.advance(9999);
@@ -17,6 +17,6 @@ describe('throttleProgress', () => {
     listener(count(3));
     listener(count(4));
     listener({ kind: 'run-finished', suite: 'S', status: 'completed' });
-    expect(told).toEqual(['S: running 9 iterations (run r).', 'S: 3 of 9 iterations …', 'S: run completed.']);
+    expect(reported).toEqual(['S: running 9 iterations (run r).', 'S: 3 of 9 iterations …', 'S: run completed.']);
   });
 });

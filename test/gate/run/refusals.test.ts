@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excuseIteration, findRefusal, type SeenRefusal } from '../../../src/gate/run/refusals.ts';
+import { removeResult, findRefusal, type SeenRefusal } from '../../../src/gate/run/refusals.ts';
 import type { Iteration } from '../../../src/model/run.ts';
 import { scoreIteration } from '../../../src/verdict/tally.ts';
 
@@ -33,7 +33,7 @@ describe('findRefusal', () => {
   });
 });
 
-describe('excuseIteration', () => {
+describe('removeResult', () => {
   const read: Iteration = {
     id: 'i',
     testCaseId: 'c',
@@ -57,7 +57,7 @@ describe('excuseIteration', () => {
     ['timed_out', 'timed_out', 'unscored'],
     ['passed', 'completed', 'passed'],
   ])('takes a result that is %s (%s) for %s', (result, status, expected) => {
-    const excused = excuseIteration({ ...read, result, status }, 'The server asks for authorization.');
+    const excused = removeResult({ ...read, result, status }, 'The server asks for authorization.');
     expect(scoreIteration(excused)).toBe(expected);
     if (expected === 'unscored') expect(excused.error).toBe('The server asks for authorization.');
   });

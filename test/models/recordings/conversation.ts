@@ -12,7 +12,7 @@ import type {
 import { createFingerprinter } from '../../../src/models/recordings/fingerprint.ts';
 import { parseRecording, printRecording, type Recording } from '../../../src/models/recordings/format.ts';
 import { compileIgnore } from '../../../src/models/recordings/ignore.ts';
-import { createRecorder, mergeRecording, type Recorder } from '../../../src/models/recordings/record.ts';
+import { createRecorder, mergeRecording, type Recorder } from '../../../src/models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordingsMode } from '../../../src/models/recordings/source.ts';
 
 /** Everything that a conversation is made of. What is in it decides every call. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../../../src/base/errors.ts';
 import { parseRecording, printRecording, type Recording } from '../../../src/models/recordings/format.ts';
-import { mergeRecording } from '../../../src/models/recordings/record.ts';
+import { mergeRecording } from '../../../src/models/recordings/recorded-answer.ts';
 import {
   answerPurely,
   createScriptedSource,

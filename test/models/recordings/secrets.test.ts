@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, ModelError } from '../../../src/base/errors.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
 import { writeRecording } from '../../../src/models/recordings/files.ts';
-import { mergeRecording } from '../../../src/models/recordings/record.ts';
+import { mergeRecording } from '../../../src/models/recordings/recorded-answer.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 import {
   answerPurely,

@@ -1,6 +1,6 @@
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { compareSchemas } from '../../../src/surface/schema/compare.ts';
+import { compareSchemas } from '../../../src/surface/schema/compare-schemas.ts';
 import { type Certainty, joinEffects } from '../../../src/surface/schema/effect.ts';
 import { createRandom, createRoot, mutate, sampleValue } from './schema-pairs.ts';
 

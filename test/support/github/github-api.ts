@@ -31,7 +31,7 @@ export interface StoredIssue {
 
 /** The user that comments with the token of a job. */
 export const actionsBot: GitHubUser = { id: 41_898_282, login: 'github-actions[bot]' };
-export const somebody: GitHubUser = { id: 5, login: 'octocat' };
+export const otherUser: GitHubUser = { id: 5, login: 'octocat' };
 
 const repository = '/repos/your-org/your-server';
 

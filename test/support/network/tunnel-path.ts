@@ -1,10 +1,10 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import type { EmbeddedOptions } from '../../../packages/eval-service/src/open.ts';
+import type { EmbeddedOptions } from '../../../packages/eval-service/src/open-service.ts';
 import { openServiceClient } from '../../../src/service/client.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { createTunnel, type TunnelGrant } from '../../../src/service/tunnels.ts';
+import { createTunnel, type TunnelGrant } from '../../../src/service/tunnel-client.ts';
 import { openTunnelHost, type TunnelHost, type TunnelHostOptions } from '../../../src/tunnel/host.ts';
 import { openContractService, type ContractService } from '../service/contract-service.ts';
 

@@ -7,9 +7,9 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { startProcess } from '../../../src/server/process.ts';
 import type { ProcessExit } from '../../../src/server/process.ts';
 import { createOutputTail } from '../../../src/server/output-tail.ts';
-import { openSandbox } from '../../../src/server/sandbox/open.ts';
+import { openSandbox } from '../../../src/server/sandbox/open-sandbox.ts';
 import { findTools } from '../../../src/server/sandbox/tools.ts';
-import type { OpenedSandbox, SandboxOptions } from '../../../src/server/sandbox/open.ts';
+import type { OpenedSandbox, SandboxOptions } from '../../../src/server/sandbox/open-sandbox.ts';
 import { createWorkspace } from '../workspace.ts';
 import type { Workspace } from '../workspace.ts';
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { startProcess } from '../../../src/server/process.ts';
 import { createOutputTail } from '../../../src/server/output-tail.ts';
-import { openSandbox } from '../../../src/server/sandbox/open.ts';
+import { openSandbox } from '../../../src/server/sandbox/open-sandbox.ts';
 
 const [mode, cwd = '', file = '', ...words] = process.argv.slice(2);
 await using opened = await openSandbox(

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enter } from '../../../src/supervisor/enter.ts';
-import { causePlaceholder } from '../../../src/supervisor/messages.ts';
+import { causePlaceholder } from '../../../src/supervisor/supervisor-messages.ts';
 import { joinSupervisor, type Supervision } from '../../../src/supervisor/supervised.ts';
 
 const [mode = '', file = ''] = process.argv.slice(2);
@@ -93,12 +93,12 @@ const behaviours: Record<string, (supervision: Supervision) => Promise<number> |
     return 0;
   },
   'clear up on SIGTERM': async ({ signals }) => {
-    const told = new Promise<void>((resolve) => {
+    const heard = new Promise<void>((resolve) => {
       signals.on('SIGTERM', () => resolve());
     });
     console.log(`ready ${process.pid}`);
     const timer = setInterval(() => {}, 1000);
-    await told;
+    await heard;
     clearInterval(timer);
     writeFileSync(file, 'cleared up');
     return 143;

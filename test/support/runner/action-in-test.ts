@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { createJobOutput } from '../../../src/action/logger.ts';
+import { createJobOutput } from '../../../src/action/action-logger.ts';
 import { runMain } from '../../../src/action/main.ts';
 import { runPost } from '../../../src/action/post.ts';
 import { joinSupervisor } from '../../../src/supervisor/supervised.ts';

@@ -85,7 +85,7 @@ function withoutMasks(log: string): string {
 }
 
 /** Lists the secrets that a hostile service has received from a job or has granted to it. */
-export function listTold({ grant, apiKey }: HostileService): Record<string, string> {
+export function listGivenSecrets({ grant, apiKey }: HostileService): Record<string, string> {
   const granted = grant === null ? {} : { tunnelUrl: grant.url, connectToken: grant.connectToken, k: grant.k };
   return { ...granted, apiKey, modelKey: canaries.modelKey, serverSecret: canaries.serverSecret };
 }

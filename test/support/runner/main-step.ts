@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createJobOutput } from '../../../src/action/logger.ts';
+import { createJobOutput } from '../../../src/action/action-logger.ts';
 import { runMain } from '../../../src/action/main.ts';
 import { joinSupervisor } from '../../../src/supervisor/supervised.ts';
 import { runBorrowed, type Surroundings } from '../process/borrowed-process.ts';

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { createChannelTransport } from '../../../src/mcp/channel.ts';
 import { createIterationBudget } from '../../../src/mcp/session.ts';
 import { anyProtocol } from '../../../src/model/protocol.ts';
-import { openServer } from '../../../src/server/open.ts';
+import { openServer } from '../../../src/server/open-server.ts';
 import { plainServerCommand, stdioServerPath } from './bundled-servers.ts';
 import type { RunningServer, ServerContext, ServerOptions } from '../../../src/server/running-server.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
-import { openEmbeddedService, type EmbeddedOptions } from '../../../packages/eval-service/src/open.ts';
+import { openEmbeddedService, type EmbeddedOptions } from '../../../packages/eval-service/src/open-service.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';
 
 /** An implementation of the eval API to test: only a base URL, a key and a project. */

@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/base/time.ts';
-import { createTerminalLogger } from '../../../src/cli/logger.ts';
+import { createTerminalLogger } from '../../../src/cli/command-logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
 import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
-import { openEmbeddedService } from '../../../packages/eval-service/src/open.ts';
+import { openEmbeddedService } from '../../../packages/eval-service/src/open-service.ts';
 import { createFastClock } from '../clocks/fast-clock.ts';
 
 // The service of `serve --data <directory>`, with fast days: `fast-serve <directory> <api key> <epoch ms> <factor>`.

@@ -4,13 +4,13 @@ import { Secret } from '../../../src/base/redaction.ts';
 import { localCaller } from '../../../packages/eval-service/src/callers.ts';
 import { createApp, type InventoryFactory } from '../../../packages/eval-service/src/app.ts';
 import { createBodyReader } from '../../../packages/eval-service/src/request.ts';
-import { createBodySchemas } from '../../../packages/eval-service/src/bodies/suite.ts';
-import { defaultRelayLimits } from '../../../src/tunnel/relay/limits.ts';
-import { contractLimits as limits } from '../../../src/service/limits.ts';
+import { createBodySchemas } from '../../../packages/eval-service/src/bodies/stored-suite.ts';
+import { defaultRelayLimits } from '../../../src/tunnel/relay/relay-limits.ts';
+import { contractLimits as limits } from '../../../src/service/api-limits.ts';
 import { createExecutionRecord } from '../../../packages/eval-service/src/execution-record.ts';
 import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import { createRunner } from '../../../src/runner/runner.ts';
-import { openStore } from '../../../packages/eval-service/src/store/open.ts';
+import { openStore } from '../../../packages/eval-service/src/store/open-store.ts';
 
 /** Makes the API of a service without a socket. `app` has its routes, `errors` is its log; the test must close `store`. */
 export function createTestApp({ createInventory = null }: { createInventory?: InventoryFactory | null } = {}) {

@@ -33,10 +33,10 @@ function escapeXml(text: string): string {
  * Returns a text that starts with a mark, such as `place-7`, and contains secrets in every known encoding. Texts get cut, so the order of the
  * secrets depends on the place.
  */
-export function tellSecrets(secrets: readonly string[], place: string): string {
-  const told = secrets.flatMap((secret) => Object.values(leakEncodings).map((encode) => encode(secret)));
-  const first = (Number(/\d+$/.exec(place)?.[0] ?? 0) * 17) % told.length;
-  return [place, ...told.slice(first), ...told.slice(0, first)].join(' ');
+export function writeSecrets(secrets: readonly string[], place: string): string {
+  const encoded = secrets.flatMap((secret) => Object.values(leakEncodings).map((encode) => encode(secret)));
+  const first = (Number(/\d+$/.exec(place)?.[0] ?? 0) * 17) % encoded.length;
+  return [place, ...encoded.slice(first), ...encoded.slice(0, first)].join(' ');
 }
 
 /** Lists the texts that contain a secret, with its encoding; empty if there are none. */

@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode } from '../envelope.ts';
 import { requireServer } from '../lookup.ts';
 import { requireReachable } from '../run-request.ts';
 import { type ConnectServers, openServerTools } from '../server-tools.ts';
-import type { Store } from '../store/open.ts';
+import type { Store } from '../store/open-store.ts';
 import type { Action, ActionWork } from './actions.ts';
 import { callServerTool } from './server-call.ts';
 import type { Dispatch } from './turn-tools.ts';

@@ -2,7 +2,7 @@ import { type Clock, race } from '../../../../src/base/time.ts';
 import { ApiError } from '../envelope.ts';
 import { requireReachable } from '../run-request.ts';
 import { type ConnectServers, openServerTools, type ServerTools } from '../server-tools.ts';
-import type { ServerRecord } from '../store/servers.ts';
+import type { ServerRecord } from '../store/server-store.ts';
 
 /** The servers of a project that a turn can use. Disposing it ends their sessions. */
 export interface ProjectServers extends AsyncDisposable {

@@ -6,7 +6,7 @@ import { clipText } from '../../../../src/base/text.ts';
 import { renderError, renderForModel } from '../../../../src/engine/model-output.ts';
 import type { ToolOutput } from '../../../../src/models/conversation.ts';
 import type { ModelCall } from '../../../../src/models/language-model.ts';
-import { describePart } from '../../../../src/models/messages.ts';
+import { describePart } from '../../../../src/models/model-messages.ts';
 import { ApiError } from '../envelope.ts';
 import type { ServerTools } from '../server-tools.ts';
 import type { ActionScope, ActionStore, ActionWork, ProposedAction } from './actions.ts';

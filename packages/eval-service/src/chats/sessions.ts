@@ -3,9 +3,9 @@ import { clipText } from '../../../../src/base/text.ts';
 import type { Clock } from '../../../../src/base/time.ts';
 import type { Caller } from '../callers.ts';
 import { createId } from '../../../../src/base/ids.ts';
-import type { AnsweredTurn } from '../routes/agent.ts';
+import type { AnsweredTurn } from '../routes/agent-routes.ts';
 import type { DocumentRecord } from '../store/documents.ts';
-import type { Store } from '../store/open.ts';
+import type { Store } from '../store/open-store.ts';
 
 const contentSchema = z.object({
   userId: z.string(),

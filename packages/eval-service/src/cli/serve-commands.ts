@@ -4,9 +4,9 @@ import { type Redactor, Secret } from '../../../../src/base/redaction.ts';
 import type { Clock } from '../../../../src/base/time.ts';
 import type { CommandServers } from '../server-reach.ts';
 import { anyProtocol } from '../../../../src/model/protocol.ts';
-import { openServer } from '../../../../src/server/open.ts';
+import { openServer } from '../../../../src/server/open-server.ts';
 import type { RunningServer } from '../../../../src/server/running-server.ts';
-import type { SandboxOptions } from '../../../../src/server/sandbox/open.ts';
+import type { SandboxOptions } from '../../../../src/server/sandbox/open-sandbox.ts';
 import { joinCommand } from '../../../../src/server/split-command.ts';
 
 const shortestSecret = 6;

@@ -10,10 +10,10 @@ import { type Redactor, Secret } from '../../../../src/base/redaction.ts';
 import type { ChatboxContent } from '../chats/chatboxes.ts';
 import type { CommandServers } from '../server-reach.ts';
 import { listenForInterrupts } from '../../../../src/gate/host-process.ts';
-import { contractLimits } from '../../../../src/service/limits.ts';
+import { contractLimits } from '../../../../src/service/api-limits.ts';
 import { parseModelName } from '../../../../src/models/model-name.ts';
 import { isBearerToken } from './serve-keys.ts';
-import { createTerminalLogger } from '../../../../src/cli/logger.ts';
+import { createTerminalLogger } from '../../../../src/cli/command-logger.ts';
 import { readKeyFile } from './serve-keys.ts';
 
 /** The rate limit of the contract. Clients of the hosted service meet the same limit. */
@@ -82,7 +82,7 @@ export function defineServeCommand(command: Command, setExitCode: (code: number)
       const chatboxes = flags.chatboxes === undefined ? null : await readChatboxes(flags.chatboxes);
       const [{ openEmbeddedService }, { openInventory }, { openServeModels }, { openContainerEngines }] =
         await Promise.all([
-          import('../open.ts'),
+          import('../open-service.ts'),
           import('../inventory.ts'),
           import('./serve-models.ts'),
           import('../../../../src/server/container-engine.ts'),

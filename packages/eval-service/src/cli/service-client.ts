@@ -6,7 +6,7 @@ import { isLoopback } from '../../../../src/http/url.ts';
 import { openServiceClient, type ServiceClient } from '../../../../src/service/client.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import type { CalledService } from './service-flag.ts';
-import { createTerminalLogger } from '../../../../src/cli/logger.ts';
+import { createTerminalLogger } from '../../../../src/cli/command-logger.ts';
 
 /** Opens a client of the service that the flags name. Logs to stderr. @throws {ConfigurationError} if a flag is missing */
 export function openServiceOfFlags({

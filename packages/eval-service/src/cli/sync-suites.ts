@@ -5,7 +5,7 @@ import { listFlags } from '../../../../src/gate/options/list.ts';
 import { escapeTerminalText } from '../../../../src/report/escape/log.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
 import { requireProject } from '../../../../src/service/project.ts';
-import { describeSuiteSync, isInStep } from '../sync/plan.ts';
+import { describeSuiteSync, isInStep } from '../sync/plan-sync.ts';
 import { applySync, planSync, pullFile, readSyncFiles, type SyncPlace } from '../sync/sync-files.ts';
 import { readGateFlags } from '../../../../src/cli/gate-options.ts';
 import { writeOut } from '../../../../src/cli/write-out.ts';

@@ -1,6 +1,6 @@
 import type { RunComparison } from '../../../../src/service/operations/run-comparison.ts';
 import type { IterationScores } from '../scores.ts';
-import type { RunRecord } from '../store/runs.ts';
+import type { RunRecord } from '../store/run-store.ts';
 import { compareCaseScores, compareScorers, countIterations } from './compare-scores.ts';
 import { diffNumbers } from './compare-scores.ts';
 

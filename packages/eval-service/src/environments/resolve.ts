@@ -1,8 +1,8 @@
-import type { HostConfig, HostRecord, Hosts } from '../hosts/records.ts';
+import type { HostConfig, HostRecord, Hosts } from '../hosts/host-records.ts';
 import { findPluginVersion, type Plugin, type PluginSkill, type PluginVersion } from '../plugins/inventory.ts';
-import type { Store } from '../store/open.ts';
-import type { ServerRecord } from '../store/servers.ts';
-import { environmentConflict, type EnvironmentRecord } from './records.ts';
+import type { Store } from '../store/open-store.ts';
+import type { ServerRecord } from '../store/server-store.ts';
+import { environmentConflict, type EnvironmentRecord } from './environment-records.ts';
 
 /** A server that runs in an environment can reach, with its origin. */
 export interface ResolvedServer {

@@ -1,9 +1,9 @@
-import type { RunCreateBody, SuiteContent } from '../bodies/suite.ts';
+import type { RunCreateBody, SuiteContent } from '../bodies/stored-suite.ts';
 import { invalid, notFound, notSupported } from '../envelope.ts';
 import { requireServer } from '../lookup.ts';
 import type { FindRunTarget, RunTarget } from '../run-request.ts';
 import type { PluginSkill } from '../plugins/inventory.ts';
-import type { Environments } from './records.ts';
+import type { Environments } from './environment-records.ts';
 import { type ResolvedEnvironment, resolveEnvironment, type ResolveParts } from './resolve.ts';
 
 interface TargetParts extends ResolveParts {

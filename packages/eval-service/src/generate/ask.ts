@@ -11,7 +11,7 @@ import {
 import { ApiError } from '../envelope.ts';
 import type { ServerTools } from '../server-tools.ts';
 import { draftSchema } from './draft.ts';
-import { describePlan, type GenerationPlan } from './plan.ts';
+import { describePlan, type GenerationPlan } from './plan-cases.ts';
 
 /** The model answers with a call of this tool, because providers enforce the schema of arguments better than that of a text. */
 const answerTool = 'save_cases';

@@ -1,9 +1,9 @@
-import { type CaseContent, type CaseModel, toCaseContent } from '../../../../src/service/bodies/case.ts';
-import type { BodySchemas } from '../bodies/suite.ts';
+import { type CaseContent, type CaseModel, toCaseContent } from '../../../../src/service/bodies/case-body.ts';
+import type { BodySchemas } from '../bodies/stored-suite.ts';
 import { KnownCases } from '../known-cases.ts';
 import { renderFirstIssue } from '../request.ts';
-import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
-import type { Store } from '../store/open.ts';
+import { type CaseRecord, createCaseRecord } from '../store/case-store.ts';
+import type { Store } from '../store/open-store.ts';
 import { findDraftProblem, readDraft, toCaseFields } from './draft.ts';
 
 /** A draft that did not become a case, with the reason. */

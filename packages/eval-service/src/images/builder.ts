@@ -10,7 +10,7 @@ import {
   type ImageStore,
   isOpen,
   listBuilds,
-} from './records.ts';
+} from './image-records.ts';
 
 /** Builds images one after the other. Disposing it ends the builds, which then count as failed. */
 export interface ImageBuilder extends AsyncDisposable {

@@ -4,7 +4,7 @@ import type { Caller } from '../callers.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';
 import { nameImage } from './builder.ts';
-import { type ComputerRecord, type ImageRecord, type ImageStore, listBuilds } from './records.ts';
+import { type ComputerRecord, type ImageRecord, type ImageStore, listBuilds } from './image-records.ts';
 
 /** The computers of users, one for each user and project. Disposing it ends the computers that this process booted. */
 export interface Computers extends AsyncDisposable {

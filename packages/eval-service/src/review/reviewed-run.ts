@@ -3,7 +3,7 @@ import { tryParseJson } from '../../../../src/base/json.ts';
 import { readParts } from '../../../../src/engine/model-judge.ts';
 import type { TraceMessage } from '../../../../src/model/trace.ts';
 import type { JudgedPart } from '../../../../src/models/judge-prompt.ts';
-import type { Store } from '../store/open.ts';
+import type { Store } from '../store/open-store.ts';
 
 /** An iteration with a result, in the form that a model reads. */
 export interface ReviewedIteration {

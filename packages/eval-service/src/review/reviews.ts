@@ -8,8 +8,8 @@ import {
   type RunJudges,
 } from '../../../../src/service/operations/run-reviews.ts';
 import type { ChosenModel } from '../ask-model.ts';
-import type { Store } from '../store/open.ts';
-import type { RunRecord } from '../store/runs.ts';
+import type { Store } from '../store/open-store.ts';
+import type { RunRecord } from '../store/run-store.ts';
 import { findInsights } from './find-insights.ts';
 import { createJudges, judgeRun, nameModel, noJudges } from './judge-run.ts';
 import { loadReviewedRun } from './reviewed-run.ts';

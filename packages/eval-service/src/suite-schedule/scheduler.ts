@@ -4,9 +4,16 @@ import type { Clock } from '../../../../src/base/time.ts';
 import { currentCaller } from '../callers.ts';
 import type { RunCreator } from '../create-run.ts';
 import { ApiError } from '../envelope.ts';
-import type { Store } from '../store/open.ts';
-import type { SuiteRecord } from '../store/suites.ts';
-import { type DueSchedule, findDueTime, getDueSchedule, limitWait, passDueTime, rewindSchedule } from './rules.ts';
+import type { Store } from '../store/open-store.ts';
+import type { SuiteRecord } from '../store/suite-store.ts';
+import {
+  type DueSchedule,
+  findDueTime,
+  getDueSchedule,
+  limitWait,
+  passDueTime,
+  rewindSchedule,
+} from './schedule-rules.ts';
 
 /** The longest wait, after which a jump of the wall clock is noticed, and a run that waits for a slot tries again. */
 const longestWaitMs = 15_000;

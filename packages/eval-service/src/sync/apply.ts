@@ -5,7 +5,7 @@ import type { ServiceClient } from '../../../../src/service/client.ts';
 import { operations } from '../../../../src/service/operations/table.ts';
 import { describeNewCase } from '../../../../src/suite/sync.ts';
 import { writeLedger } from './ledger.ts';
-import { placeholderTitle, type SuiteSyncPlan, wantedSettings } from './plan.ts';
+import { placeholderTitle, type SuiteSyncPlan, wantedSettings } from './plan-sync.ts';
 import { noModel } from './stored-suite.ts';
 
 interface ApplyTarget {

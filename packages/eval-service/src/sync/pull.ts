@@ -5,7 +5,7 @@ import type { Dialect } from '../../../../src/suite/dialect.ts';
 import { readSuite } from '../../../../src/suite/read.ts';
 import { compareWithStored } from '../../../../src/suite/sync.ts';
 import { type CaseToWrite, writeSuite } from '../../../../src/suite/write-suite.ts';
-import { placeholderTitle, wantedSettings } from './plan.ts';
+import { placeholderTitle, wantedSettings } from './plan-sync.ts';
 import type { DeclaredCase, StoredSuite } from './stored-suite.ts';
 
 /**

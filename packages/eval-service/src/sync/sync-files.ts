@@ -10,13 +10,13 @@ import type { ServiceClient } from '../../../../src/service/client.ts';
 import { findNamed, formatNamed, suggestNamed } from '../../../../src/service/named.ts';
 import { operations } from '../../../../src/service/operations/table.ts';
 import type { ServiceProfile } from '../../../../src/service/profile.ts';
-import { findOldestSuite, findSuite } from '../../../../src/service/suites.ts';
+import { findOldestSuite, findSuite } from '../../../../src/service/suite-client.ts';
 import type { WireServer } from '../../../../src/service/wire.ts';
 import { loadSuites } from '../../../../src/suite/load.ts';
 import { parseSource } from '../../../../src/suite/source-document.ts';
 import { applySuiteSync } from './apply.ts';
 import { findLosses } from './find-losses.ts';
-import { isInStep, planSuiteSync, type SuiteSyncPlan } from './plan.ts';
+import { isInStep, planSuiteSync, type SuiteSyncPlan } from './plan-sync.ts';
 import { pullSuite } from './pull.ts';
 import { readStoredSuite, type StoredSuite } from './stored-suite.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
 import { silentLogger } from '../../../../src/base/logger.ts';
-import { contractLimits } from '../../../../src/service/limits.ts';
+import { contractLimits } from '../../../../src/service/api-limits.ts';
 import { Secret } from '../../../../src/base/redaction.ts';
 import { meSchema, projectPageSchema, projectSchema } from '../../../../src/service/wire.ts';
 import { createApiCaller } from '../../../../test/support/service/api-caller.ts';

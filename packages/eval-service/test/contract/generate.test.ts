@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ModelError } from '../../../../src/base/errors.ts';
-import type { EmbeddedOptions } from '../../src/open.ts';
+import type { EmbeddedOptions } from '../../src/open-service.ts';
 import { openTestSource, testModels, testProviderKey } from '../../../../test/support/models/model-source.ts';
 import { openScriptedProvider } from '../../../../test/support/models/scripted-provider.ts';
 import type { ScriptedAnswer } from '../../../../test/support/models/scripted-session.ts';

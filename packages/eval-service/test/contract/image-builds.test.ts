@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/time.ts';
 import { configureInventory } from '../../src/inventory.ts';
-import type { EmbeddedOptions } from '../../src/open.ts';
+import type { EmbeddedOptions } from '../../src/open-service.ts';
 import { openContainerEngines } from '../../../../src/server/container-engine.ts';
 import { createHurriedClock } from '../../../../test/support/clocks/bent-clock.ts';
 import { isRunning } from '../../../../test/support/process/processes.ts';

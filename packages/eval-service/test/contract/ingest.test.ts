@@ -65,8 +65,8 @@ describe('a report of a run that was executed elsewhere', () => {
     });
 
     const { body: run } = await service.project.get(`/eval-runs/${runId}`);
-    const told = { status: 'completed', result: 'passed', summary, source: 'sdk', notes: 'From elsewhere.' };
-    expect(run).toMatchObject({ ...told, suiteId, runNumber: 1 });
+    const expected = { status: 'completed', result: 'passed', summary, source: 'sdk', notes: 'From elsewhere.' };
+    expect(run).toMatchObject({ ...expected, suiteId, runNumber: 1 });
     const { body: page } = await service.project.get(`/eval-runs/${runId}/iterations`);
     const [first, second] = page.items;
     expect(first).toMatchObject({

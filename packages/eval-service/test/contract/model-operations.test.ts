@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EmbeddedOptions } from '../../src/open.ts';
+import type { EmbeddedOptions } from '../../src/open-service.ts';
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import type { ScriptedAnswer } from '../../../../test/support/models/scripted-session.ts';
 import { createScriptedSource, type ScriptedSource } from '../../../../test/support/models/scripted-source.ts';

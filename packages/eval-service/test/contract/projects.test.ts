@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contractLimits } from '../../../../src/service/limits.ts';
+import { contractLimits } from '../../../../src/service/api-limits.ts';
 import { ways } from '../../../../test/support/service/answers.ts';
 import { createApiCaller } from '../../../../test/support/service/api-caller.ts';
 import { holdKey } from '../../../../test/support/service/callers.ts';

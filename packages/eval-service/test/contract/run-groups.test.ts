@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { contractLimits } from '../../../../src/service/limits.ts';
+import { contractLimits } from '../../../../src/service/api-limits.ts';
 import { ways } from '../../../../test/support/service/answers.ts';
 import {
   type ContractService,

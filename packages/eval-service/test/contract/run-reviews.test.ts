@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ModelError } from '../../../../src/base/errors.ts';
-import type { EmbeddedOptions } from '../../src/open.ts';
+import type { EmbeddedOptions } from '../../src/open-service.ts';
 import { openIndependentProvider } from '../../../../test/support/models/independent-provider.ts';
 import { openTestSource, testModels } from '../../../../test/support/models/model-source.ts';
 import { createScriptedSource } from '../../../../test/support/models/scripted-source.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import { systemClock } from '../../../../src/base/time.ts';
 import { configureInventory } from '../../src/inventory.ts';
-import { openEmbeddedService } from '../../src/open.ts';
+import { openEmbeddedService } from '../../src/open-service.ts';
 import type { Plugin } from '../../src/plugins/inventory.ts';
 import { readPlugins } from '../../src/plugins/read-plugins.ts';
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';

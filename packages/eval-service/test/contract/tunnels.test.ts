@@ -56,8 +56,8 @@ describe('tunnels', () => {
   it('return the record that they overwrote, so that a client can restore it', async () => {
     const serverId = await saveServer(service, { name: 'mine', url: 'https://example.test/mcp?a=1' });
     const { body } = await service.project.post('/tunnels', { name: 'mine' });
-    const told = { previousUrl: 'https://example.test/mcp?a=1', previousTransportType: 'http' };
-    expect(body).toMatchObject({ serverId, existed: true, ...told });
+    const expected = { previousUrl: 'https://example.test/mcp?a=1', previousTransportType: 'http' };
+    expect(body).toMatchObject({ serverId, existed: true, ...expected });
     const stdio = { name: 'local', enabled: true, transportType: 'stdio', command: 'node' };
     await service.project.post('/servers', stdio);
     const second = (await service.project.post('/tunnels', { name: 'local' })).body;

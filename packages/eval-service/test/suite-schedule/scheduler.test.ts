@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Logger, silentLogger } from '../../../../src/base/logger.ts';
 import type { RunCreator } from '../../src/create-run.ts';
-import { createSuiteContent } from '../../src/bodies/suite.ts';
+import { createSuiteContent } from '../../src/bodies/stored-suite.ts';
 import { ApiError } from '../../src/envelope.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
-import { planSchedule } from '../../src/suite-schedule/rules.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { planSchedule } from '../../src/suite-schedule/schedule-rules.ts';
 import { type Scheduler, startScheduler } from '../../src/suite-schedule/scheduler.ts';
 import { ShiftedClock } from '../../../../test/support/clocks/shifted-clock.ts';
 

@@ -6,10 +6,10 @@ import type { Suite } from '../../../../src/cases/suite.ts';
 import { callOperation } from '../../../../src/service/call-operation.ts';
 import { caseOperations } from '../../../../src/service/operations/cases.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
-import { findOldestSuite } from '../../../../src/service/suites.ts';
+import { findOldestSuite } from '../../../../src/service/suite-client.ts';
 import { resolveChecks } from '../../../../src/suite/build.ts';
 import { readSuite } from '../../../../src/suite/read.ts';
-import { describeSuiteSync, isInStep } from '../../src/sync/plan.ts';
+import { describeSuiteSync, isInStep } from '../../src/sync/plan-sync.ts';
 import { applySync, planSync, pullFile, type SyncPlace } from '../../src/sync/sync-files.ts';
 import {
   type ContractService,

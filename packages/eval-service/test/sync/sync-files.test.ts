@@ -2,7 +2,7 @@ import { beforeEach, afterEach, describe, expect, it } from 'vitest';
 import { formatConfigurationIssue, ConfigurationError } from '../../../../src/base/errors.ts';
 import { Secret } from '../../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../../src/service/profile.ts';
-import { describeSuiteSync } from '../../src/sync/plan.ts';
+import { describeSuiteSync } from '../../src/sync/plan-sync.ts';
 import { applySync, planSync, pullFile, readSyncFiles, type SyncPlace } from '../../src/sync/sync-files.ts';
 import {
   type ContractService,

@@ -1,0 +1,106 @@
+import { ModelError } from '../base/errors.ts';
+import { defaultMaxSteps, type TestCase } from '../cases/case.ts';
+import type { Step } from '../cases/step.ts';
+import { startConversation } from '../models/conversation.ts';
+import type { ModelSession } from '../models/language-model.ts';
+import type { IterationLimit } from './iteration-limit.ts';
+import { renderSystemPrompt } from './model-output.ts';
+import type { Connection } from './process-loss.ts';
+import { clipReason, clipReasonBefore } from '../checks/reasons.ts';
+import { type PromptAllowance, type PromptSession, runPromptStep } from './prompt-step.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import type { CallRecording } from './tool-call.ts';
+import type { Transcript } from './transcript.ts';
+
+/** Opens the model of an iteration, once, before its first prompt. */
+export type OpenModel = () => Promise<ModelSession>;
+
+/** Runs the prompt steps of one iteration as one conversation. */
+export interface PromptRunner {
+  /** @throws the signal's reason once it aborts */
+  runPrompt(
+    step: Extract<Step, { kind: 'prompt' }>,
+    connection: Connection,
+    recording: CallRecording & { allowance: PromptAllowance },
+  ): Promise<StepOutcome>;
+}
+
+export function createPromptRunner(testCase: TestCase, openModel: OpenModel | null): PromptRunner {
+  let promptSession: PromptSession | null = null;
+  return {
+    runPrompt: async (step, connection, recording) => {
+      if (openModel === null) {
+        const reason = 'Prompt steps need a model, and none is configured here.';
+        recording.transcript.runStop = reason;
+        return { status: 'fail', reason, effect: 'give-up' };
+      }
+      try {
+        promptSession ??= describePromptSession(testCase, await openModel(), connection);
+        return await runPromptStep(step, connection, { ...recording, promptSession });
+      } catch (error) {
+        connection.signal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
+        return explainNoAnswer(error, recording.transcript);
+      }
+    },
+  };
+}
+
+function describePromptSession(
+  { advancedConfig = {} }: TestCase,
+  session: ModelSession,
+  { all }: Pick<Connection, 'all'>,
+): PromptSession {
+  const {
+    system = null,
+    temperature = null,
+    maxSteps = defaultMaxSteps,
+    maxResultTokens = null,
+    toolPolicy = {},
+    decoys = [],
+  } = advancedConfig;
+  const { toolChoice = null } = advancedConfig;
+  const servers = all.map(({ target, session: { instructions } }) => ({ name: target.serverName, instructions }));
+  const settings = {
+    system: renderSystemPrompt(system, servers),
+    temperature,
+    toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
+    maxSteps,
+  };
+  const conversation = startConversation(session, settings);
+  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys };
+}
+
+/**
+ * Shares one model session between the prompts of an iteration and the sampling requests of servers. Holds the iteration's time during each
+ * call, because that limit is for the server and the case; providers have their own limits.
+ */
+export function shareModel(openModel: OpenModel, limit: Pick<IterationLimit, 'hold'>): OpenModel {
+  let opening: Promise<ModelSession> | null = null;
+  const open = async (): Promise<ModelSession> => {
+    const session = await openModel();
+    return {
+      model: session.model,
+      answer: async (call, options) => {
+        using _held = limit.hold();
+        return await session.answer(call, options);
+      },
+    };
+  };
+  return async () => await (opening ??= open());
+}
+
+/**
+ * Decides how an iteration ends if the model gives no answer. A stale or missing recording cuts the transcript: later steps and checks are
+ * judged by the evidence so far. Any other reason ends the iteration.
+ */
+export function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
+  const { message, hint, kind } = error;
+  const reason = hint === undefined ? clipReason(message) : clipReasonBefore(hint, message);
+  if (kind === 'stale' || kind === 'missing') {
+    transcript.cut(reason);
+    return { status: 'skipped', reason, effect: 'continue' };
+  }
+  if (error.endsRun) transcript.runStop = reason;
+  return { status: 'fail', reason, effect: 'unmeasured' };
+}
