@@ -14,7 +14,7 @@ export interface ReceivedMessage {
   text: string;
 }
 
-/** What becomes of a request. */
+/** How the client takes part in its request until the request ends. */
 export interface RequestHandling {
   /** Gets the messages that belong to the request, its answer included. */
   receive: (message: ReceivedMessage) => void;

@@ -80,7 +80,7 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
       }
       if (isEager && state !== 'clean' && next === null) {
         next = open();
-        // Whoever takes it gets the error.
+        // `take` throws the error.
         next.catch(() => {});
       }
       return observations;
