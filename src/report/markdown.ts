@@ -32,10 +32,7 @@ const renderers: Renderers<Page> = {
     ...(part === null ? [] : [part]),
     ...(why === null ? [] : [`**Why:** ${renderLine(why, page)}`]),
   ],
-  heading: ({ title, lead }, page) => [
-    `${nest(page, 1)} ${renderLine(title, page)}`,
-    ...(lead.length === 0 ? [] : [lead.map((line) => renderLine(line, page)).join(' · ')]),
-  ],
+  heading: ({ title, lead }, page) => [`${nest(page, 1)} ${renderLine(title, page)}`, ...listLead(lead, page)],
   text: ({ line }, page) => [renderLine(line, page)],
   output: ({ title, lines }, page) => {
     page.printed.set(keyOutput(lines), 'under the verdict');
@@ -73,6 +70,14 @@ const renderers: Renderers<Page> = {
   },
   footer: ({ lines }, page) => ['---', lines.map((line) => renderLine(line, page)).join('<br>\n')],
 };
+
+/** Leaves out the address of a run that cannot be a link, such as one on the job's machine; report.json and the terminal have it. */
+function listLead(lead: readonly Line[], page: Page): string[] {
+  const isLinked = (line: Line) =>
+    line.every((span) => typeof span === 'string' || span.kind !== 'link' || span.url.startsWith('https://'));
+  const shown = lead.filter(isLinked);
+  return shown.length === 0 ? [] : [shown.map((line) => renderLine(line, page)).join(' · ')];
+}
 
 function nest({ depth }: Page, levels: number): string {
   return '#'.repeat(depth + levels);
@@ -152,9 +157,7 @@ function renderSpan(span: Span, { detail, linkLine }: Page): string {
     case 'place':
       return renderLocation(span, linkLine);
     case 'link':
-      return span.url.startsWith('https://')
-        ? renderLink(span.label, span.url)
-        : `${renderProse(span.label)}: ${renderCodeSpan(span.url)}`;
+      return renderLink(span.label, span.url);
     default:
       return renderCodeSpan(readSpan(span, detail));
   }
