@@ -406,15 +406,15 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a reason of the verdict is markup in the report’s page',
     file: 'report/html/page.ts',
-    from: 'return escapeHtml(truncateText(flattenText(text), maxLength));',
-    to: 'return truncateText(flattenText(text), maxLength);',
+    from: '(part.isCode ? `<code>${escapeHtml(part.text)}</code>` : escapeHtml(part.text))',
+    to: '(part.isCode ? `<code>${escapeHtml(part.text)}</code>` : part.text)',
     tests: ['report/html/page.test.ts'],
   },
   {
     what: 'the report’s page grows with whatever is put into it',
     file: 'report/html/page-data.ts',
-    from: 'if (Buffer.byteLength(json) <= maxBytes) break;',
-    to: 'if (json !== undefined) break;',
+    from: 'return fit(dataDetails, maxBytes, (detail) =>',
+    to: 'return fit(dataDetails, Infinity, (detail) =>',
     tests: ['report/scale.test.ts'],
   },
   {
