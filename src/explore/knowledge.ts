@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import type { JsonObject } from '../base/json.ts';
 import { type ExploredRequest, isAnswered, type ObservedStep, type SessionRun } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
@@ -50,7 +51,10 @@ export function createKnowledge(
       const areHarmless = steps.every(({ request }) => request.kind !== 'tool' || isHarmless(request.tool));
       if (!areHarmless || learned.length > maxLearned) return;
       // A reference leads nowhere in another session.
-      learned.push(...listMade(steps).filter(({ value }) => !String(value).startsWith('{{result.')));
+      appendAll(
+        learned,
+        listMade(steps).filter(({ value }) => !String(value).startsWith('{{result.')),
+      );
     },
     listValues: (tool, parameter, before = []) => {
       const { name, description, schema } = parameter;

@@ -1,3 +1,4 @@
+import { appendAll } from '../../base/lists.ts';
 import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
@@ -92,7 +93,7 @@ export async function createWorld(
         const reply = await connection.request(method, typeof cursor === 'string' ? { cursor } : {}, listTimeoutMs);
         const result = reply.kind === 'response' ? reply.response.result : undefined;
         if (!isRecord(result) || !Array.isArray(result[key])) return page === 0 ? null : items;
-        items.push(...hidePaths(result[key].filter(isRecord), paths));
+        appendAll(items, hidePaths(result[key].filter(isRecord), paths));
         cursor = result['nextCursor'];
         if (typeof cursor !== 'string') return items;
       }
