@@ -10,6 +10,9 @@ import { type SeededBug, seededBugs } from './seeded-bugs.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const copied = [
   'src',
+  'packages',
+  'page',
+  'scripts',
   'test',
   'examples',
   'schemas',
