@@ -5,7 +5,8 @@ import type { Workspace } from './world/workspace.ts';
 export function namesFiles(steps: readonly ObservedStep[], { files, directories }: Workspace): boolean {
   const names = new Set([...files, ...directories].flatMap((path) => [path, path.split('/').at(-1) ?? path]));
   const text = JSON.stringify(steps.map(({ request, observation: { outcome } }) => [request, outcome]));
-  const isNamed = /\{\{(?:workspace|outside|home|tmp)\}\}/.test(text) || [...names].some((name) => text.includes(name));
+  const isNamed =
+    /\{\{(?:workspace|outside|home|tmp|worlds)\}\}/.test(text) || [...names].some((name) => text.includes(name));
   const isDirectory = steps.some(({ request }) => request.kind === 'tool' && hasDot(request.arguments));
   return isNamed || isDirectory || steps.some(({ observation }) => !hasNoEffects(observation.files));
 }

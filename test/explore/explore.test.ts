@@ -8,8 +8,11 @@ import { createWorkspace } from '../support/workspace.ts';
 const listAdds = ({ sessions }: Exploration) => sessions.flatMap(({ adds }) => adds);
 
 describe('exploreServer', () => {
-  it('gives the same bytes for the same seed', async () => {
-    const command = nameExploredServer('notes', 'words', 'destructive-hint-missing');
+  it.each([
+    ['tools that write', nameExploredServer('notes', 'words', 'destructive-hint-missing')],
+    // Its environment has paths of the directory of all worlds.
+    ['a tool that prints its environment', nameExploredServer('environment')],
+  ])('gives the same bytes for the same seed and %s', async (_, command) => {
     const first = await exploreInTest(command, { seed: 7 });
     const second = await exploreInTest(command, { seed: 7 });
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));

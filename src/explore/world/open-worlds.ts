@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Disposer } from '../../base/disposal.ts';
 import { SandboxError, ServerStartError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
@@ -96,6 +96,7 @@ async function openWorld(
     home: join(place, 'home'),
     tmp: join(place, 'tmp'),
     outside: join(place, 'outside'),
+    worlds: dirname(place),
   };
   const dispose = async () => await rm(place, { recursive: true, force: true, maxRetries: 3 });
   try {
@@ -110,7 +111,7 @@ async function openWorld(
         cwd: paths.workspace,
         env: {
           ...base.env,
-          ...nameCompileCaches(join(place, '..', 'compiled')),
+          ...nameCompileCaches(join(paths.worlds, 'compiled')),
           ...showPaths(start.env, paths),
           ...nameDirectories(paths, variant),
         },

@@ -7,10 +7,12 @@ export interface WorldPaths {
   home: string;
   tmp: string;
   outside: string;
+  /** The directory of all worlds of an exploration, which contains the others and the compile caches. */
+  worlds: string;
 }
 
-/** The directory of a world above the others, as servers print it in relative paths and in messages. */
-const names = ['workspace', 'home', 'tmp', 'outside'] as const;
+/** The outer directory is last, because the paths of the others begin with its path. */
+const names = ['workspace', 'home', 'tmp', 'outside', 'worlds'] as const;
 
 /** Changes every text in a JSON value, names of members included. */
 export function mapTexts<Value>(value: Value, change: (text: string) => string): Value;
