@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
+import { createFindings } from '../base/findings.ts';
 import { formatCount } from '../base/text.ts';
 import { formatDuration, parseDuration, systemClock } from '../base/time.ts';
 import { draftEvals } from '../explore/draft/draft-evals.ts';
@@ -75,9 +76,20 @@ export async function runExplore(
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
-      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} --server-command ${joinCommand([command])}`;
+      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} --server-command ${joinCommand([command])}${nameOwnParts(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags);
+}
+
+/** Names what a run of the written file needs in addition: it starts the server outside of a world. */
+function nameOwnParts({ 'server-env': variables, ...texts }: Record<string, string>): string {
+  const parts = [
+    ...(variables === undefined ? [] : ['your `--server-env`']),
+    ...([variables, ...Object.values(texts)].some((text) => text?.includes('{{workspace}}') === true)
+      ? ['your directory instead of `{{workspace}}`']
+      : []),
+  ];
+  return parts.length === 0 ? '' : `, with ${parts.join(' and ')}`;
 }
 
 /** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
@@ -91,8 +103,8 @@ function readNumbers({ seed, budget, timeLimit }: ExploreFlags): {
   budget: number | null;
   timeLimitMs: number;
 } {
-  const issues: ConfigurationIssue[] = [];
-  const refuse = (input: string, message: string) => issues.push({ input, code: 'invalid-value', message });
+  const findings = createFindings();
+  const refuse = (input: string, message: string) => findings.add({ input, code: 'invalid-value', message });
   const readWhole = (input: string, text: string, least: number): number => {
     const number = Number(text);
     const isRead = /^\d+$/.test(text) && number >= least && number < 2 ** 32;
@@ -110,7 +122,7 @@ function readNumbers({ seed, budget, timeLimit }: ExploreFlags): {
   };
   if (numbers.timeLimitMs <= 0)
     refuse('time-limit', `${JSON.stringify(timeLimit)} is no duration; write one such as 2m or 90s`);
-  if (issues.length > 0) throw new ConfigurationError(issues);
+  findings.throwIfAny();
   return numbers;
 }
 

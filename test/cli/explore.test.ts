@@ -33,6 +33,15 @@ describe('mcp-eval-ci explore', () => {
     expect([run.exitCode, run.stdout]).toEqual([0, expect.stringContaining('✓')]);
   });
 
+  it('names what a run of the written file needs in addition', async () => {
+    await using workspace = await createWorkspace();
+    const args = ['explore', ...server('words'), '--call', 'all', '--budget', '10', '--write', 'found.evals.yaml'];
+    const { stdout } = await runCommand([...args, '--server-env', 'DATA={{workspace}}/data'], { cwd: workspace.path });
+    expect(stdout).toMatch(
+      /^Next: .* words', with your `--server-env` and your directory instead of `\{\{workspace\}\}`$/m,
+    );
+  });
+
   it('exits 1 with --findings-only for a finding of the severity, and writes it into the file as a comment', async () => {
     await using workspace = await createWorkspace();
     const args = ['explore', ...server('error-flag'), '--call', 'all', '--budget', '20', '--time-limit', '1h'];
