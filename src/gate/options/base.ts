@@ -45,17 +45,17 @@ export const baseOptions = {
   base: defineOption({
     schema: withForm(parsedBase, { isList: true }),
     hint: '<git|key=value>',
-    text: 'Run the base in the same job and compare case by case; `git` checks out the merge base. Further lines: `url=`, where its server listens, `cache=` a directory, `seed=`.',
+    text: 'Run the base in the same job and compare it case by case. `git` checks out the merge base. More lines are possible: `url=` says where the server of the base listens, `cache=` names a directory that keeps results of bases, and `seed=` fixes the order of the runs.',
   }),
   baseServerCommand: defineOption({
     schema: optionalText,
     hint: '<command>',
-    text: "The command that starts the base's server. Default: `server-command`, in the checkout of `base: git`.",
+    text: "The command that starts the base's server. The default is `server-command`, in the checkout of `base: git`.",
   }),
   baseServerCwd: defineOption({
     schema: optionalText,
     hint: '<directory>',
-    text: "The directory to start the base's server in. It is relative to the working directory, with `base: git` to its checkout; default: `server-cwd`.",
+    text: "The directory to start the base's server in. It is relative to the working directory, or to the checkout of `base: git`. The default is `server-cwd`.",
     isFlagOnly: true,
     rules: [
       {
@@ -74,7 +74,7 @@ export const baseOptions = {
   baseSetup: defineOption({
     schema: lines,
     hint: '<command>',
-    text: 'Commands to run in the checkout of `base: git` before its server starts, such as `npm ci`. One per line; no shell runs them.',
+    text: 'Commands to run in the checkout of `base: git` before its server starts, such as `npm ci`. Write one per line. No shell runs them.',
     rules: [
       {
         needs: ['base: git'],

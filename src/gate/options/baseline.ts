@@ -10,7 +10,7 @@ export const baselineOptions = {
   baseline: defineOption({
     schema: optionalText,
     hint: '<source>',
-    text: 'Earlier results to compare with: a report.json, `branch:<name>`, `commit:<hash>` or `run:<id>`. Default: none.',
+    text: 'Earlier results to compare with: a report.json, `branch:<name>`, `commit:<hash>` or `run:<id>`. By default, nothing is compared.',
     commands: ['run', 'merge', 'judge'],
     rules: [
       {
@@ -30,13 +30,13 @@ export const baselineOptions = {
   branch: defineOption({
     schema: optionalRef,
     hint: '<name>',
-    text: 'The branch under test, as the history and reports name it. Default: the CI system, else git.',
+    text: 'The branch under test, as the history and reports name it. The default comes from the CI system, or from git.',
     isFlagOnly: true,
   }),
   commit: defineOption({
     schema: optionalCommit,
     hint: '<hash>',
-    text: 'The full hash of the commit under test. Default: the CI system, else git.',
+    text: 'The full hash of the commit under test. The default comes from the CI system, or from git.',
     isFlagOnly: true,
   }),
 };

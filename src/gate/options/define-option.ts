@@ -64,8 +64,8 @@ export interface OptionDefinition<Schema extends z.ZodType = z.ZodType> {
   /** The form of the value in the command's help, such as `<glob>`. Absent if the schema has one. */
   hint?: string;
   /**
-   * At most two sentences and 200 characters. The first is the help of the flag; action.yml and the docs have both. Other options, and words
-   * of this one, are in backticks.
+   * Full sentences. The first is the help of the flag, and action.yml and the docs have all of them. Other options, and words of this one,
+   * are in backticks.
    */
   text: string;
   /** The default text. Absent if absence has its own meaning. */

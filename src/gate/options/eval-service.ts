@@ -39,7 +39,7 @@ export const evalServiceOptions = {
   baseUrl: defineOption({
     schema: optionalText,
     hint: '<url>',
-    text: 'The base URL of the API of the hosted service, such as `https://host/api/v1`. Default: that of `mcpjam`, if `service` or `upload` names it.',
+    text: 'The base URL of the API of the hosted service, such as `https://host/api/v1`. If `service` or `upload` is `mcpjam`, the default is the URL of that service.',
     commands: serviceCommands,
     rules: [
       {
@@ -54,7 +54,7 @@ export const evalServiceOptions = {
   apiKey: defineOption({
     schema: optionalSecret,
     hint: '<key>',
-    text: 'The API key of the hosted service. Take it from a secret; workflows of forks and of Dependabot get none, so use `service: embedded` there.',
+    text: 'The API key of the hosted service. Take it from a secret. Workflows of forks and of Dependabot get no secrets, so use `service: embedded` there.',
     variables: ['MCP_EVAL_API_KEY'],
     commands: serviceCommands,
     // The embedded service ignores these options, so that one workflow can choose the service by the available secrets.
@@ -72,7 +72,7 @@ export const evalServiceOptions = {
   project: defineOption({
     schema: optionalText,
     hint: '<id or name>',
-    text: 'The project of the hosted service, by id or exact name. Default: the only one that the key can see.',
+    text: 'The project of the hosted service, by id or exact name. The default is the only project that the key can see.',
     commands: serviceCommands,
   }),
   environment: defineOption({
@@ -95,11 +95,11 @@ export const evalServiceOptions = {
   }),
   modelApiKeys: defineOption({
     schema: secrets('provider=key'),
-    text: 'Keys for models, each as `provider=key`. One per line; default: variables such as `ANTHROPIC_API_KEY`, or the keys of a hosted service.',
+    text: 'Keys for models, each as `provider=key`. Write one per line. The default comes from variables such as `ANTHROPIC_API_KEY`, or a hosted service uses its own keys.',
   }),
   recordings: defineOption({
     schema: choice('recordings', ['auto', 'live', 'record', 'replay']),
-    text: 'Where answers of models come from. `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
+    text: 'Where answers of models come from. `auto` replays recordings that fit and calls the model for the rest. `live` and `record` always call it. `replay` never does.',
     default: 'auto',
   }),
   modelTimeout: defineOption({
@@ -110,7 +110,7 @@ export const evalServiceOptions = {
   modelCallsPerSecond: defineOption({
     schema: positiveNumber,
     hint: '<n>',
-    text: 'How many calls of models may begin in a second with one key, such as `20` or `0.5`. Twice as many may begin at once; a refusal halves the pace.',
+    text: 'How many calls of models may begin in a second with one key, such as `20` or `0.5`. Twice as many may begin at once. A refusal halves the pace.',
     default: '5',
   }),
   queueTimeout: defineOption({
@@ -128,7 +128,7 @@ export const evalServiceOptions = {
   serverName: defineOption({
     schema: optionalText,
     hint: '<name>',
-    text: 'The name of the server in the hosted project, up to 128 characters. Default: a name for each job, removed at its end.',
+    text: 'The name of the server in the hosted project, up to 128 characters. By default, each job has a name of its own, and removes it at its end.',
     commands: ['run', 'tunnel'],
     isFlagOnly: true,
   }),

@@ -68,7 +68,7 @@ export const reportOptions = {
   reportTo: defineReport({
     schema: reportTo,
     hint: '<list>',
-    text: 'Where to report on GitHub: `annotations`, `summary`, `comment`, `check-run`, `issue`, or `none`. Separated by commas; `comment:on-failure` and `comment:on-change` comment less often.',
+    text: 'Where to report on GitHub: `annotations`, `summary`, `comment`, `check-run`, `issue`, or `none`. Separate several by commas. `comment:on-failure` and `comment:on-change` comment less often.',
     default: 'annotations, summary',
     commands: ['run', 'merge', 'publish'],
   }),
@@ -94,14 +94,14 @@ export const githubOptions = {
   commentId: defineGithub({
     schema: optionalText,
     hint: '<name>',
-    text: 'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
+    text: 'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. The default is the index in the matrix.',
     runnerDefault: '${{ strategy.job-index }}',
     commands: ['run', 'merge', 'publish'],
   }),
   githubToken: defineGithub({
     schema: optionalSecret,
     hint: '<token>',
-    text: 'The token for comments, checks and issues. Default: the token of the job.',
+    text: 'The token for comments, checks and issues. The default is the token of the job.',
     runnerDefault: '${{ github.token }}',
     variables: ['GITHUB_TOKEN', 'GH_TOKEN'],
     commands: ['run', 'merge', 'publish'],
@@ -122,7 +122,7 @@ export const githubOptions = {
   pullNumber: defineGithub({
     schema: optionalOrdinal('pull request'),
     hint: '<n>',
-    text: 'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
+    text: 'The number of the pull request to comment on. The report must be of its newest commit. The default comes from the `workflow_run` event.',
     commands: ['publish'],
     rules: [
       {

@@ -74,7 +74,7 @@ export const serverOptions = {
   serverUrl: defineOption({
     schema: optionalText,
     hint: '<url>',
-    text: 'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
+    text: 'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server. With `server-command`, it says where the started server listens.',
     commands: serverCommands,
   }),
   mcpConfig: defineOption({
@@ -92,14 +92,14 @@ export const serverOptions = {
   }),
   serverHeaders: defineOption({
     schema: headers,
-    text: 'Headers for the server at `server-url`, each as `Name: value`. One per line, from secrets; no other origin gets them.',
+    text: 'Headers for the server at `server-url`, each as `Name: value`. Write one per line, and take secrets from the store of the CI system. No other origin gets them.',
     variables: ['MCP_EVAL_SERVER_HEADERS'],
     commands: serverCommands,
     rules: accessRules,
   }),
   serverOauth: defineOption({
     schema: oauthClient,
-    text: 'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`. One per line.',
+    text: 'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`. Write one per line.',
     commands: serverCommands,
     rules: [
       ...accessRules,
@@ -132,7 +132,7 @@ export const serverOptions = {
   oauthTokenOrigin: defineOption({
     schema: optionalOrigin,
     hint: '<origin>',
-    text: 'The origin of the token endpoint if it differs from that of the `issuer`, such as `https://tokens.example.com`. Default: the origin of the issuer alone.',
+    text: 'The origin of the token endpoint if it differs from that of the `issuer`, such as `https://tokens.example.com`. By default, only the origin of the issuer gets the secret.',
     commands: serverCommands,
     rules: [
       {
@@ -144,7 +144,7 @@ export const serverOptions = {
   }),
   serverEnv: defineOption({
     schema: environment,
-    text: 'Variables for the server: `NAME=value` sets one, `NAME` passes one of the job on. One per line; also for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`.',
+    text: 'Variables for the server: `NAME=value` sets one, `NAME` passes one of the job on. Write one per line. `{{env.NAME}}` in evals and `${NAME}` in `mcp-config` have the same values.',
     commands: serverCommands,
     // Of the gate, cases may use them, too.
     rules: [{ needs: ['server-command', 'mcp-config'], commands: ['doctor', 'tunnel'], ...withoutCommand }],
@@ -152,7 +152,7 @@ export const serverOptions = {
   allowEnvHosts: defineOption({
     schema: words,
     hint: '<host,…>',
-    text: 'The hosts to which `mcp-config` of a pull request may send variables of `server-env`. Default: those that the file names in the base.',
+    text: 'The hosts to which `mcp-config` of a pull request may send variables of `server-env`. The default is those that the file names in the base.',
     commands: serverCommands,
     rules: [
       {
@@ -171,7 +171,7 @@ export const serverOptions = {
   serverCwd: defineOption({
     schema: optionalText,
     hint: '<directory>',
-    text: 'The directory to start the server in, relative to the working directory. Default: the working directory.',
+    text: 'The directory to start the server in, relative to the working directory, which is the default.',
     commands: serverCommands,
     rules: [{ needs: ['server-command', 'mcp-config'], ...withoutCommand }],
   }),
@@ -183,13 +183,13 @@ export const serverOptions = {
   }),
   isolation: defineOption({
     schema: choice('isolation', ['iteration', 'run']),
-    text: 'Whether each `iteration` gets a fresh session, or all of a `run` share one stdio process. Over stdio, a fresh session has a fresh process.',
+    text: '`iteration` gives each iteration a fresh session, and `run` lets all of a run share one stdio process. Over stdio, a fresh session has a fresh process.',
     default: 'iteration',
     commands: ['run', 'tunnel'],
   }),
   sandbox: defineOption({
     schema: choice('sandbox', ['auto', 'off', 'required']),
-    text: 'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
+    text: 'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it. `required` also limits writes, or ends the gate where the machine cannot.',
     default: 'auto',
     commands: ['run', 'doctor', 'explore'],
     rules: [
@@ -206,7 +206,7 @@ export const serverOptions = {
   }),
   sandboxNetwork: defineOption({
     schema: choice('sandbox network', ['on', 'off']),
-    text: 'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own; where the machine cannot do that, the gate is inconclusive.',
+    text: 'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own. Where the machine cannot do that, the gate is inconclusive.',
     default: 'on',
     commands: ['run', 'doctor'],
     rules: [
@@ -228,7 +228,7 @@ export const serverOptions = {
   sandboxWrite: defineOption({
     schema: lines,
     hint: '<path>',
-    text: 'Existing paths that the server may write to with `sandbox: required` or a `base`. One per line; default: none but its own directories.',
+    text: 'Existing paths that the server may write to with `sandbox: required` or a `base`. Write one per line. By default, the server writes only to its own directories.',
     commands: ['run', 'doctor'],
     // At `auto`, only a comparison limits writes: each side may write only to its own directories.
     rules: [{ needs: ['sandbox: required', 'base'] }, { excludes: ['sandbox: off'], when: ['base'] }].map((rule) => ({

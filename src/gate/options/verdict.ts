@@ -7,7 +7,7 @@ export const verdictOptions = {
   minPassRate: defineOption({
     schema: optionalPassRate,
     hint: '<percent>',
-    text: 'The share of iterations that must pass in every suite, such as `90%`. Default: the policy, else the evals files, else 100%.',
+    text: 'The share of iterations that must pass in every suite, such as `90%`. The default comes from the policy, then from the evals files, and is 100% without both.',
     commands: ['run', 'merge', 'publish', 'judge', 'plan-runs'],
   }),
   policy: defineOption({
@@ -19,7 +19,7 @@ export const verdictOptions = {
   surface: defineOption({
     schema: optionalText,
     hint: '<file|base>',
-    text: 'The surface to compare with: a file of `mcp-eval-ci surface`, or `base` for that of the base. It has tools, prompts and resources; the policy says what changes mean.',
+    text: 'The surface to compare with: a file of `mcp-eval-ci surface`, or `base` for that of the base. It has tools, prompts and resources. The policy says what changes mean.',
   }),
   policyRef: defineOption({
     schema: choice('policy ref', ['head', 'base']),
@@ -30,7 +30,7 @@ export const verdictOptions = {
   baseRef: defineOption({
     schema: optionalRef,
     hint: '<branch>',
-    text: 'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Default: the target of the pull request.',
+    text: 'The branch or commit whose policy `policy-ref: base` uses, such as `main`. The default is the target of the pull request.',
     isFlagOnly: true,
     rules: [
       {

@@ -40,7 +40,7 @@ export const whatRunsOptions = {
   evals: defineOption({
     schema: lines,
     hint: '<glob>',
-    text: 'The evals files to run, as paths or globs relative to the working directory. One per line, each a suite; give this or `tests`.',
+    text: 'The evals files to run, as paths or globs relative to the working directory. Write one per line. Each file is a suite. Give this or `tests`.',
     commands: ['run', 'plan-runs'],
     rules: [
       {
@@ -75,21 +75,21 @@ export const whatRunsOptions = {
   }),
   suiteScope: defineOption({
     schema: choice('suite scope', ['branch', 'shared', 'run']),
-    text: 'The hosted suite that keeps an evals file. `branch` has one for each branch and pull request, `shared` one for all, `run` one for this run.',
+    text: 'The hosted suite that keeps an evals file. `branch` has one for each branch and pull request, `shared` has one for all, and `run` has one for this run.',
     default: 'branch',
     isFlagOnly: true,
   }),
   cases: defineOption({
     schema: words,
     hint: '<id,…>',
-    text: 'Run only the cases with these ids or titles, separated by commas; `*` stands for any text. Default: all cases.',
+    text: 'Run only the cases with these ids or titles, separated by commas. `*` stands for any text. By default, all cases run.',
     commands: ['run', 'plan-runs'],
     isFlagOnly: true,
   }),
   tags: defineOption({
     schema: words,
     hint: '<tag,…>',
-    text: 'Run only cases with at least one of these tags, separated by commas. Default: all cases.',
+    text: 'Run only cases with at least one of these tags, separated by commas. By default, all cases run.',
     commands: ['run', 'plan-runs'],
     rules: [
       {
@@ -102,13 +102,13 @@ export const whatRunsOptions = {
   runs: defineOption({
     schema: optionalRuns,
     hint: '<n>',
-    text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. Default: what the evals files say, else 1.',
+    text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. The default comes from the evals files, and is 1 if they say nothing.',
     commands: ['run', 'plan-runs'],
   }),
   concurrency: defineOption({
     schema: optionalConcurrency,
     hint: '<auto|n>',
-    text: 'How many iterations may run at the same time, 1 to 64 or `auto`. `auto` overlaps those that call only read-only tools; default: the evals files, else `auto`.',
+    text: 'How many iterations may run at the same time, 1 to 64 or `auto`. `auto` overlaps those that call only read-only tools. The default comes from the evals files, and is `auto` if they say nothing.',
     isFlagOnly: true,
     isEvalsKey: true,
     rules: [
