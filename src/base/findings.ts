@@ -23,9 +23,8 @@ export interface Findings {
   throwIfAny(): void;
 }
 
-/** Starts a collection without any findings. */
-export function createFindings(): Findings {
-  const issues: ConfigurationIssue[] = [];
+/** Starts a collection without notes. Its mistakes join `issues`, which are those of another collection or none. */
+export function createFindings(issues: ConfigurationIssue[] = []): Findings {
   const notes: string[] = [];
   const remarks: string[] = [];
   const absorb = (error: unknown): undefined => {

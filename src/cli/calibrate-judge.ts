@@ -61,7 +61,7 @@ export async function calibrateJudge(path: string, flags: CalibrateFlags, redact
 
 async function readInputs(path: string, policyPath: string | null, cwd: string) {
   const findings = createFindings();
-  const policy = await readPolicyOption(policyPath, cwd, findings.issues);
+  const policy = await readPolicyOption(policyPath, cwd, findings);
   const labels = await readLabelsFile(path, cwd, findings);
   if (labels === null) throw findings.toError();
   findings.throwIfAny();

@@ -106,7 +106,7 @@ function readSurfaceFlags(flags: Readonly<Record<string, unknown>>): {
 /** @throws {ConfigurationError} if the policy file is not valid */
 async function readSurfacePolicy(option: Parameters<typeof readPolicyOption>[0], cwd: string): Promise<SurfacePolicy> {
   const findings = createFindings();
-  const policy = await readPolicyOption(option, cwd, findings.issues);
+  const policy = await readPolicyOption(option, cwd, findings);
   findings.throwIfAny();
   return applySurfaceDefaults(policy?.gate.surface ?? null);
 }

@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
-import { appendAll } from '../base/lists.ts';
+import { createFindings } from '../base/findings.ts';
 import { Secret } from '../base/redaction.ts';
 import { loadSuites } from '../suite/load.ts';
 import { readInlineTests } from '../suite/read.ts';
@@ -82,13 +82,13 @@ async function findFileIssues(
   const { values: data } = readValues(fileOptions, texts);
   // Commands that read reports do not read evals files.
   if (data === null || data.merge.length > 0 || data.publish !== null) return [];
-  const issues: ConfigurationIssue[] = [];
-  await readPolicyOption(data.policy, cwd, issues);
-  appendAll(issues, (await loadSuites(data.evals, { cwd })).findings);
+  const findings = createFindings();
+  await readPolicyOption(data.policy, cwd, findings);
+  findings.addAll((await loadSuites(data.evals, { cwd })).findings);
   if (data.tests !== null) {
-    appendAll(issues, readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
+    findings.addAll(readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
   }
-  return issues;
+  return findings.issues;
 }
 
 /** Credentials that a runner gives to a job. */

@@ -1,3 +1,4 @@
+import { createFindings } from '../../base/findings.ts';
 import { generator } from '../../base/version.ts';
 import { buildTrend } from '../../history/lookup.ts';
 import {
@@ -92,7 +93,9 @@ function replaceRules(
       if (file === null || suite === undefined) return kept;
       const named = suite.cases.map(nameReported);
       // The plan has refused ambiguous names already.
-      const joined = mergeLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
+      const joined = mergeLayers(
+        listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, createFindings())),
+      );
       const minimum = written ?? joined.minimumPassRate ?? own.minimumPassRate;
       const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });
       return { suiteId: own.suiteId, ...requirements, probation: own.probation };

@@ -1,4 +1,4 @@
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatCount } from '../../base/text.ts';
 import {
@@ -89,31 +89,24 @@ export interface BaseLayers {
 /** The file name of inline tests; they are part of the workflow. */
 const inlineTests = 'tests';
 
-interface BaseFindings {
-  /** Collects the differences between base and head. */
-  notes: string[];
-  /** Collects the reasons why the gate uses the policy that is checked out. */
-  remarks: string[];
-  issues: ConfigurationIssue[];
-}
-
 /**
  * Opens the policy of the base branch from git or GitHub. Returns null and adds a remark if this is no pull or merge request; returns null
- * and adds an issue if the base was not found.
+ * and adds an issue if the base was not found. The notes are the differences between base and head, and the remarks say why the gate uses the
+ * policy that is checked out.
  */
-export async function openBasePolicy(
-  sources: BaseSources,
-  { notes, remarks, issues }: BaseFindings,
-): Promise<BasePolicy | null> {
+export async function openBasePolicy(sources: BaseSources, findings: Findings): Promise<BasePolicy | null> {
+  const { notes } = findings;
   const { ci, cwd } = sources;
   const { base } = ci;
   if (base === null) {
-    remarks.push('`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.');
+    findings.remark(
+      '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
+    );
     return null;
   }
   const found = await findBase(base, sources);
   if ('problem' in found) {
-    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainMissingBase(base, ci, found) });
+    findings.add({ input: 'policy-ref', code: 'base-not-fetched', message: explainMissingBase(base, ci, found) });
     return null;
   }
   const names = { base: base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base', noun: base.noun };
@@ -127,21 +120,21 @@ export async function openBasePolicy(
     tree,
     openFork,
     readFile: async (path) => {
-      const file = await tree.read(path, issues);
+      const file = await tree.read(path, findings);
       if (file.kind !== 'file') {
         if (file.kind === 'missing') {
           notes.push(`${names.base} has no ${path} yet, so that the policy file of this change counts.`);
         }
         return null;
       }
-      const { policy, findings } = readPolicy(file.text, { file: `${names.base}:${path}` });
+      const reading = readPolicy(file.text, { file: `${names.base}:${path}` });
       // Without these issues, an invalid base would be a way around its policy.
-      for (const finding of findings) issues.push(finding);
-      return policy;
+      findings.addAll(reading.findings);
+      return reading.policy;
     },
     compareSuites: async (suites, files) => {
       const readBars = createReader({ paths: listPaths(suites), patterns: files.patterns, names });
-      const before = await readBars(tree, files.before, issues);
+      const before = await readBars(tree, files.before, findings);
       const after = createBar(suites, files.after);
       appendAll(notes, listChanges(before, after, names));
       const all = listWeakenings(before, after, names);
@@ -163,7 +156,7 @@ export async function openBasePolicy(
     compareShards: async (ran, selection, file) => {
       const paths = ran.map(({ suite }) => suite.location.file);
       const readBars = createReader({ paths, patterns: selection.evals, names });
-      const before = selectRequired(await readBars(tree, file, issues), selection);
+      const before = selectRequired(await readBars(tree, file, findings), selection);
       const all = listRemovals(before, ran, names);
       const fork = all.length === 0 ? null : await readFork(openFork, { readBars, path: file?.file ?? null });
       const known = new Set(fork === null ? [] : listRemovals(before, fork, names).map(({ key }) => key));
@@ -222,13 +215,14 @@ async function readFork(
 ): Promise<SuiteBar[] | null> {
   const tree = await openFork();
   if (tree === null) return null;
-  // Drops the issues of this commit: a file that cannot be read there explains no difference.
-  const policy = path === null ? null : await tree.read(path, []);
+  const dropped = createFindings();
+  // The findings of this commit are dropped: a file that cannot be read there explains no difference.
+  const policy = path === null ? null : await tree.read(path, dropped);
   const file = policy?.kind === 'file' ? readPolicy(policy.text, { file: path ?? '' }).policy : null;
-  return await readBars(tree, file, []);
+  return await readBars(tree, file, dropped);
 }
 
-type BarReader = (tree: BaseTree, file: PolicyFile | null, issues: ConfigurationIssue[]) => Promise<SuiteBar[]>;
+type BarReader = (tree: BaseTree, file: PolicyFile | null, findings: Findings) => Promise<SuiteBar[]>;
 
 /** The evals files of a commit that are read: those that the patterns match there, and those of the change that exist there, too. */
 interface EvalsFiles {
@@ -238,24 +232,25 @@ interface EvalsFiles {
 }
 
 function createReader(evals: EvalsFiles): BarReader {
-  return async (tree, file, issues) => createBar(await readSuites(tree, evals, issues), file);
+  return async (tree, file, findings) => createBar(await readSuites(tree, evals, findings), file);
 }
 
 async function readSuites(
   tree: BaseTree,
   { paths, patterns, names: { base } }: EvalsFiles,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<Suite[]> {
   const found = new Map<string, Suite>();
   for (const path of new Set([...paths, ...tree.list(patterns)])) {
-    const file = await tree.read(path, issues);
+    const file = await tree.read(path, findings);
     if (file.kind !== 'file') continue;
-    const { suite, findings } = readSuite(file.text, { file: `${base}:${path}` });
+    const reading = readSuite(file.text, { file: `${base}:${path}` });
+    const { suite } = reading;
     if (suite !== null && !found.has(suite.id)) found.set(suite.id, suite);
-    const [first] = findings;
+    const [first] = reading.findings;
     if (first === undefined) continue;
     const message = `${path} of ${base} is no valid evals file, so \`policy-ref: base\` cannot judge by it: ${first.message}. Fix it in ${base}, or use \`policy-ref: head\` for this change`;
-    issues.push({ ...first, code: 'base-file-invalid', message });
+    findings.add({ ...first, code: 'base-file-invalid', message });
   }
   return [...found.values()];
 }

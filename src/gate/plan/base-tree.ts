@@ -1,3 +1,4 @@
+import type { Findings } from '../../base/findings.ts';
 import { isAbsolute, posix, relative } from 'node:path';
 import { type ConfigurationIssue, describeError, GateError, ProtocolError } from '../../base/errors.ts';
 import { createMatcher } from '../../base/glob.ts';
@@ -29,8 +30,8 @@ type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: '
 
 /** The files of the base, by paths relative to the working directory. */
 export interface BaseTree {
-  /** Reads a file. Adds to `issues` if it exists and cannot be read. */
-  read: (path: string, issues: ConfigurationIssue[]) => Promise<BaseFile>;
+  /** Reads a file. Adds to `findings` if it exists and cannot be read. */
+  read: (path: string, findings: Findings) => Promise<BaseFile>;
   /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. @throws {ConfigurationError} as the matcher does */
   list: (patterns: readonly string[]) => string[];
   /** The ids of the contents of the files directly in a directory, by their names. */
@@ -87,12 +88,12 @@ export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, n
     message: `${what}, so \`policy-ref: base\` cannot judge by it. Replace it with a regular file in ${name}, or use \`policy-ref: head\` for this change`,
   });
   return {
-    read: async (path, issues) => {
+    read: async (path, findings) => {
       const wanted = toRepository(path);
       const mode = modes.get(wanted);
       const obstacle = findObstacle(wanted, modes);
       if (obstacle !== null) {
-        issues.push(refuse(path, 'base-file-unreadable', `${obstacle.path} of ${name} is ${obstacle.what}`));
+        findings.add(refuse(path, 'base-file-unreadable', `${obstacle.path} of ${name} is ${obstacle.what}`));
         return { kind: 'unreadable' };
       }
       if (mode === undefined) return { kind: 'missing' };
@@ -101,7 +102,7 @@ export function createBaseTree({ directory, modes, blobs, read }: CommitFiles, n
       } catch (error) {
         if (error instanceof GateError) throw error;
         const why = isTooLarge(error) ? 'it is larger than any evals file' : describeGitError(error);
-        issues.push(refuse(path, 'base-file-unreadable', `${wanted} of ${name} cannot be read: ${why}`));
+        findings.add(refuse(path, 'base-file-unreadable', `${wanted} of ${name} cannot be read: ${why}`));
         return { kind: 'unreadable' };
       }
     },

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings } from '../../base/findings.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import type { GateOptions } from '../options/schema.ts';
@@ -63,7 +64,7 @@ async function readBaseHosts(
   const { base } = sources.ci;
   const found = base === null ? null : await findBase(base, sources);
   if (found === null || 'problem' in found) return new Set();
-  const file = await createBaseTree(found.files, 'base', sources.cwd).read(path, []);
+  const file = await createBaseTree(found.files, 'base', sources.cwd).read(path, createFindings());
   if (file.kind !== 'file') return new Set();
   // Reads all servers, also one that the change removes.
   const { servers } = readMcpConfig(file.text, { file: path, names: [], findVariable });

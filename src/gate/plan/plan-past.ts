@@ -72,7 +72,7 @@ async function readBaselineReport(
 ): Promise<BaselineReading | { kind: 'missing' }> {
   try {
     const own = await readReportText(resolve(cwd, source));
-    const text = base === null ? own : await readBaseText(source, own, { cwd, base, ...findings });
+    const text = base === null ? own : await readBaseText(source, own, { cwd, base, findings });
     return text === null ? { kind: 'missing' } : parseBaselineReport(text);
   } catch (error) {
     return { kind: 'bad', why: error instanceof GateError ? error.message : describeError(error) };
@@ -80,7 +80,7 @@ async function readBaselineReport(
 }
 
 /** The context of `readProtectedFile`. */
-type ProtectedSources = PastSources & { base: ProtectedBase } & Pick<Findings, 'issues' | 'notes'>;
+type ProtectedSources = PastSources & { base: ProtectedBase } & { findings: Findings };
 
 async function readBaseText(source: string, own: string | null, context: ProtectedSources): Promise<string | null> {
   const inside = join(source, 'report.json');
@@ -149,7 +149,7 @@ async function planHistory(
   }
   try {
     const own = await readHistoryText(path);
-    const text = base === null ? own : await chooseHistory(label, own, { base, cwd, ...findings });
+    const text = base === null ? own : await chooseHistory(label, own, { base, cwd, findings });
     const { records, skipped } = parseHistory(text);
     if (skipped > 0) {
       findings.note(

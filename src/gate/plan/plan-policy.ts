@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
-import { appendAll } from '../../base/lists.ts';
 import type { Sourced } from '../../model/source.ts';
 import {
   applyPolicyDefaults,
@@ -37,28 +37,28 @@ export interface LoadedPolicy {
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
   /** Returns the suite in the base after `readBaseSuites`; null if the base has none. */
   findBaseSuite(suite: Suite): Suite | null;
-  planFileRequirements(suites: FileSuites, issues: ConfigurationIssue[]): SuiteRequirements;
-  planStoredRequirements(stored: StoredCases, issues: ConfigurationIssue[]): StoredRequirements;
+  planFileRequirements(suites: FileSuites, findings: Findings): SuiteRequirements;
+  planStoredRequirements(stored: StoredCases, findings: Findings): StoredRequirements;
   /** The notes on the policy for readers of the verdict, one sentence each. */
   notes: string[];
   /** The notes on the policy that only the log shows. */
   remarks: string[];
 }
 
-/** Reads the policy file, from the base branch if the options ask for that. Adds problems to `issues`. */
+/** Reads the policy file, from the base branch if the options ask for that. Its notes are not those of `findings`. */
 export async function loadPolicy(
   options: GateOptions,
   context: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<LoadedPolicy> {
-  const notes: string[] = [];
-  const remarks: string[] = [];
+  const said = createFindings(findings.issues);
+  const { notes, remarks } = said;
   // Loaded lazily, like everything that compares with a base.
   const protecting = options.policyRef === 'base' ? await import('./base-policy.ts') : null;
   const sources = { ...context, token: options.githubToken };
-  const base = (await protecting?.openBasePolicy(sources, { notes, remarks, issues })) ?? null;
+  const base = (await protecting?.openBasePolicy(sources, said)) ?? null;
   const path = typeof options.policy === 'string' ? options.policy : null;
-  const own = await readPolicyOption(options.policy, context.cwd, issues);
+  const own = await readPolicyOption(options.policy, context.cwd, findings);
   // A policy that a program passes belongs to no branch, so no change can lower it.
   const inBase = base === null || path === null ? null : await base.readFile(path);
   const before = path === null ? own : inBase;
@@ -80,15 +80,15 @@ export async function loadPolicy(
       for (const [id, layer] of found) layers.set(id, layer);
     },
     findBaseSuite: ({ id }) => layers.get(id)?.suite ?? null,
-    planFileRequirements: (suites, issues) => {
+    planFileRequirements: (suites, found) => {
       const inBase = layers.get(suites.whole.id);
       const { fileLayers = fromFile(suites.whole), ownLayer = suites.whole.policy } = inBase ?? {};
-      return planFileRequirements(suites, { inputs, fromFile: fileLayers, own: ownLayer }, issues);
+      return planFileRequirements(suites, { inputs, fromFile: fileLayers, own: ownLayer }, found);
     },
-    planStoredRequirements: (stored, issues) => {
+    planStoredRequirements: (stored, found) => {
       const suite = { id: stored.suite, name: stored.suite };
       protection?.compareStored(suite);
-      return planStoredRequirements(stored, [inputs, ...fromFile(suite)], issues);
+      return planStoredRequirements(stored, [inputs, ...fromFile(suite)], found);
     },
   };
 }
@@ -121,14 +121,14 @@ interface StoredCases {
 function planFileRequirements(
   { suite, whole }: FileSuites,
   { inputs, fromFile, own }: { inputs: PolicyLayer; fromFile: readonly PolicyLayer[]; own: PolicyLayer },
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): SuiteRequirements {
   const specific = [...fromFile.slice(0, -1), own];
-  for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
+  for (const layer of specific) findings.addAll(findUnknownNames(layer, whole));
   const named = whole.cases.map(nameCase);
-  const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
+  const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, findings));
   const requirements = applyPolicyDefaults(mergeLayers(layers));
-  appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
+  findings.addAll(findUnreachable(requirements.minimumPassRate, requirements.confidence));
   return selectRequirements(requirements, { suite, whole });
 }
 
@@ -136,10 +136,10 @@ function planFileRequirements(
 function planStoredRequirements(
   { cases }: StoredCases,
   layers: readonly PolicyLayer[],
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): StoredRequirements {
   const joined = mergeLayers(layers);
-  if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
+  if (joined.minimumPassRate !== null) findings.addAll(findUnreachable(joined.minimumPassRate, joined.confidence));
   // The gate cannot know whether cases that were not selected still exist.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
   return {
@@ -196,24 +196,24 @@ function selectRequirements(
 }
 
 /**
- * Reads the policy of the options: the file at a path, or the object that a program passes. Adds problems to `issues`, and then returns
- * null, as it does without a policy.
+ * Reads the policy of the options: the file at a path, or the object that a program passes. Adds problems to `findings`, and then
+ * returns null, as it does without a policy.
  */
 export async function readPolicyOption(
   policy: string | PolicyInput | null,
   cwd: string,
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Promise<PolicyFile | null> {
   if (policy === null) return null;
-  if (typeof policy === 'string') return await readPolicyFile(policy, cwd, issues);
+  if (typeof policy === 'string') return await readPolicyFile(policy, cwd, findings);
   const reading = readPolicyInput(policy);
-  appendAll(issues, reading.issues);
+  findings.addAll(reading.issues);
   return reading.policy;
 }
 
-async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<PolicyFile | null> {
+async function readPolicyFile(path: string, cwd: string, findings: Findings): Promise<PolicyFile | null> {
   if (await leadsOutOfCheckout(path, cwd)) {
-    issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
+    findings.add({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
     return null;
   }
   let text: string;
@@ -221,10 +221,10 @@ async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIs
     text = await readTextFile(resolve(cwd, path));
   } catch (error) {
     const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
-    issues.push({ input: 'policy', code: 'unreadable-policy', message });
+    findings.add({ input: 'policy', code: 'unreadable-policy', message });
     return null;
   }
-  const { policy, findings } = readPolicy(text, { file: path });
-  appendAll(issues, findings);
-  return policy;
+  const reading = readPolicy(text, { file: path });
+  findings.addAll(reading.findings);
+  return reading.policy;
 }

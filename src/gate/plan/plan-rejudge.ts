@@ -28,7 +28,7 @@ export interface RejudgePlan {
 /** Reads the report and the baseline. @throws {ConfigurationError} with everything that is wrong */
 export async function planRejudge(path: string, options: GateOptions, { cwd }: { cwd: string }): Promise<RejudgePlan> {
   const findings = createFindings();
-  const policy = await readPolicyOption(options.policy, cwd, findings.issues);
+  const policy = await readPolicyOption(options.policy, cwd, findings);
   const { baseline } = await planPast(options, { cwd, base: null }, findings);
   const read = await readReport(resolve(cwd, path));
   if (read.kind !== 'report') {

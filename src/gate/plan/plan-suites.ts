@@ -140,7 +140,7 @@ async function planFileSuites(
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     protocol: chooseProtocol(options, suite),
     concurrency: planConcurrency(suite, options),
-    requirements: policy.planFileRequirements({ suite, whole }, findings.issues),
+    requirements: policy.planFileRequirements({ suite, whole }, findings),
   }));
 }
 
@@ -187,7 +187,7 @@ function planStoredSuite(
     const message = `${range.min} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     findings.add({ input: 'runs', code: 'too-many-runs', message });
   }
-  const requirements = policy.planStoredRequirements({ suite, cases }, findings.issues);
+  const requirements = policy.planStoredRequirements({ suite, cases }, findings);
   return { kind: 'stored', suite, cases, runs: range?.min ?? null, maxRuns: range?.max ?? null, requirements };
 }
 

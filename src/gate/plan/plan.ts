@@ -113,7 +113,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment }, findings);
   const joined = await planMerge(options, { cwd }, findings);
-  const policy = await loadPolicy(options, { ...context, ci }, findings.issues);
+  const policy = await loadPolicy(options, { ...context, ci }, findings);
   const { gate: rules } = policy;
   const merge = joined === null ? null : { ...joined, rules: { ...joined.rules, policy: policy.file } };
   const { history, baseline } = await planPast(options, { cwd, base: policy.base }, findings);

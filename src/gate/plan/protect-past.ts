@@ -1,4 +1,4 @@
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import type { BaselineCase } from '../../model/comparison.ts';
 import { parseHistory } from '../../history/history-record.ts';
 import { findRepository, GitError, runGit } from './git-checkout.ts';
@@ -26,19 +26,19 @@ interface ProtectedFile {
  */
 export async function readProtectedFile(
   { path, own, listLosses }: ProtectedFile,
-  { base, cwd, notes, issues }: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+  { base, cwd, findings }: { base: ProtectedBase; cwd: string; findings: Findings },
 ): Promise<{ text: string | null }> {
   const { base: name, noun } = base.names;
   if (!base.protects('baselines')) return { text: own };
-  const inBase = await base.tree.read(path, issues);
+  const inBase = await base.tree.read(path, findings);
   if (inBase.kind === 'unreadable') return { text: null };
   if (inBase.kind === 'missing') {
     if (own === null || !(await isTracked(path, cwd))) return { text: own };
-    notes.push(`${path} is new in this ${noun}, and does not count before it is in ${name}.`);
+    findings.note(`${path} is new in this ${noun}, and does not count before it is in ${name}.`);
     return { text: null };
   }
   if (own === inBase.text) return { text: own };
-  notes.push(`${path} differs from that of ${name}, which counts.`);
+  findings.note(`${path} differs from that of ${name}, which counts.`);
   const losses = listLosses(inBase.text, own);
   const known = losses.length === 0 ? new Set() : await listForkLosses(path, { base, before: inBase.text, listLosses });
   const describe = (loss: Loss) => toWeakening(path, loss, base);
@@ -55,7 +55,7 @@ async function listForkLosses(
   { base, before, listLosses }: Pick<ProtectedFile, 'listLosses'> & { base: ProtectedBase; before: string },
 ): Promise<Set<unknown>> {
   const tree = await base.openFork();
-  const file = tree === null ? null : await tree.read(path, []);
+  const file = tree === null ? null : await tree.read(path, createFindings());
   if (file === null || file.kind === 'unreadable') return new Set();
   return new Set(listLosses(before, file.kind === 'file' ? file.text : null).map(({ key }) => key));
 }

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { createFindings, type Findings } from '../../base/findings.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { CaseResults } from '../../model/results.ts';
 import { explainAmbiguity, findNamed, isAmbiguous, type NamedCase } from '../../suite/select.ts';
@@ -14,13 +15,13 @@ type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
 export function resolveCaseNames<Layer extends CaseRules>(
   layer: Layer,
   cases: readonly NamedCase[],
-  issues: ConfigurationIssue[],
+  findings: Findings,
 ): Layer {
   const toIds = (name: string, source: string): string[] => {
     const found = findNamed(cases, name);
     if (isAmbiguous(found)) {
       const message = explainAmbiguity(name, found);
-      issues.push({ ...placeIssue(source), code: 'ambiguous-case', message });
+      findings.add({ ...placeIssue(source), code: 'ambiguous-case', message });
     }
     const ids = isAmbiguous(found) ? found.slice(0, 1) : found;
     return ids.length === 0 ? [name] : ids.map(({ id }) => id);
@@ -40,11 +41,12 @@ export function findAmbiguousNames(
   policy: PolicyFile,
   suites: ReadonlyArray<{ id: string; name: string; cases: readonly ReportedCase[] }>,
 ): ConfigurationIssue[] {
-  const issues: ConfigurationIssue[] = [];
+  const findings = createFindings();
   for (const suite of suites) {
-    for (const layer of listSuiteLayers(policy, suite)) resolveCaseNames(layer, suite.cases.map(nameReported), issues);
+    for (const layer of listSuiteLayers(policy, suite))
+      resolveCaseNames(layer, suite.cases.map(nameReported), findings);
   }
-  return issues;
+  return findings.issues;
 }
 
 /** Groups results by suite, one entry for all runs of a suite. */

@@ -1,3 +1,4 @@
+import { createFindings } from '../../base/findings.ts';
 import { formatCount } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { anyProtocol } from '../../model/protocol.ts';
@@ -354,7 +355,7 @@ export function createBar(suites: readonly Suite[], file: PolicyFile | null): Su
   return suites.map((suite) => {
     const named = suite.cases.map(nameCase);
     // The plan of the change reports its own ambiguous names; those of the base mean the first case.
-    const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
+    const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, createFindings());
     const fileLayers = (file === null ? [] : listSuiteLayers(file, suite)).map(resolve);
     const ownLayer = resolve(suite.policy);
     const policy = mergeLayers([...fileLayers, ownLayer]);

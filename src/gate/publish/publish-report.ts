@@ -85,7 +85,7 @@ export async function publishReport(
  */
 async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: string): Promise<Report> {
   const findings = createFindings();
-  const policy = await readPolicyOption(options.policy, cwd, findings.issues);
+  const policy = await readPolicyOption(options.policy, cwd, findings);
   findings.throwIfAny();
   if (policy === null && options.minPassRate === null) return report;
   const { minPassRate: minimumPassRate } = options;

@@ -48,7 +48,7 @@ export async function prepareStoredSuite(
   const wanted = selectStored(stored, planned.cases);
   const cases = stored.filter((item) => wanted.includes(item));
   const findings = createFindings();
-  const requirements = resolveCaseNames(planned.requirements, cases.map(nameStored), findings.issues);
+  const requirements = resolveCaseNames(planned.requirements, cases.map(nameStored), findings);
   findings.throwIfAny();
   const minimum = requirements.minimumPassRate;
   const run: NewRun = {
