@@ -110,6 +110,8 @@ export interface Exploration {
   requests: { sent: number; budget: number };
   coverage: { tools: Counted; parameters: Counted; errorPaths: Counted; byTool: readonly ToolCoverage[] };
   sessions: readonly ExploredSession[];
+  /** The tools whose calls were shown, or declared, to change nothing. */
+  harmless: readonly string[];
   flaky: readonly FlakySession[];
   findings: readonly Finding[];
   unexplored: readonly Unexplored[];

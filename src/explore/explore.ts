@@ -88,6 +88,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     requests: { sent: lab.sent, budget },
     coverage: countCoverage(lab.runs, inventory, knowledge),
     sessions: stable.map(describeSession),
+    harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
     flaky,
     findings,
     unexplored: [...left, ...listUnexplored(tools, lab, knowledge)],

@@ -35,11 +35,12 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['supervisor', 10],
   ['explore', 10],
   ['init', 10],
-  ['gate', 11],
-  ['cli', 12],
-  ['action', 12],
+  ['behaviour', 11],
+  ['gate', 12],
+  ['cli', 13],
+  ['action', 13],
   // A separate package, which builds on the gate.
-  ['eval-service', 13],
+  ['eval-service', 14],
 ]);
 
 /** The ranks of folders within large rooms. Files outside of these folders have the room's rank, or one of their own. */
