@@ -1,32 +1,22 @@
 import { existsSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
-import { type Redactor, redactDeep } from '../base/redaction.ts';
-import { createFindings } from '../base/findings.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
-import { formatDuration, parseDuration, systemClock } from '../base/time.ts';
 import { draftEvals } from '../explore/draft/draft-evals.ts';
 import type { Exploration, FindingSeverity } from '../explore/exploration.ts';
-import { exploreServer } from '../explore/explore.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
-import { openWorlds } from '../explore/world/open-worlds.ts';
 import { readWorkspace } from '../explore/world/workspace.ts';
-import type { WorldSource } from '../explore/world/world.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
-import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { planOneServer } from '../gate/reach-server.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { createStderrLogger, redactText } from './command-logger.ts';
+import { redactText } from './command-logger.ts';
+import { explorePlanned, readExplorationFlags } from './explore-planned.ts';
+import type { ExplorationFlags } from './exploration-flags.ts';
 
-export interface ExploreFlags {
-  workspace?: string;
-  seed: string;
-  budget?: string;
-  timeLimit: string;
-  call?: 'read-only' | 'all';
+export interface ExploreFlags extends ExplorationFlags {
   format: 'text' | 'json' | 'markdown';
   write?: string;
   corpus?: string;
@@ -41,37 +31,18 @@ export async function runExplore(
   redactor: Redactor,
 ): Promise<number> {
   const cwd = process.cwd();
-  const numbers = readNumbers(flags);
+  const numbers = readExplorationFlags(flags);
   checkTargets(flags);
   const gateOptions = parseDoctorOptions(texts);
   const server = await planOneServer(gateOptions, { cwd, environment: process.env });
   const { command } = server;
   if (command === null || server.url !== null) throw refuseUrl();
   const workspace = await readWorkspace(flags.workspace ?? null, cwd);
-  for (const secret of server.secrets) redactor.add(secret);
-  const logger = createStderrLogger(redactor);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
-  const startedMs = systemClock.monotonicMs();
-  const start = {
-    command,
-    env: Object.fromEntries([...server.environment].map(([name, value]) => [name, value.reveal()])),
-    cwd: server.cwd,
-    readyTimeoutMs: server.readyTimeoutMs,
-    workspace,
-    sandbox: gateOptions.sandbox === 'off' ? ('off' as const) : ('auto' as const),
-    limits: callLimits,
-  };
-  const context = { clock: systemClock, logger, signal, environment: process.env };
-  await using source = await openWorlds(start, context);
-  const policy = await chooseCalls(source, { flags, server });
-  const explored = await exploreServer(source, {
-    ...numbers,
-    ...policy,
-    workspace,
-    clock: systemClock,
-    onProgress: (what) => logger.info(`${what} (${formatDuration(systemClock.monotonicMs() - startedMs)}) …`),
-  });
-  const exploration = redactDeep(explored, redactor);
+  const exploration = await explorePlanned(
+    { ...server, command },
+    { ...numbers, call: flags.call ?? null, sandbox: gateOptions.sandbox, workspace, redactor, signal },
+  );
   const files = writeFiles(exploration, flags, cwd);
   const next =
     flags.write === undefined
@@ -92,39 +63,8 @@ function nameOwnParts({ 'server-env': variables, ...texts }: Record<string, stri
   return parts.length === 0 ? '' : `, with ${parts.join(' and ')}`;
 }
 
-/** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
-const callLimits = { callMs: 8000, pingMs: 5000 };
-
 /** From the least to the worst. */
 const severities: readonly FindingSeverity[] = ['note', 'warning', 'error'];
-
-function readNumbers({ seed, budget, timeLimit }: ExploreFlags): {
-  seed: number;
-  budget: number | null;
-  timeLimitMs: number;
-} {
-  const findings = createFindings();
-  const refuse = (input: string, message: string) => findings.add({ input, code: 'invalid-value', message });
-  const readWhole = (input: string, text: string, least: number): number => {
-    const number = Number(text);
-    const isRead = /^\d+$/.test(text) && number >= least && number < 2 ** 32;
-    if (!isRead)
-      refuse(
-        input,
-        `${JSON.stringify(text)} is no whole number from ${least} on; write one such as ${least === 0 ? 1 : 400}`,
-      );
-    return number;
-  };
-  const numbers = {
-    seed: readWhole('seed', seed, 0),
-    budget: budget === undefined ? null : readWhole('budget', budget, 1),
-    timeLimitMs: parseDuration(timeLimit) ?? 0,
-  };
-  if (numbers.timeLimitMs <= 0)
-    refuse('time-limit', `${JSON.stringify(timeLimit)} is no duration; write one such as 2m or 90s`);
-  findings.throwIfAny();
-  return numbers;
-}
 
 /** Refuses existing files before anything starts. */
 function checkTargets({ write, corpus }: ExploreFlags): void {
@@ -146,38 +86,6 @@ function refuseUrl(): ConfigurationError {
   const message =
     'explore starts the server itself, over stdio, in copies of a workspace; give `--server-command` without `--server-url`';
   return new ConfigurationError([{ input: 'server-url', code: 'needs-command', message }]);
-}
-
-/** Decides which tools may be called. Without a strict sandbox, calls can have effects outside of the copies. */
-async function chooseCalls(
-  { sandbox }: WorldSource,
-  { flags, server }: { flags: ExploreFlags; server: PlannedServer },
-): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
-  if (flags.call === 'all') return { call: 'all', whyReadOnly: '' };
-  if (flags.call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
-  const risk =
-    sandbox !== 'confined'
-      ? `the sandbox is at level ${sandbox}, where calls reach the network and other files`
-      : server.secrets.length > 0
-        ? '`--server-env` has a value that may be a secret'
-        : null;
-  if (risk === null) return { call: 'all', whyReadOnly: '' };
-  const isAllowed = await confirm(
-    `Call tools that are not declared read-only? ${risk[0]?.toUpperCase()}${risk.slice(1)}. [y/N] `,
-  );
-  return isAllowed
-    ? { call: 'all', whyReadOnly: '' }
-    : { call: 'read-only', whyReadOnly: `${risk}; \`--call all\` calls it` };
-}
-
-async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(?:es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
-  }
 }
 
 function writeFiles(exploration: Exploration, { write, corpus }: ExploreFlags, cwd: string): string[] {

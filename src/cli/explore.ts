@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import { listFlags } from '../gate/options/list.ts';
 import type { ExploreFlags } from './explore-server.ts';
+import { addExplorationFlags } from './exploration-flags.ts';
 import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 
@@ -9,30 +10,9 @@ import { readSecretFlags } from './secret-flags.ts';
 export function defineExploreCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listFlags('explore');
   addGateOptions(command, options);
+  addExplorationFlags(command);
   const add = (flags: string, text: string) => new Option(flags, text).helpGroup('The exploration:');
   command
-    .addOption(
-      add(
-        '--workspace <directory|empty>',
-        'The files that the server works with, which are copied. [a few generated files]',
-      ),
-    )
-    .addOption(
-      add('--seed <number>', 'Decides what chance decides: the same seed sends the same requests. [1]').default(
-        '1',
-        undefined,
-      ),
-    )
-    .addOption(add('--budget <requests>', 'How many requests to send. [400, or 8 for each tool]'))
-    .addOption(
-      add('--time-limit <duration>', 'A safety stop: after it, the exploration is cut. [2m]').default('2m', undefined),
-    )
-    .addOption(
-      add(
-        '--call <read-only|all>',
-        'Which tools to call. [all in a strict sandbox, else those declared read-only]',
-      ).choices(['read-only', 'all']),
-    )
     .addOption(
       add('--format <text|json|markdown>', 'How stdout has the result. [text]')
         .choices(['text', 'json', 'markdown'])

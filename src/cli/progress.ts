@@ -3,7 +3,7 @@ import { describeProgress, type ProgressListener, throttleProgress } from '../ga
 import type { Redactor } from '../base/redaction.ts';
 import { redactLine } from './command-logger.ts';
 
-const eraseLine = '\r\u001B[2K';
+export const eraseLine = '\r\u001B[2K';
 
 export interface ProgressOptions {
   write: (text: string) => void;

@@ -2,7 +2,14 @@ import { createRandom } from '../base/random.ts';
 import type { Clock } from '../base/time.ts';
 import { chooseSessions } from './corpus.ts';
 import { countCoverage } from './count-coverage.ts';
-import type { Exploration, ExploredSession, Unexplored } from './exploration.ts';
+import {
+  type Counted,
+  type Exploration,
+  type ExploredSession,
+  isAnswered,
+  nameRequest,
+  type Unexplored,
+} from './exploration.ts';
 import { findProblems } from './findings/find-problems.ts';
 import { type Inventory, type ListedTool, readInventory } from './inventory.ts';
 import { createKnowledge, type Knowledge } from './knowledge.ts';
@@ -31,8 +38,19 @@ export interface ExploreOptions {
   whyReadOnly: string;
   workspace: Workspace;
   clock: Clock;
-  /** Gets a line whenever another part of the work begins. */
-  onProgress: (what: string) => void;
+  /** Gets what is known whenever another part of the work begins, and after each session. */
+  onProgress: (progress: ExploreProgress) => void;
+}
+
+/** How far an exploration is. */
+export interface ExploreProgress {
+  /** The part of the work, such as `Calling each tool`. */
+  phase: string;
+  /** The tool, resource or prompt that was requested last; null at the beginning of a part. */
+  subject: string | null;
+  requests: number;
+  /** The tools that have answered so far, and all tools. */
+  tools: Counted;
 }
 
 const leastBudget = 400;
@@ -57,7 +75,26 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const { handshake } = first;
   const inventory = await readInventory(first);
   const budget = options.budget ?? Math.max(leastBudget, requestsPerTool * inventory.tools.length);
-  const lab = createLab(inventory, worlds, { clock, endsAtMs: clock.monotonicMs() + options.timeLimitMs });
+  const answered = new Set<string>();
+  let phase = '';
+  const report = (subject: string | null) => {
+    onProgress({ phase, subject, requests: lab.sent, tools: { reached: answered.size, of: inventory.tools.length } });
+  };
+  const begin = (what: string) => {
+    phase = what;
+    report(null);
+  };
+  const lab = createLab(inventory, worlds, {
+    clock,
+    endsAtMs: clock.monotonicMs() + options.timeLimitMs,
+    onRun: ({ steps }) => {
+      for (const { request, observation } of steps) {
+        if (request.kind === 'tool' && isAnswered(observation)) answered.add(request.tool);
+      }
+      const last = steps.at(-1);
+      if (last !== undefined) report(nameRequest(last.request));
+    },
+  });
   const knowledge = createKnowledge(inventory, workspace, lab.isHarmless);
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
@@ -65,13 +102,13 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   for (const { name, share, run } of phases) {
     shares += share;
     lab.allow(Math.max(0, Math.floor(shares * budget) - lab.sent));
-    onProgress(name);
+    begin(name);
     await run(context);
   }
-  onProgress('Replaying');
+  begin('Replaying');
   const kept = chooseSessions(lab.runs, inventory);
   const { stable, flaky } = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless });
-  onProgress('Confirming findings');
+  begin('Confirming findings');
   const findings = await findProblems(lab.runs, {
     inventory,
     source,

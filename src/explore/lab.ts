@@ -38,11 +38,11 @@ export interface Lab {
 const maxLosses = 2;
 const lossOfSlowCall = 0.5;
 
-/** Creates a lab. `endsAtMs` is the time of the monotonic clock after which it runs nothing more. */
+/** Creates a lab. `endsAtMs` is the time of the monotonic clock after which it runs nothing more; `onRun` gets each session that ran. */
 export function createLab(
   inventory: Inventory,
   worlds: Worlds,
-  { clock, endsAtMs }: { clock: Clock; endsAtMs: number },
+  { clock, endsAtMs, onRun }: { clock: Clock; endsAtMs: number; onRun: (run: SessionRun) => void },
 ): Lab {
   const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
   const runs: SessionRun[] = [];
@@ -103,6 +103,7 @@ export function createLab(
       const run = { phase, steps };
       runs.push(run);
       known.set(key, run);
+      onRun(run);
       return run;
     },
   };
