@@ -64,10 +64,18 @@ export async function writePage(input: PageInput): Promise<void> {
   console.log('Wrote docs/benchmark.md.');
 }
 
+/** A row for each contestant, and one more where it was measured at level `confined`, too. */
 async function listRows({ cells, contestants }: PageInput): Promise<Row[]> {
+  const listed = contestants.flatMap(({ name, contestant }) => {
+    const confined = cells.filter((cell) => cell.contestant === name && cell.level === 'confined');
+    const others = cells.filter((cell) => cell.contestant === name && cell.level !== 'confined');
+    const row = { name, contestant, own: others };
+    if (confined.length === 0) return [row];
+    const title = `${contestant.title}, confined`;
+    return [row, { name, contestant: { ...contestant, title }, own: confined }];
+  });
   return await Promise.all(
-    contestants.map(async ({ name, contestant }) => {
-      const own = cells.filter((cell) => cell.contestant === name);
+    listed.map(async ({ name, contestant, own }) => {
       const installed = own.length > 0 ? null : await contestant.install();
       const missing =
         installed === null ? null : 'missing' in installed ? installed.missing : 'not measured in this run';

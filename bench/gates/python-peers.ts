@@ -6,9 +6,10 @@ import { cacheDirectory, installPython, ServerProblem } from './servers.ts';
 export async function installPeer(
   name: string,
   packages: readonly [string, ...string[]],
+  pythons?: readonly string[],
 ): Promise<{ version: string } | { missing: string }> {
   try {
-    await installPython(join(cacheDirectory, 'python', name), packages);
+    await installPython(join(cacheDirectory, 'python', name), packages, pythons);
     const [, version = ''] = packages[0].split('==');
     return { version };
   } catch (error) {

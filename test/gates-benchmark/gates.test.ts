@@ -8,6 +8,7 @@ import { differs, findStable, maskForms } from '../../bench/gates/compare.ts';
 import type { Contestant, Gate } from '../../bench/gates/contestant.ts';
 import { contestant as surface } from '../../bench/gates/contestants/surface.ts';
 import { type Bug, type Change, findHalf, formatRefusal, readBugs, readSound } from '../../bench/gates/corpus.ts';
+import { drawSample } from '../../bench/gates/main.ts';
 import { formatAlarms, judgeCell } from '../../bench/gates/page.ts';
 import { proveChanges } from '../../bench/gates/prove.ts';
 import { runSession } from '../../bench/gates/session.ts';
@@ -231,6 +232,30 @@ describe('the corpus', () => {
     expect(new Set(changes.map(findHalf)).size).toBe(2);
     const [first] = changes;
     expect(findHalf({ ...first!, id: 'another', notice: 'Another' } as Bug)).toBe(findHalf(first!));
+  });
+});
+
+describe('a sample', () => {
+  const changes = (server: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      createBug(server, { id: String(index), file: 'a.js', search: `${server} ${index}`, replacement: '' }),
+    );
+
+  it('takes of each server in turn, whatever each has', () => {
+    const corpus = new Map([
+      ['one', changes('one', 50)],
+      ['two', changes('two', 2)],
+      ['three', changes('three', 20)],
+    ]);
+    const drawn = [...drawSample(corpus, '7,0', 1)].map(({ server }) => server);
+    expect(drawn.toSorted()).toEqual(['one', 'one', 'one', 'three', 'three', 'two', 'two']);
+  });
+
+  it('stays as it was but for one, if a change is added', () => {
+    const before = drawSample(new Map([['one', changes('one', 50)]]), '10,0', 1);
+    const after = drawSample(new Map([['one', changes('one', 51)]]), '10,0', 1);
+    const ids = new Set([...before].map(({ id }) => id));
+    expect([...after].filter(({ id }) => !ids.has(id)).length).toBeLessThanOrEqual(1);
   });
 });
 

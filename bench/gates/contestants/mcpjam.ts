@@ -7,7 +7,9 @@ export const contestant: Contestant = {
   kind: 'peer',
   kept: [],
   install: async () =>
-    await Promise.resolve({ missing: 'its evals ask a model, for which there is no key here; not set up yet' }),
+    await Promise.resolve({
+      missing: 'its only command, `evals run`, asks a model, for which the benchmark has no key',
+    }),
   prepare: never,
   check: never,
   countLines: async () => await Promise.resolve(0),
