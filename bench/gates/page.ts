@@ -230,7 +230,8 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
             missing === null ? [] : [[title, missing, '–', '–', '–', '–', '–', '–']],
           ),
         ],
-      ),
+      ) +
+      renderUneven(measured),
     '## False alarms\n\nA silent change shows nowhere: any signal is a false alarm. A meant change shows on purpose: a gate may report it, and may not fail. ' +
       'A repeat is a run of the unchanged server.\n\n' +
       table(
@@ -275,6 +276,13 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
     `## Where the classes come from\n\n${taxonomies}`,
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** A run that did not come to its end has rows of other bugs, which do not compare. */
+function renderUneven(rows: readonly Row[]): string {
+  const totals = new Set(rows.map(({ results }) => count(results, 'bug', 'fails').total));
+  if (totals.size < 2) return '';
+  return '\n\nThis run is partial: gates were measured on different numbers of bugs. Compare two rows only if both have the same number, or compare them [by server](#by-server).';
 }
 
 function formatPair(results: readonly Result[]): string {
