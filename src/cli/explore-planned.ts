@@ -48,6 +48,8 @@ interface PlannedExploration extends ExplorationNumbers {
   /** The tools to call; null lets the sandbox, or a person on the terminal, decide. */
   call: 'read-only' | 'all' | null;
   sandbox: string;
+  /** True if the sandbox is enabled on a hosted runner first. */
+  isSandboxEnabled?: boolean;
   workspace: Workspace;
   redactor: Redactor;
   signal: AbortSignal;
@@ -59,7 +61,7 @@ const callLimits = { callMs: 8000, pingMs: 5000 };
 /** Explores a planned server in worlds, and shows the progress on stderr. Secrets are redacted. */
 export async function explorePlanned(
   server: PlannedServer & { command: string },
-  { call, sandbox, workspace, redactor, signal, ...numbers }: PlannedExploration,
+  { call, sandbox, isSandboxEnabled = false, workspace, redactor, signal, ...numbers }: PlannedExploration,
 ): Promise<Exploration> {
   for (const secret of server.secrets) redactor.add(secret);
   const { stderr } = process;
@@ -87,6 +89,7 @@ export async function explorePlanned(
     readyTimeoutMs: server.readyTimeoutMs,
     workspace,
     sandbox: sandbox === 'off' ? ('off' as const) : ('auto' as const),
+    isSandboxEnabled,
     limits: callLimits,
   };
   const context = { clock: systemClock, logger, signal, environment: process.env };

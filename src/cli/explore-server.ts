@@ -41,7 +41,15 @@ export async function runExplore(
   const signal = listenForInterrupts(process, (code) => process.exit(code));
   const exploration = await explorePlanned(
     { ...server, command },
-    { ...numbers, call: flags.call ?? null, sandbox: gateOptions.sandbox, workspace, redactor, signal },
+    {
+      ...numbers,
+      call: flags.call ?? null,
+      sandbox: gateOptions.sandbox,
+      isSandboxEnabled: gateOptions.enableSandbox,
+      workspace,
+      redactor,
+      signal,
+    },
   );
   const files = writeFiles(exploration, flags, cwd);
   const next =

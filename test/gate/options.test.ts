@@ -90,6 +90,7 @@ describe('parseGateOptions', () => {
       isolation: 'iteration',
       mcpConfig: null,
       sandbox: 'auto',
+      enableSandbox: false,
       sandboxNetwork: 'on',
       sandboxWrite: [],
       allowPullRequestTarget: false,

@@ -97,6 +97,16 @@ describe('a machine that has no sandbox', () => {
     expect(report.server?.sandbox).toMatchObject({ level: 'none', why: expect.stringMatching(/^a sandbox needs /) });
   });
 
+  it('is not changed by `enable-sandbox` if it is no hosted runner, and the log says so', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
+    const inputs = { 'server-command': `${plainServerCommand} one`, sandbox: 'auto', 'enable-sandbox': 'true' };
+    const { exitCode, infos } = await runEmbeddedGate(workspace, inputs, { environment });
+    expect(exitCode).toBe(0);
+    expect(infos.filter((line) => line.includes('enable-sandbox'))).toEqual([
+      expect.stringContaining('`enable-sandbox` changes nothing: this is not a hosted Linux runner of GitHub.'),
+    ]);
+  });
+
   it.each<GateInputs>([
     { sandbox: 'required', policy: { onNothingRun: 'pass', onInconclusive: 'pass' } },
     { 'sandbox-network': 'off', policy: { onNothingRun: 'pass' } },
@@ -135,6 +145,9 @@ describe('the options of a sandbox', () => {
     [{ ...command, sandbox: 'strict' }, ['sandbox: bad-sandbox']],
     [{ ...command, sandbox: 'required', 'sandbox-write': 'data', 'sandbox-network': 'off' }, []],
     [{ ...command, ...url, sandbox: 'required' }, []],
+    [{ ...command, 'enable-sandbox': 'true' }, []],
+    [{ ...command, 'enable-sandbox': 'true', sandbox: 'off' }, ['enable-sandbox: needs-sandbox']],
+    [{ ...url, 'enable-sandbox': 'true' }, ['enable-sandbox: needs-server-command']],
   ])('are checked together: %o', (texts, codes) => {
     expect(readCodes(texts)).toEqual(codes);
   });

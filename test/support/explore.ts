@@ -54,6 +54,7 @@ export async function exploreInTest(command: string, settings: Settings = {}): P
       readyTimeoutMs: 60_000,
       workspace: files,
       sandbox,
+      isSandboxEnabled: false,
       limits: { callMs, pingMs: Math.min(callMs, 5000) },
     },
     { clock: systemClock, logger: silentLogger, signal: new AbortController().signal, environment: process.env },

@@ -27,6 +27,8 @@ export interface ServerStart {
   workspace: Workspace;
   /** `off` starts it without a sandbox. */
   sandbox: 'auto' | 'off';
+  /** True to change the settings of a hosted runner that forbid a sandbox. */
+  isSandboxEnabled: boolean;
   limits: RequestLimits;
 }
 
@@ -68,7 +70,7 @@ async function prepareInSandbox(start: ServerStart, root: string, context: Serve
     start.sandbox === 'off'
       ? [{ ...shared, mode: 'off', network: 'on' }]
       : [
-          { ...shared, mode: 'required', network: 'off' },
+          { ...shared, mode: 'required', network: 'off', isEnabled: start.isSandboxEnabled },
           { ...shared, mode: 'auto', network: 'on' },
         ];
   const { command, cwd, readyTimeoutMs } = start;

@@ -204,6 +204,20 @@ export const serverOptions = {
       },
     ],
   }),
+  enableSandbox: defineOption({
+    schema: flag,
+    text: 'Whether to allow the sandbox on a hosted Linux runner, with `sudo sysctl`: `true` or `false`. It changes no other machine, and warns if it cannot.',
+    default: 'false',
+    commands: ['run', 'doctor', 'explore'],
+    rules: [
+      {
+        excludes: ['sandbox: off'],
+        code: 'needs-sandbox',
+        message: 'has no effect with `sandbox: off`; remove one of the two',
+      },
+      { needs: ['server-command', 'mcp-config'], commands: ['run'], ...withoutCommand },
+    ],
+  }),
   sandboxNetwork: defineOption({
     schema: choice('sandbox network', ['on', 'off']),
     text: 'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own. Where the machine cannot do that, the gate is inconclusive.',

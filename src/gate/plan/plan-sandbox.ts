@@ -77,7 +77,15 @@ interface SandboxContext {
 async function planSandbox(
   options: Pick<
     GateOptions,
-    'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'mcpConfig' | 'policy' | 'baseline' | 'historyPath' | 'shard'
+    | 'sandbox'
+    | 'enableSandbox'
+    | 'sandboxNetwork'
+    | 'sandboxWrite'
+    | 'mcpConfig'
+    | 'policy'
+    | 'baseline'
+    | 'historyPath'
+    | 'shard'
   >,
   { cwd, serverCwd, environment, suites, reportDir, cache, checkout }: SandboxContext,
 ): Promise<SandboxOptions> {
@@ -115,6 +123,7 @@ async function planSandbox(
   return {
     mode: options.sandbox,
     network: options.sandboxNetwork,
+    isEnabled: options.enableSandbox,
     writable: options.sandboxWrite.map((path) => resolve(cwd, path)),
     protect: [...inputs, ...own, ...(checkout === null ? [] : [checkout]), ...runner, ...git, ...browser],
     make: { directories: own, files: history },

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
 import { spawnProgram } from '../spawn.ts';
+import { enableNamespaces } from './enable-namespaces.ts';
 import { holdSandbox } from './lease.ts';
 import { planMounts, type SideMounts } from './mounts.ts';
 import { listOwnCode } from './own-code.ts';
@@ -25,6 +26,8 @@ import { checkProgram, findTools, listToolDirectories } from './tools.ts';
 export interface SandboxOptions {
   mode: 'auto' | 'off' | 'required';
   network: 'on' | 'off';
+  /** True to change the settings of a hosted runner that forbid a sandbox. */
+  isEnabled?: boolean;
   /** Absolute paths that a server may write to with `required`. */
   writable: readonly string[];
   /** Absolute paths that decide the verdict and that a server must not change. */
@@ -76,12 +79,21 @@ export async function openSandbox(options: SandboxOptions, context: SandboxConte
     [Symbol.asyncDispose]: async () => {},
   });
   if (options.mode === 'off') return without('`sandbox` is `off`');
+  if (options.isEnabled === true) await enableOnce(context);
   const opened = await tryToOpen(options, context);
   if (!('why' in opened)) return opened;
   if (options.mode === 'required') throw new SandboxError(`\`sandbox: required\` cannot be met: ${opened.why}.`);
   if (options.network === 'off') throw new SandboxError(`\`sandbox-network: off\` cannot be met: ${opened.why}.`);
   context.logger.debug(`The server runs without a sandbox: ${opened.why}.`);
   return without(opened.why);
+}
+
+let enabling: Promise<void> | null = null;
+
+/** The servers of one gate share a machine. */
+async function enableOnce(context: SandboxContext): Promise<void> {
+  enabling ??= enableNamespaces(context);
+  await enabling;
 }
 
 async function tryToOpen(
