@@ -1,18 +1,23 @@
 import { existsSync } from 'node:fs';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { createFindings } from '../base/findings.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { draftEvals } from '../explore/draft/draft-evals.ts';
-import type { Exploration, FindingSeverity } from '../explore/exploration.ts';
+import type { Exploration, Finding, FindingSeverity } from '../explore/exploration.ts';
+import { waiveFindings } from '../explore/findings/waive-findings.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
 import { readWorkspace } from '../explore/world/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
+import type { GateOptions } from '../gate/options/schema.ts';
+import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { planOneServer } from '../gate/reach-server.ts';
+import { applyExploreDefaults, type ExplorePolicy } from '../model/explore-policy.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { redactText } from './command-logger.ts';
+import { createStderrLogger, redactText } from './command-logger.ts';
 import { explorePlanned, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
 
@@ -21,7 +26,7 @@ export interface ExploreFlags extends ExplorationFlags {
   write?: string;
   corpus?: string;
   findingsOnly?: true;
-  severity: FindingSeverity;
+  severity?: FindingSeverity;
 }
 
 /** Explores the server that the flags describe, writes files and prints the result; returns the exit code. */
@@ -34,12 +39,13 @@ export async function runExplore(
   const numbers = readExplorationFlags(flags);
   checkTargets(flags);
   const gateOptions = parseDoctorOptions(texts);
+  const policy = await readExplorePolicy(gateOptions, cwd);
   const server = await planOneServer(gateOptions, { cwd, environment: process.env });
   const { command } = server;
   if (command === null || server.url !== null) throw refuseUrl();
   const workspace = await readWorkspace(flags.workspace ?? null, cwd);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
-  const exploration = await explorePlanned(
+  const explored = await explorePlanned(
     { ...server, command },
     {
       ...numbers,
@@ -51,13 +57,27 @@ export async function runExplore(
       signal,
     },
   );
+  const { findings, unused } = waiveFindings(explored.findings, policy);
+  const logger = createStderrLogger(redactor);
+  for (const { kind, tool, source: where } of unused) {
+    logger.warning(`${where}: no finding is ${kind} of ${tool ?? 'the server'}; remove the waiver.`);
+  }
+  const exploration = { ...explored, findings };
   const files = writeFiles(exploration, flags, cwd);
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
       : `mcp-eval-ci run --evals ${joinCommand([flags.write])} --server-command ${joinCommand([command])}${nameOwnParts(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
-  return judge(exploration, flags);
+  return judge(exploration, flags, policy);
+}
+
+/** @throws {ConfigurationError} with every problem of the policy file */
+async function readExplorePolicy({ policy: written }: GateOptions, cwd: string): Promise<ExplorePolicy> {
+  const findings = createFindings();
+  const policy = await readPolicyOption(written, cwd, findings);
+  findings.throwIfAny();
+  return applyExploreDefaults(policy?.gate.explore ?? null);
 }
 
 /** Names what a run of the written file needs in addition: it starts the server outside of a world. */
@@ -124,7 +144,14 @@ function render(
   return format === 'markdown' ? renderExplorationMarkdown(exploration) : renderExplorationText(exploration, outcome);
 }
 
-function judge({ findings }: Exploration, { findingsOnly, severity: least }: ExploreFlags): number {
-  const isMet = findings.some(({ severity }) => severities.indexOf(severity) >= severities.indexOf(least));
+/** Returns 1 with `--findings-only` if a finding fails: by `--severity`, or else by the policy. */
+function judge(
+  { findings }: Exploration,
+  { findingsOnly, severity: least }: ExploreFlags,
+  policy: ExplorePolicy,
+): number {
+  const fails = ({ severity }: Finding) =>
+    least === undefined ? policy[severity].value === 'fail' : severities.indexOf(severity) >= severities.indexOf(least);
+  const isMet = findings.some((finding) => finding.waived === undefined && fails(finding));
   return findingsOnly === true && isMet ? 1 : 0;
 }

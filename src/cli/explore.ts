@@ -22,9 +22,10 @@ export function defineExploreCommand(command: Command, setExitCode: (code: numbe
     .addOption(add('--corpus <file>', 'Write the exploration as JSON.'))
     .addOption(add('--findings-only', 'Exit 1 for a finding of the severity, or of a worse one.'))
     .addOption(
-      add('--severity <error|warning|note>', 'The least severity for --findings-only. [error]')
-        .choices(['error', 'warning', 'note'])
-        .default('error', undefined),
+      add(
+        '--severity <error|warning|note>',
+        'The least severity for --findings-only. [by the policy, else error]',
+      ).choices(['error', 'warning', 'note']),
     )
     .addHelpText(
       'after',

@@ -76,6 +76,8 @@ export interface Finding {
   message: string;
   /** The shortest known session that shows it. */
   session: readonly ExploredRequest[];
+  /** The reason for which the policy accepts it; absent if it does not. */
+  waived?: string;
 }
 
 export interface Counted {

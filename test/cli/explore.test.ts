@@ -60,6 +60,26 @@ describe('mcp-eval-ci explore', () => {
     expect(markdown.stdout).toContain('## Findings\n\n- **warning** `error-flag` `fetch_page`');
   });
 
+  it('fails as the policy says, and accepts what it waives', async () => {
+    await using workspace = await createWorkspace({
+      'strict.yml': 'explore: { warning: fail }\n',
+      'waived.yml':
+        'explore: { warning: fail, waivers: [{ kind: error-flag, tool: fetch_page, reason: It shows pages. }, { kind: hang, tool: gone, reason: Old. }] }\n',
+      'wrong.yml': 'explore: { warnings: fail }\n',
+    });
+    const args = ['explore', ...server('error-flag'), '--call', 'all', '--budget', '20', '--time-limit', '1h'];
+    const explore = async (policy: string) =>
+      await runProgramInTest([...args, '--findings-only', '--policy', policy], { cwd: workspace.path });
+    expect((await explore('strict.yml')).exitCode).toBe(1);
+    const waived = await explore('waived.yml');
+    expect(waived.exitCode).toBe(0);
+    expect(waived.stdout).toContain('    waived: It shows pages.\n');
+    expect(waived.stdout).toContain('\nFindings: 1 waived\n');
+    expect(waived.stderr).toContain('no finding is hang of gone; remove the waiver');
+    const wrong = await explore('wrong.yml');
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('warnings')]);
+  });
+
   it.each([
     [['--budget', '0'], 'budget: "0" is no whole number from 1 on'],
     [['--seed', 'first'], 'seed: "first" is no whole number from 0 on'],

@@ -14,8 +14,8 @@ export function renderExplorationMarkdown({ server, coverage, findings, unexplor
     ...list(
       'Findings',
       findings.map(
-        ({ severity, kind, tool, message, session }) =>
-          `- **${severity}** ${renderCodeSpan(kind)} ${renderCodeSpan(tool ?? 'the server')}: ${renderProse(message)} Seen with ${renderCodeSpan(printSession(session))}.`,
+        ({ severity, kind, tool, message, session, waived }) =>
+          `- **${severity}** ${renderCodeSpan(kind)} ${renderCodeSpan(tool ?? 'the server')}: ${renderProse(message)} Seen with ${renderCodeSpan(printSession(session))}.${waived === undefined ? '' : ` Waived: ${renderProse(waived)}`}`,
       ),
     ),
     ...list(

@@ -41,8 +41,12 @@ export function renderExplorationText(exploration: Exploration, { files, next }:
     .join('\n');
 }
 
-function renderFinding({ severity, kind, tool, message, session }: Finding): string[] {
-  return [`  ${severity}  ${kind}  ${tool ?? 'the server'}: ${message}`, `    seen with: ${printSession(session)}`];
+function renderFinding({ severity, kind, tool, message, session, waived }: Finding): string[] {
+  return [
+    `  ${severity}  ${kind}  ${tool ?? 'the server'}: ${message}`,
+    `    seen with: ${printSession(session)}`,
+    ...(waived === undefined ? [] : [`    waived: ${waived}`]),
+  ];
 }
 
 /** Renders the line that says how much was reached. */
@@ -56,9 +60,13 @@ export function countFindings(findings: readonly Finding[]): string {
   const severities = ['error', 'warning', 'note'] as const;
   const counts = severities.map((severity) => ({
     severity,
-    count: findings.filter((finding) => finding.severity === severity).length,
+    count: findings.filter((finding) => finding.severity === severity && finding.waived === undefined).length,
   }));
-  const found = counts.filter(({ count }) => count > 0).map(({ severity, count }) => formatCount(count, severity));
+  const waived = findings.filter((finding) => finding.waived !== undefined).length;
+  const found = [
+    ...counts.filter(({ count }) => count > 0).map(({ severity, count }) => formatCount(count, severity)),
+    ...(waived === 0 ? [] : [`${waived} waived`]),
+  ];
   return found.length === 0 ? 'none' : found.join(', ');
 }
 

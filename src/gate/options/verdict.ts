@@ -14,7 +14,7 @@ export const verdictOptions = {
     schema: optionalText,
     hint: '<file>',
     text: 'The path of a policy file in YAML or JSON. It holds rules for all suites and for single ones, quarantine and budgets.',
-    commands: ['run', 'merge', 'publish', 'judge', 'plan-runs', 'surface'],
+    commands: ['run', 'merge', 'publish', 'judge', 'plan-runs', 'surface', 'explore'],
   }),
   surface: defineOption({
     schema: optionalText,

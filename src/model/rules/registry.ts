@@ -2,6 +2,7 @@ import { budgetRules, budgetSection } from './budget-rules.ts';
 import { confidenceRules } from './confidence.ts';
 import { flakyRules } from './flaky-cases.ts';
 import { jobEffectRules } from './job-effects.ts';
+import { exploreRules, exploreSection } from './explore-rules.ts';
 import type { RuleSection } from './layers.ts';
 import { minimumRules } from './minimums.ts';
 import { evidenceRules, evidenceSections } from './model-evidence.ts';
@@ -23,7 +24,19 @@ export const suiteRules = [
 export type SuiteRule = (typeof suiteRules)[number];
 
 /** The rules about the gate as a whole. */
-export const gateRules = [...limitRules, ...pricingRules, ...runRules, ...surfaceRules, ...coverageRules];
+export const gateRules = [
+  ...limitRules,
+  ...pricingRules,
+  ...runRules,
+  ...surfaceRules,
+  ...exploreRules,
+  ...coverageRules,
+];
 export type GateRule = (typeof gateRules)[number];
 
-export const ruleSections: readonly RuleSection[] = [...evidenceSections, budgetSection, surfaceSection];
+export const ruleSections: readonly RuleSection[] = [
+  ...evidenceSections,
+  budgetSection,
+  surfaceSection,
+  exploreSection,
+];
