@@ -10,6 +10,7 @@ import path from 'node:path';
 import ncc, { type BundledModule } from '@vercel/ncc';
 import { transform } from 'esbuild';
 import { renderLicences } from './licences.ts';
+import { bundleOctokit } from './octokit-bundle.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -40,8 +41,9 @@ function compile(): void {
 
 /** Bundles the supervisor and the gate, each with its lazy parts, and the small files that start them. */
 async function bundle(target: string): Promise<void> {
-  // The program of the schema worker is a text in the bundle.
-  const { modules } = await bundleSchemaWorker(root);
+  // The program of the schema worker is a text in the bundle, and GitHub's client is a bundle in lib/.
+  const parts = await Promise.all([bundleSchemaWorker(root), bundleOctokit(root)]);
+  const modules = parts.flatMap((part) => part.modules);
   for (const part of ['entry', 'stages']) {
     const { code, assets, stats } = await ncc(path.join(root, `lib/action/${part}.js`), {
       filename: `${part}.js`,

@@ -8,6 +8,11 @@ import { buildImportGraph, findImportCycles, parseModule, type SourceFile } from
 
 const root = path.resolve(import.meta.dirname, '..');
 
+function readManifest(): { dependencies: Record<string, string> } {
+  const schema = z.object({ dependencies: z.record(z.string(), z.string()) });
+  return schema.parse(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')));
+}
+
 /** The sources of the gate, and those of the eval service as the folder `eval-service`, which they are once they are built. */
 function readSources(): SourceFile[] {
   return [...readFolder('src', ''), ...readFolder('packages/eval-service/src', 'eval-service/')];
@@ -67,12 +72,26 @@ describe('the architecture', () => {
   });
 
   it('has a room for every runtime dependency, and docs/architecture.md says why it is there', () => {
-    const { dependencies } = z
-      .object({ dependencies: z.record(z.string(), z.string()) })
-      .parse(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')));
+    const { dependencies } = readManifest();
     expect(Object.keys(dependencies).filter((name) => !packageRooms.has(name))).toEqual([]);
     const page = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
-    expect(Object.keys(dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    expect([...packageRooms.keys()].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('installs every package that the published files import', () => {
+    const { dependencies } = readManifest();
+    // The package does not contain the action, and contains the client of GitHub as a bundle.
+    const published = sources.filter(({ path }) => !path.startsWith('action/') && path !== 'github/octokit.ts');
+    const missing = published.flatMap((file) =>
+      parseModule(file)
+        .imports.filter((each) => !/^(?:\.|node:)/.test(each))
+        .filter((each) => !Object.keys(dependencies).some((name) => each === name || each.startsWith(`${name}/`)))
+        .map((each) => `${file.path} imports ${each}`),
+    );
+    expect(missing).toEqual([]);
+    expect(published.flatMap((file) => parseModule(file).imports).filter((each) => each.includes('/action/'))).toEqual(
+      [],
+    );
   });
 });
 

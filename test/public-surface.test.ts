@@ -104,7 +104,34 @@ describe('the public surface', () => {
     expect(Object.keys(manifest['exports'] ?? {})).toEqual(entryPoints.exports);
     expect(Object.keys(manifest['bin'] ?? {})).toEqual(entryPoints.bin);
   });
+
+  it('has types that need only packages that are installed with it', () => {
+    const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+      dependencies: object;
+    };
+    const found = listTypePackages('index.d.ts');
+    expect(found).toEqual(expect.arrayContaining(['zod', '@ai-sdk/provider']));
+    expect(found.filter((name) => !(name in dependencies))).toEqual([]);
+  });
 });
+
+/** Lists the packages that a file of types in `lib/` imports, and those of all files that it reaches. */
+function listTypePackages(entry: string): string[] {
+  const files = [entry];
+  const packages = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(path.join(root, 'lib', file), 'utf8');
+    for (const each of parseModule({ path: file, text }).imports) {
+      if (each.startsWith('.')) {
+        const target = path.join(path.dirname(file), each).replace(/\.[jt]s$/, '.d.ts');
+        if (!files.includes(target)) files.push(target);
+      } else if (!each.startsWith('node:')) {
+        packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(each)?.[0] ?? each);
+      }
+    }
+  }
+  return [...packages];
+}
 
 describe('the names that a module exports', () => {
   it('are its values, types and new names, and nothing that is imported', () => {

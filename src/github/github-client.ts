@@ -1,4 +1,3 @@
-import { getOctokit } from '@actions/github';
 import { fetch, type RequestInit } from 'undici';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -10,6 +9,7 @@ import type { ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, retryRequest } from '../http/retry.ts';
 import { isHeaderSafe, isProtected } from '../http/url.ts';
 import { readGitHubFailure } from './github-failure.ts';
+import { createOctokit, type Octokit } from './octokit.ts';
 
 /** A connection to GitHub's API with one token. The functions in this folder take it as their first argument. */
 export interface GitHubClient extends AsyncDisposable {
@@ -17,7 +17,7 @@ export interface GitHubClient extends AsyncDisposable {
    * Makes typed requests, and reads all pages. A refusal throws a `GitHubError`, a missing answer a `NetworkError`; neither holds headers
    * or bodies.
    */
-  readonly octokit: ReturnType<typeof getOctokit>;
+  readonly octokit: Octokit;
 }
 
 export interface GitHubClientOptions {
@@ -57,7 +57,7 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
     maxResponseBytes,
   });
 
-  const octokit = getOctokit(parseToken(options.token), {
+  const octokit = createOctokit(parseToken(options.token), {
     baseUrl: apiUrl.href.replace(/\/$/, ''),
     userAgent: `${generator.name}/${generator.version}`,
     // Without a `log` here, Octokit prints warnings about deprecated routes to the console.

@@ -7,7 +7,7 @@ import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
 import type { GitHubClient } from '../../github/github-client.ts';
 import { loadGitHub } from '../../github/load.ts';
-import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
+import { findCommit, listFilesAt, readFileAt } from '../../github/commits.ts';
 import { type ChangeBase, type CiJob, isFullHash } from './ci-job.ts';
 import { describeGitError, findRepository, GitError, type Repository, runGit } from './git-checkout.ts';
 import { directoryMode, findMergeBase, openObjects, UnreadableObjectError, walkTree } from './git-objects.ts';

@@ -1,7 +1,8 @@
 import { describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { GitHubClient } from '../../github/github-client.ts';
-import { getPullRequest, type Repository } from '../../github/repository.ts';
+import { getPullRequest } from '../../github/pull-requests.ts';
+import type { Repository } from '../../github/repository.ts';
 import { getWorkflowRun } from '../../github/checks.ts';
 import { isNewerRun, type Marker } from '../plan/marker.ts';
 

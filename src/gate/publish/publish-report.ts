@@ -4,7 +4,8 @@ import { ConfigurationError, GateError, readErrorCode } from '../../base/errors.
 import { createFindings } from '../../base/findings.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/github-client.ts';
-import { getPullRequest, listPullRequestsFrom, type PullRequest, type Repository } from '../../github/repository.ts';
+import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/pull-requests.ts';
+import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import type { GateContext } from '../run/context.ts';
 import { rejudgeReport } from '../judge/rejudge.ts';

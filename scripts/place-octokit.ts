@@ -1,0 +1,13 @@
+/**
+ * Replaces the module of GitHub's client in `lib/` by a bundle of it, and writes the licences of what the bundle contains next to it. `npm run
+ * prepare` runs it last.
+ */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { renderLicences } from './licences.ts';
+import { bundleOctokit } from './octokit-bundle.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const { text, modules } = await bundleOctokit(root);
+writeFileSync(path.join(root, 'lib/github/octokit.js'), text);
+writeFileSync(path.join(root, 'lib/github/octokit.licenses.txt'), renderLicences(root, modules));
