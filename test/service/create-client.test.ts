@@ -9,7 +9,7 @@ import { Secret } from '../../src/base/redaction.ts';
 import { walkOperation } from '../../src/service/call-operation.ts';
 import { openServiceClient } from '../../src/service/client.ts';
 import { createServiceClient, type EvalServiceClient } from '../../src/service/create-client.ts';
-import { defineOperation, none } from '../../src/service/operations/operation.ts';
+import { defineOperation, nameOperations, none } from '../../src/service/operations/operation.ts';
 import { operations } from '../../src/service/operations/table.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { type ContractService, openContractService } from '../support/service/contract-service.ts';
@@ -94,17 +94,18 @@ describe('the client of the eval API', () => {
 });
 
 describe('a list whose cursor is in the headers', () => {
-  const documents = defineOperation({
-    name: 'listDocuments',
-    summary: 'Lists documents.',
-    method: 'GET',
-    path: '/documents',
-    query: z.object({ cursor: z.string().exactOptional() }),
-    body: none,
-    answer: z.object({ number: z.number() }),
-    status: 200,
-    errors: [],
-    cursor: 'headers',
+  const { listDocuments: documents } = nameOperations({
+    listDocuments: defineOperation({
+      summary: 'Lists documents.',
+      method: 'GET',
+      path: '/documents',
+      query: z.object({ cursor: z.string().exactOptional() }),
+      body: none,
+      answer: z.object({ number: z.number() }),
+      status: 200,
+      errors: [],
+      cursor: 'headers',
+    }),
   });
 
   async function walk(nextOf: (cursor: string | null) => string | undefined) {

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/base/time.ts';
 import type { ServiceCall, ServiceClient } from '../../../src/service/client.ts';
 import { bindOperations } from '../../../src/service/create-client.ts';
 import { buildOpenApi } from '../../../src/service/openapi.ts';
-import { defineOperation, none } from '../../../src/service/operations/operation.ts';
+import { defineOperation, nameOperations, none } from '../../../src/service/operations/operation.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { type ApiEnv, localCaller, type Role } from '../src/callers.ts';
 import { hideSecrets } from '../src/cli/call-api.ts';
@@ -23,10 +23,9 @@ const common = { query: none, body: none, status: 200, errors: [400, 403] } as c
 
 /** Operations of every shape, none of which the API has. */
 const table = {
-  pets: {
+  pets: nameOperations({
     getPet: defineOperation({
       ...common,
-      name: 'getPet',
       summary: 'Gets a pet of a home.',
       method: 'GET',
       path: '/homes/{homeId}/pets/{petId}',
@@ -35,7 +34,6 @@ const table = {
     }),
     listPets: defineOperation({
       ...common,
-      name: 'listPets',
       summary: 'Lists the pets of a home.',
       method: 'GET',
       path: '/homes/{homeId}/pets',
@@ -45,7 +43,6 @@ const table = {
     }),
     searchPets: defineOperation({
       ...common,
-      name: 'searchPets',
       summary: 'Searches pets.',
       method: 'POST',
       path: '/pets/search',
@@ -57,25 +54,23 @@ const table = {
     }),
     releasePets: defineOperation({
       ...common,
-      name: 'releasePets',
       summary: 'Releases every pet.',
       method: 'DELETE',
       path: '/pets',
       answer: z.object({ count: z.int() }),
       right: 'admin',
     }),
-  },
-  news: {
+  }),
+  news: nameOperations({
     getNews: defineOperation({
       ...common,
-      name: 'getNews',
       summary: 'Gets the news.',
       method: 'GET',
       path: '/news',
       answer: z.object({ text: z.string() }),
       right: 'public',
     }),
-  },
+  }),
 };
 
 /** Opens a client of routes in this process. */

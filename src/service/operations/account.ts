@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { deletedSchema, meSchema, projectPageSchema, projectSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { mePath, projectPath, projectsPath } from '../paths.ts';
 
 const visibility = z.enum(['public', 'private']);
 
 /** The caller and the projects of its organization. */
-export const accountOperations = {
+export const accountOperations = nameOperations({
   getMe: defineOperation({
-    name: 'getMe',
     summary: 'Gets the user that the key acts for.',
     method: 'GET',
     path: mePath,
@@ -19,7 +18,6 @@ export const accountOperations = {
     errors: [401, 403, 429, 500, 502],
   }),
   listProjects: defineOperation({
-    name: 'listProjects',
     summary: 'Lists the projects that the key reaches.',
     method: 'GET',
     path: projectsPath,
@@ -30,7 +28,6 @@ export const accountOperations = {
     errors: [401, 403, 429, 500, 502],
   }),
   createProject: defineOperation({
-    name: 'createProject',
     summary: 'Creates a project in an organization of the key.',
     method: 'POST',
     path: projectsPath,
@@ -47,7 +44,6 @@ export const accountOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   updateProject: defineOperation({
-    name: 'updateProject',
     summary: 'Changes the given fields of a project.',
     method: 'PATCH',
     path: projectPath,
@@ -65,7 +61,6 @@ export const accountOperations = {
     isRepeatable: true,
   }),
   deleteProject: defineOperation({
-    name: 'deleteProject',
     summary: 'Deletes a project with everything in it, for good.',
     method: 'DELETE',
     path: projectPath,
@@ -76,4 +71,4 @@ export const accountOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     right: 'admin',
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** Limits of the API. */
@@ -46,9 +46,8 @@ function countBytes(messages: ReadonlyArray<z.infer<typeof messageSchema>>): num
 const openObjects = z.array(z.looseObject({}));
 
 /** Turns of a model that can use the operations of a project and the tools of its servers. */
-export const agentOperations = {
+export const agentOperations = nameOperations({
   runAgentTurn: defineOperation({
-    name: 'runAgentTurn',
     summary: 'Answers a conversation with the help of the operations and the servers of a project.',
     method: 'POST',
     path: `${projectPath}/agent`,
@@ -67,7 +66,6 @@ export const agentOperations = {
     needs: 'a model',
   }),
   executeProposedAction: defineOperation({
-    name: 'executeProposedAction',
     summary: 'Approves an action that a turn of the agent proposed, and executes it, once.',
     method: 'POST',
     path: `${projectPath}/proposed-actions/{actionId}/execute`,
@@ -84,4 +82,4 @@ export const agentOperations = {
     errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],
     isSlow: true,
   }),
-};
+});

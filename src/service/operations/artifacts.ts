@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { defineOperation } from './operation.ts';
+import { defineOperation, nameOperations } from './operation.ts';
 import { ingestPath } from '../paths.ts';
 
 /** Artifacts that reporters upload with the results of a run. */
-export const artifactOperations = {
+export const artifactOperations = nameOperations({
   createEvalIngestUploadUrl: defineOperation({
-    name: 'createEvalIngestUploadUrl',
     summary: 'Makes a short-lived URL to which one artifact of an ingested run can be uploaded.',
     method: 'POST',
     path: `${ingestPath}/artifacts/upload-url`,
@@ -19,4 +18,4 @@ export const artifactOperations = {
     isRepeatable: true,
     secrets: ['uploadUrl'],
   }),
-};
+});

@@ -3,15 +3,14 @@ import { createCaseBatchSchema, generateSchema } from '../bodies/case-requests.t
 import { createCaseSchemas } from '../bodies/case-body.ts';
 import { contractLimits } from '../api-limits.ts';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { caseBatchPath, casePath, casesPath } from '../paths.ts';
 
 const bodies = createCaseSchemas(contractLimits);
 
 /** The cases of a suite. */
-export const caseOperations = {
+export const caseOperations = nameOperations({
   listEvalCases: defineOperation({
-    name: 'listEvalCases',
     summary: 'Lists the cases of a suite, all at once.',
     method: 'GET',
     path: casesPath,
@@ -22,7 +21,6 @@ export const caseOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createEvalCase: defineOperation({
-    name: 'createEvalCase',
     summary: 'Adds a case to a suite.',
     method: 'POST',
     path: casesPath,
@@ -33,7 +31,6 @@ export const caseOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
   createEvalCases: defineOperation({
-    name: 'createEvalCases',
     summary: 'Adds up to 100 cases to a suite, and lists those that it did not add with the reason.',
     method: 'POST',
     path: caseBatchPath,
@@ -49,7 +46,6 @@ export const caseOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   generateEvalCases: defineOperation({
-    name: 'generateEvalCases',
     summary: "Lets a model write cases from the tools of a suite's servers, and adds them to the suite.",
     method: 'POST',
     path: `${casesPath}/generate`,
@@ -67,7 +63,6 @@ export const caseOperations = {
     needs: 'a model',
   }),
   getEvalCase: defineOperation({
-    name: 'getEvalCase',
     summary: 'Gets a case of a suite.',
     method: 'GET',
     path: casePath,
@@ -78,7 +73,6 @@ export const caseOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   updateEvalCase: defineOperation({
-    name: 'updateEvalCase',
     summary: 'Changes the given fields of a case; `null` clears its match options or checks.',
     method: 'PATCH',
     path: casePath,
@@ -90,7 +84,6 @@ export const caseOperations = {
     isRepeatable: true,
   }),
   deleteEvalCase: defineOperation({
-    name: 'deleteEvalCase',
     summary: 'Deletes a case; past runs of it stay.',
     method: 'DELETE',
     path: casePath,
@@ -100,4 +93,4 @@ export const caseOperations = {
     status: 200,
     errors: [401, 403, 404, 409, 429, 500, 502],
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const hostCatalogSchema = z.object({
@@ -83,9 +83,8 @@ const pluginVersionSchema = z.object({
 });
 
 /** Catalogs: hosts, models, tools of harnesses, plugins and organizations. */
-export const catalogOperations = {
+export const catalogOperations = nameOperations({
   getHostCompatCatalog: defineOperation({
-    name: 'getHostCompatCatalog',
     summary: 'Gets the catalog of known hosts and what they can do.',
     method: 'GET',
     path: '/host-catalog',
@@ -97,7 +96,6 @@ export const catalogOperations = {
     right: 'public',
   }),
   listHarnessBuiltinTools: defineOperation({
-    name: 'listHarnessBuiltinTools',
     summary: 'Lists the tools that a harness brings along.',
     method: 'GET',
     path: '/harness/{harnessId}/builtin-tools',
@@ -109,7 +107,6 @@ export const catalogOperations = {
     right: 'public',
   }),
   listModels: defineOperation({
-    name: 'listModels',
     summary: 'Lists the providers and models that the service can ask.',
     method: 'GET',
     path: '/models',
@@ -121,7 +118,6 @@ export const catalogOperations = {
     right: 'public',
   }),
   listProjectPlugins: defineOperation({
-    name: 'listProjectPlugins',
     summary: 'Lists the plugins that environments of a project can pin.',
     method: 'GET',
     path: `${projectPath}/plugins`,
@@ -132,7 +128,6 @@ export const catalogOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   getPluginVersion: defineOperation({
-    name: 'getPluginVersion',
     summary: 'Gets a version of a plugin with its components.',
     method: 'GET',
     path: '/plugin-versions/{pluginVersionId}',
@@ -143,7 +138,6 @@ export const catalogOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   listOrganizations: defineOperation({
-    name: 'listOrganizations',
     summary: 'Lists the organizations of the key.',
     method: 'GET',
     path: '/organizations',
@@ -154,7 +148,6 @@ export const catalogOperations = {
     errors: [401, 403, 429, 500, 502],
   }),
   getProjectCapabilities: defineOperation({
-    name: 'getProjectCapabilities',
     summary: 'Gets what the key may do in a project.',
     method: 'GET',
     path: `${projectPath}/capabilities`,
@@ -164,4 +157,4 @@ export const catalogOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500, 502],
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -51,9 +51,8 @@ const chatboxDetailSchema = chatboxSchema.extend({
 export type ChatboxDetail = z.infer<typeof chatboxDetailSchema>;
 
 /** Conversations with the agent, and chats published from a project. */
-export const chatOperations = {
+export const chatOperations = nameOperations({
   listChatSessions: defineOperation({
-    name: 'listChatSessions',
     summary: "Lists the caller's chat sessions and those that its projects share, the latest activity first.",
     method: 'GET',
     path: '/chat-sessions',
@@ -71,7 +70,6 @@ export const chatOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   listChatboxes: defineOperation({
-    name: 'listChatboxes',
     summary: 'Lists the chatboxes that are published from a project.',
     method: 'GET',
     path: `${projectPath}/chatboxes`,
@@ -82,7 +80,6 @@ export const chatOperations = {
     errors: [401, 403, 404, 429, 500],
   }),
   getChatbox: defineOperation({
-    name: 'getChatbox',
     summary: 'Gets the settings of a chatbox.',
     method: 'GET',
     path: `${projectPath}/chatboxes/{chatboxId}`,
@@ -92,4 +89,4 @@ export const chatOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { serverPath } from '../paths.ts';
 
 const anyBody = z.looseObject({});
@@ -40,9 +40,8 @@ const diagnosisSchema = z.object({
 });
 
 /** Checks of servers, and OAuth tokens for them. */
-export const diagnosticsOperations = {
+export const diagnosticsOperations = nameOperations({
   validateServer: defineOperation({
-    name: 'validateServer',
     summary: 'Connects to an MCP server and gives how it introduced itself.',
     method: 'POST',
     path: `${serverPath}/validate`,
@@ -55,7 +54,6 @@ export const diagnosticsOperations = {
     isSlow: true,
   }),
   runDoctor: defineOperation({
-    name: 'runDoctor',
     summary: 'Examines an MCP server step by step: probe, connection, handshake, capabilities and lists.',
     method: 'POST',
     path: `${serverPath}/doctor`,
@@ -68,7 +66,6 @@ export const diagnosticsOperations = {
     isSlow: true,
   }),
   checkOAuth: defineOperation({
-    name: 'checkOAuth',
     summary: 'Says whether the record of an MCP server asks for OAuth, without connecting to it.',
     method: 'POST',
     path: `${serverPath}/check-oauth`,
@@ -80,7 +77,6 @@ export const diagnosticsOperations = {
     isRepeatable: true,
   }),
   importOAuthTokens: defineOperation({
-    name: 'importOAuthTokens',
     summary:
       'Keeps OAuth tokens of the caller for an MCP server, which every later call and run of the caller carries.',
     method: 'POST',
@@ -110,4 +106,4 @@ export const diagnosticsOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const id = z.string().min(1);
@@ -54,9 +54,8 @@ const list = `${projectPath}/environments` as const;
 const one = `${list}/{environmentId}` as const;
 
 /** Environments for suites: a host, its servers, a model and plugin versions, under a name. */
-export const environmentOperations = {
+export const environmentOperations = nameOperations({
   listEnvironments: defineOperation({
-    name: 'listEnvironments',
     summary: 'Lists the environments of a project, oldest first; archived ones on request.',
     method: 'GET',
     path: list,
@@ -67,7 +66,6 @@ export const environmentOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createEnvironment: defineOperation({
-    name: 'createEnvironment',
     summary: 'Creates an environment.',
     method: 'POST',
     path: list,
@@ -88,7 +86,6 @@ export const environmentOperations = {
     right: 'admin',
   }),
   getEnvironment: defineOperation({
-    name: 'getEnvironment',
     summary: 'Gets an environment.',
     method: 'GET',
     path: one,
@@ -99,7 +96,6 @@ export const environmentOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   updateEnvironment: defineOperation({
-    name: 'updateEnvironment',
     summary: 'Changes the given fields of an environment; null removes what is pinned.',
     method: 'PATCH',
     path: one,
@@ -121,7 +117,6 @@ export const environmentOperations = {
     right: 'admin',
   }),
   resolveEnvironment: defineOperation({
-    name: 'resolveEnvironment',
     summary: 'Shows what a run in an environment would use: model, servers and versions of plugins.',
     method: 'GET',
     path: `${one}/resolve`,
@@ -132,7 +127,6 @@ export const environmentOperations = {
     errors: [401, 403, 404, 409, 429, 500, 502],
   }),
   archiveEnvironment: defineOperation({
-    name: 'archiveEnvironment',
     summary: 'Archives an environment: its name is free again, and no run can choose it.',
     method: 'POST',
     path: `${one}/archive`,
@@ -144,7 +138,6 @@ export const environmentOperations = {
     right: 'admin',
   }),
   restoreEnvironment: defineOperation({
-    name: 'restoreEnvironment',
     summary: 'Restores an archived environment, without the versions of plugins that are gone.',
     method: 'POST',
     path: `${one}/restore`,
@@ -155,4 +148,4 @@ export const environmentOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
     right: 'admin',
   }),
-};
+});

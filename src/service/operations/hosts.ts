@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** The clients that can be the template of a host. */
@@ -68,9 +68,8 @@ const one = `${list}/{hostId}` as const;
 const name = z.string().trim().min(1);
 
 /** Hosts: clients that evals simulate, with a model, a system prompt, abilities and servers. */
-export const hostOperations = {
+export const hostOperations = nameOperations({
   listHosts: defineOperation({
-    name: 'listHosts',
     summary: 'Lists the hosts of a project without their configs, oldest first.',
     method: 'GET',
     path: list,
@@ -81,7 +80,6 @@ export const hostOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createHost: defineOperation({
-    name: 'createHost',
     summary: 'Creates a host from a template or from a full config.',
     method: 'POST',
     path: list,
@@ -97,7 +95,6 @@ export const hostOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   getHost: defineOperation({
-    name: 'getHost',
     summary: 'Gets a host with its config.',
     method: 'GET',
     path: one,
@@ -108,7 +105,6 @@ export const hostOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   updateHost: defineOperation({
-    name: 'updateHost',
     summary: 'Changes the name of a host, or the given fields of its config; null removes a field.',
     method: 'PATCH',
     path: one,
@@ -120,7 +116,6 @@ export const hostOperations = {
     isRepeatable: true,
   }),
   deleteHost: defineOperation({
-    name: 'deleteHost',
     summary: 'Deletes a host. One that an environment or a suite uses needs `force`.',
     method: 'DELETE',
     path: one,
@@ -131,7 +126,6 @@ export const hostOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
   setHostServers: defineOperation({
-    name: 'setHostServers',
     summary: 'Replaces the servers that are attached to a host.',
     method: 'POST',
     path: `${one}/servers`,
@@ -144,7 +138,6 @@ export const hostOperations = {
     isRepeatable: true,
   }),
   duplicateHost: defineOperation({
-    name: 'duplicateHost',
     summary: 'Creates a host that shares the config of another one.',
     method: 'POST',
     path: `${one}/duplicate`,
@@ -155,4 +148,4 @@ export const hostOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
     right: 'admin',
   }),
-};
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 const timestampMs = z.number().nullish();
@@ -57,9 +57,8 @@ const list = `${projectPath}/images` as const;
 const one = `${list}/{imageId}` as const;
 
 /** Sandbox images: blueprints of computers, their builds, and the caller's computer that boots from a build. */
-export const imageOperations = {
+export const imageOperations = nameOperations({
   listSandboxImages: defineOperation({
-    name: 'listSandboxImages',
     summary: 'Lists the drafts of the caller and the images that the project shares, oldest first.',
     method: 'GET',
     path: list,
@@ -70,7 +69,6 @@ export const imageOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createSandboxImage: defineOperation({
-    name: 'createSandboxImage',
     summary: 'Creates a personal draft from a blueprint.',
     method: 'POST',
     path: list,
@@ -81,7 +79,6 @@ export const imageOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   validateSandboxImageBlueprint: defineOperation({
-    name: 'validateSandboxImageBlueprint',
     summary: 'Checks a blueprint and saves nothing; an invalid one is an answer with `ok: false`.',
     method: 'POST',
     path: `${list}/validate`,
@@ -97,7 +94,6 @@ export const imageOperations = {
     isRepeatable: true,
   }),
   getSandboxImage: defineOperation({
-    name: 'getSandboxImage',
     summary: 'Gets an image with its blueprint and its newest build.',
     method: 'GET',
     path: one,
@@ -108,7 +104,6 @@ export const imageOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   updateSandboxImage: defineOperation({
-    name: 'updateSandboxImage',
     summary: 'Changes the name or the blueprint of an image; a shared one only as an administrator.',
     method: 'PATCH',
     path: one,
@@ -120,7 +115,6 @@ export const imageOperations = {
     isRepeatable: true,
   }),
   deleteSandboxImage: defineOperation({
-    name: 'deleteSandboxImage',
     summary: 'Deletes an image with its builds; a shared one only as an administrator.',
     method: 'DELETE',
     path: one,
@@ -131,7 +125,6 @@ export const imageOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   listSandboxImageBuilds: defineOperation({
-    name: 'listSandboxImageBuilds',
     summary: 'Lists the builds of an image, newest first.',
     method: 'GET',
     path: `${one}/builds`,
@@ -142,7 +135,6 @@ export const imageOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   buildSandboxImage: defineOperation({
-    name: 'buildSandboxImage',
     summary: 'Starts a build, or finds the one of the same blueprint; the list of builds shows how it ends.',
     method: 'POST',
     path: `${one}/build`,
@@ -154,7 +146,6 @@ export const imageOperations = {
     needs: 'a container engine',
   }),
   promoteSandboxImage: defineOperation({
-    name: 'promoteSandboxImage',
     summary: "Shares the caller's draft with the project.",
     method: 'POST',
     path: `${one}/promote`,
@@ -167,7 +158,6 @@ export const imageOperations = {
     isRepeatable: true,
   }),
   useSandboxImage: defineOperation({
-    name: 'useSandboxImage',
     summary: "Boots the caller's computer from the newest ready build of an image, and ends the computer from before.",
     method: 'POST',
     path: `${one}/use`,
@@ -180,7 +170,6 @@ export const imageOperations = {
     needs: 'a container engine',
   }),
   resetComputer: defineOperation({
-    name: 'resetComputer',
     summary: "Boots the caller's computer anew from its image, without what has changed in it.",
     method: 'POST',
     path: `${projectPath}/computer/reset`,
@@ -192,4 +181,4 @@ export const imageOperations = {
     isSlow: true,
     needs: 'a container engine',
   }),
-};
+});

@@ -6,16 +6,15 @@ import {
   ingestStartSchema,
 } from '../bodies/ingest-body.ts';
 import { ingestedIterationsSchema, ingestedRunSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { ingestFinalizePath, ingestIterationsPath, ingestReportPath, ingestStartPath } from '../paths.ts';
 
 const ok = { ok: z.literal(true).nullish() };
 const runAnswer = ingestedRunSchema.extend(ok);
 
 /** Uploads of runs that were executed elsewhere. The ids in every body make each request safe to repeat. */
-export const ingestOperations = {
+export const ingestOperations = nameOperations({
   reportEvalRun: defineOperation({
-    name: 'reportEvalRun',
     summary: 'Records a run with all its results, and answers with the verdict on it.',
     method: 'POST',
     path: ingestReportPath,
@@ -27,7 +26,6 @@ export const ingestOperations = {
     isRepeatable: true,
   }),
   startEvalIngestRun: defineOperation({
-    name: 'startEvalIngestRun',
     summary: 'Opens a run whose results follow.',
     method: 'POST',
     path: ingestStartPath,
@@ -39,7 +37,6 @@ export const ingestOperations = {
     isRepeatable: true,
   }),
   ingestEvalRunIterations: defineOperation({
-    name: 'ingestEvalRunIterations',
     summary: 'Adds results to an open run; those that it has already are skipped.',
     method: 'POST',
     path: ingestIterationsPath,
@@ -51,7 +48,6 @@ export const ingestOperations = {
     isRepeatable: true,
   }),
   finalizeEvalIngestRun: defineOperation({
-    name: 'finalizeEvalIngestRun',
     summary: 'Ends an open run, and answers with the verdict on it.',
     method: 'POST',
     path: ingestFinalizePath,
@@ -62,4 +58,4 @@ export const ingestOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
     isRepeatable: true,
   }),
-};
+});

@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { shortenPath } from '../paths.ts';
 
-/**
- * One operation of the eval API. The typed client, the `api` command, the routes of the embedded service and its OpenAPI document all use
- * this description.
- */
-export interface Operation<
+/** An operation without its name, which is its key in the table of its area. */
+interface OperationDefinition<
   Path extends string = string,
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodObject = z.ZodObject,
   Answer extends z.ZodType = z.ZodType,
   Cursor extends CursorPlace | undefined = CursorPlace | undefined,
 > {
-  /** The name in the API's inventory, such as `listTools`. */
-  name: string;
   /** A sentence in the third person: "Lists the servers of a project." */
   summary: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -49,6 +44,21 @@ export interface Operation<
 }
 
 /**
+ * One operation of the eval API. The typed client, the `api` command, the routes of the embedded service and its OpenAPI document all use
+ * this description.
+ */
+export interface Operation<
+  Path extends string = string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodType = z.ZodType,
+  Cursor extends CursorPlace | undefined = CursorPlace | undefined,
+> extends OperationDefinition<Path, Query, Body, Answer, Cursor> {
+  /** The name in the API's inventory, such as `listTools`. */
+  name: string;
+}
+
+/**
  * The location of the cursor. With `headers`, the request has it in the query, the answer has the cursor of the next page in its headers,
  * and each answer as a whole is a page.
  */
@@ -64,8 +74,31 @@ export function defineOperation<
   Body extends z.ZodObject,
   Answer extends z.ZodType,
   const Cursor extends CursorPlace | undefined = undefined,
->(operation: Operation<Path, Query, Body, Answer, Cursor>): Operation<Path, Query, Body, Answer, Cursor> {
+>(
+  operation: OperationDefinition<Path, Query, Body, Answer, Cursor>,
+): OperationDefinition<Path, Query, Body, Answer, Cursor> {
   return operation;
+}
+
+/** The operations of a table of definitions. */
+type NamedOperations<Definitions> = {
+  readonly [Name in keyof Definitions]: Definitions[Name] extends OperationDefinition<
+    infer Path,
+    infer Query,
+    infer Body,
+    infer Answer,
+    infer Cursor
+  >
+    ? Operation<Path, Query, Body, Answer, Cursor>
+    : never;
+};
+
+/** Names each operation of an area after its key. */
+export function nameOperations<Definitions extends Readonly<Record<string, OperationDefinition>>>(
+  definitions: Definitions,
+): NamedOperations<Definitions> {
+  const named = Object.entries(definitions).map(([name, definition]) => [name, { name, ...definition }]);
+  return Object.fromEntries(named);
 }
 
 /** Lists the path of an operation, and its short path if it has one. */

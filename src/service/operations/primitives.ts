@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { serverPath } from '../paths.ts';
 
 const errors = [400, 401, 403, 404, 422, 429, 500, 502, 504];
@@ -10,9 +10,8 @@ const cursorBody = z.object({ cursor: z.string().exactOptional() });
 const page = z.object({ items, nextCursor: z.string().nullish() });
 
 /** Primitives of an MCP server: tools, prompts and resources, as the server answers. */
-export const primitiveOperations = {
+export const primitiveOperations = nameOperations({
   listTools: defineOperation({
-    name: 'listTools',
     summary: 'Lists the tools of an MCP server, a page at a time.',
     method: 'POST',
     path: `${serverPath}/tools`,
@@ -26,7 +25,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   listPrompts: defineOperation({
-    name: 'listPrompts',
     summary: 'Lists the prompts of an MCP server, a page at a time.',
     method: 'POST',
     path: `${serverPath}/prompts`,
@@ -40,7 +38,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   listResources: defineOperation({
-    name: 'listResources',
     summary: 'Lists the resources of an MCP server, a page at a time.',
     method: 'POST',
     path: `${serverPath}/resources`,
@@ -54,7 +51,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   readResource: defineOperation({
-    name: 'readResource',
     summary: 'Reads a resource of an MCP server.',
     method: 'POST',
     path: `${serverPath}/resources/read`,
@@ -67,7 +63,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   callTool: defineOperation({
-    name: 'callTool',
     summary: 'Calls a tool of an MCP server once. A result with `isError` is a success of the operation.',
     method: 'POST',
     path: `${serverPath}/tools/call`,
@@ -83,7 +78,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   getPrompt: defineOperation({
-    name: 'getPrompt',
     summary: 'Renders a prompt of an MCP server.',
     method: 'POST',
     path: `${serverPath}/prompts/get`,
@@ -96,7 +90,6 @@ export const primitiveOperations = {
     isSlow: true,
   }),
   exportServer: defineOperation({
-    name: 'exportServer',
     summary: 'Takes a snapshot of everything that an MCP server lists.',
     method: 'POST',
     path: `${serverPath}/export`,
@@ -115,4 +108,4 @@ export const primitiveOperations = {
     isRepeatable: true,
     isSlow: true,
   }),
-};
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stepPageSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { runPath, stepsPath } from '../paths.ts';
 
 /** A number of both runs. A side without the number is null; `percentDelta` is null if the base is 0. */
@@ -90,9 +90,8 @@ export const runComparisonSchema = z.object({
 export type RunComparison = z.infer<typeof runComparisonSchema>;
 
 /** Reads of a run and its iterations, in addition to their results. */
-export const runComparisonOperations = {
+export const runComparisonOperations = nameOperations({
   compareEvalRun: defineOperation({
-    name: 'compareEvalRun',
     summary: 'Compares a run with an earlier one of its suite, case by case.',
     method: 'GET',
     path: `${runPath}/compare`,
@@ -108,7 +107,6 @@ export const runComparisonOperations = {
     errors: [400, 401, 403, 404, 429, 500],
   }),
   getEvalRunSteps: defineOperation({
-    name: 'getEvalRunSteps',
     summary: 'Lists the steps of an iteration with their results; those that did not run yet are `pending`.',
     method: 'GET',
     path: stepsPath,
@@ -119,4 +117,4 @@ export const runComparisonOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-};
+});

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createTestSchemas } from '../bodies/case-body.ts';
 import { createRunSchema } from '../bodies/suite-body.ts';
 import { contractLimits } from '../api-limits.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { projectPath } from '../paths.ts';
 
 /** The API's limit for one group. */
@@ -64,9 +64,8 @@ const runGroupReceiptSchema = z.object({
 export type RunGroupReceipt = z.infer<typeof runGroupReceiptSchema>;
 
 /** Runs of a suite in several environments or on several hosts at once. */
-export const runGroupOperations = {
+export const runGroupOperations = nameOperations({
   createEvalRunGroup: defineOperation({
-    name: 'createEvalRunGroup',
     summary: 'Starts a run of a suite in each of several environments, or on each of several hosts.',
     method: 'POST',
     path: `${projectPath}/eval-run-groups`,
@@ -77,4 +76,4 @@ export const runGroupOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500],
     isSlow: true,
   }),
-};
+});

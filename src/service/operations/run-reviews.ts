@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { runPath } from '../paths.ts';
 
 const receipt = z.object({ runId: z.string(), projectId: z.string(), status: z.string() });
@@ -83,9 +83,8 @@ export const insightsSchema = z.object({
 export type RunInsights = z.infer<typeof insightsSchema>;
 
 /** Reviews by models of a run that has ended. */
-export const runReviewOperations = {
+export const runReviewOperations = nameOperations({
   judgeEvalRun: defineOperation({
-    name: 'judgeEvalRun',
     summary: 'Has a model judge the answers of a run; the run then holds what it said. Spends.',
     method: 'POST',
     path: `${runPath}/judge`,
@@ -105,7 +104,6 @@ export const runReviewOperations = {
     needs: 'a model',
   }),
   requestEvalRunInsights: defineOperation({
-    name: 'requestEvalRunInsights',
     summary: 'Has a model find out why iterations of a run failed; the run then holds what it found. Spends.',
     method: 'POST',
     path: `${runPath}/insights`,
@@ -116,4 +114,4 @@ export const runReviewOperations = {
     errors: [400, 401, 403, 404, 422, 429, 500],
     needs: 'a model',
   }),
-};
+});

@@ -3,7 +3,7 @@ import { createTestSchemas } from '../bodies/case-body.ts';
 import { createRunSchema } from '../bodies/suite-body.ts';
 import { contractLimits } from '../api-limits.ts';
 import { iterationSchema, runCreatedSchema, runSchema, traceSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { iterationsPath, runCancelPath, runPath, runsPath, suiteRunsPath, tracePath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -25,9 +25,8 @@ const iterationAnswer = iterationSchema.extend({
 });
 
 /** Runs and their iterations. */
-export const runOperations = {
+export const runOperations = nameOperations({
   createEvalRun: defineOperation({
-    name: 'createEvalRun',
     summary: 'Starts a run: of a suite as it is, of a suite with these tests written into it, or of a new suite.',
     method: 'POST',
     path: runsPath,
@@ -40,7 +39,6 @@ export const runOperations = {
     isSlow: true,
   }),
   getEvalRun: defineOperation({
-    name: 'getEvalRun',
     summary: 'Gets a run as it stands now.',
     method: 'GET',
     path: runPath,
@@ -52,7 +50,6 @@ export const runOperations = {
     errors: [401, 403, 404, 429, 500],
   }),
   cancelEvalRun: defineOperation({
-    name: 'cancelEvalRun',
     summary: 'Cancels a run and its iterations that have not ended.',
     method: 'POST',
     path: runCancelPath,
@@ -65,7 +62,6 @@ export const runOperations = {
     isRepeatable: true,
   }),
   listEvalSuiteRuns: defineOperation({
-    name: 'listEvalSuiteRuns',
     summary: 'Lists the latest runs of a suite, newest first.',
     method: 'GET',
     path: suiteRunsPath,
@@ -76,7 +72,6 @@ export const runOperations = {
     errors: [401, 403, 404, 429, 500],
   }),
   listEvalRunIterations: defineOperation({
-    name: 'listEvalRunIterations',
     summary: 'Lists the iterations of a run, page by page.',
     method: 'GET',
     path: iterationsPath,
@@ -89,7 +84,6 @@ export const runOperations = {
     cursor: 'query',
   }),
   getEvalIterationTrace: defineOperation({
-    name: 'getEvalIterationTrace',
     summary: 'Gets the trace of an iteration: an open document, any part of which may be missing.',
     method: 'GET',
     path: tracePath,
@@ -100,4 +94,4 @@ export const runOperations = {
     status: 200,
     errors: [401, 403, 404, 429, 500],
   }),
-};
+});

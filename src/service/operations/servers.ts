@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deletedSchema, serverPageSchema, serverSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { serverPath, serversPath } from '../paths.ts';
 
 const text = z.string().exactOptional();
@@ -75,9 +75,8 @@ const changesSchema = z
 export type ServerChanges = z.infer<typeof changesSchema>;
 
 /** Records of the MCP servers of a project. */
-export const serverOperations = {
+export const serverOperations = nameOperations({
   listProjectServers: defineOperation({
-    name: 'listProjectServers',
     summary: 'Lists the MCP servers of a project.',
     method: 'GET',
     path: serversPath,
@@ -88,7 +87,6 @@ export const serverOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createProjectServer: defineOperation({
-    name: 'createProjectServer',
     summary: 'Saves an MCP server under a name that is unique in the project.',
     method: 'POST',
     path: serversPath,
@@ -99,7 +97,6 @@ export const serverOperations = {
     errors: [400, 401, 403, 404, 409, 429, 500, 502],
   }),
   getProjectServer: defineOperation({
-    name: 'getProjectServer',
     summary: 'Gets an MCP server without its headers, command and secrets.',
     method: 'GET',
     path: serverPath,
@@ -110,7 +107,6 @@ export const serverOperations = {
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
   updateProjectServer: defineOperation({
-    name: 'updateProjectServer',
     summary: 'Changes the given fields of an MCP server.',
     method: 'PATCH',
     path: serverPath,
@@ -122,7 +118,6 @@ export const serverOperations = {
     isRepeatable: true,
   }),
   deleteProjectServer: defineOperation({
-    name: 'deleteProjectServer',
     summary: 'Deletes an MCP server with its tunnel and its OAuth tokens.',
     method: 'DELETE',
     path: serverPath,
@@ -132,7 +127,7 @@ export const serverOperations = {
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-};
+});
 
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchOptionsSchema } from '../../cases/case.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { suiteAnswer } from './suites.ts';
 import { suitePath } from '../paths.ts';
 
@@ -16,9 +16,8 @@ const judgeSettingsSchema = z.strictObject({
 });
 
 /** Settings of suites: environments, execution, schedule and judges. */
-export const suiteSettingsOperations = {
+export const suiteSettingsOperations = nameOperations({
   updateEvalSuite: defineOperation({
-    name: 'updateEvalSuite',
     summary: 'Changes the given fields of a suite; null removes its environments.',
     method: 'PATCH',
     path: suitePath,
@@ -71,7 +70,6 @@ export const suiteSettingsOperations = {
     isRepeatable: true,
   }),
   updateEvalSuiteSchedule: defineOperation({
-    name: 'updateEvalSuiteSchedule',
     summary: 'Sets how often a suite runs by itself, or stops that.',
     method: 'PATCH',
     path: `${suitePath}/schedule`,
@@ -88,7 +86,6 @@ export const suiteSettingsOperations = {
     isRepeatable: true,
   }),
   attachEvalSuiteEnvironment: defineOperation({
-    name: 'attachEvalSuiteEnvironment',
     summary: 'Adds an environment to those that a suite runs in.',
     method: 'POST',
     path: `${suitePath}/environments`,
@@ -99,4 +96,4 @@ export const suiteSettingsOperations = {
     errors: [400, 401, 403, 404, 500, 502],
     isRepeatable: true,
   }),
-};
+});

@@ -3,7 +3,7 @@ import { createTestSchemas } from '../bodies/case-body.ts';
 import { createSuiteSchema } from '../bodies/suite-body.ts';
 import { contractLimits } from '../api-limits.ts';
 import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { suitePath, suitesPath } from '../paths.ts';
 
 const text = z.string().nullish();
@@ -33,9 +33,8 @@ export const suiteAnswer = suiteDetailSchema.extend({
 });
 
 /** Suites, apart from their cases. */
-export const suiteOperations = {
+export const suiteOperations = nameOperations({
   listEvalSuites: defineOperation({
-    name: 'listEvalSuites',
     summary: 'Lists the suites of a project with their latest runs, all at once.',
     method: 'GET',
     path: suitesPath,
@@ -46,7 +45,6 @@ export const suiteOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   createEvalSuite: defineOperation({
-    name: 'createEvalSuite',
     summary: 'Creates a suite with its cases, and runs nothing.',
     method: 'POST',
     path: suitesPath,
@@ -58,7 +56,6 @@ export const suiteOperations = {
     isSlow: true,
   }),
   getEvalSuite: defineOperation({
-    name: 'getEvalSuite',
     summary: 'Gets a suite with its settings, without its cases.',
     method: 'GET',
     path: suitePath,
@@ -69,7 +66,6 @@ export const suiteOperations = {
     errors: [401, 403, 404, 429, 500, 502],
   }),
   deleteEvalSuite: defineOperation({
-    name: 'deleteEvalSuite',
     summary: 'Deletes a suite and its cases; its past runs stay.',
     method: 'DELETE',
     path: suitePath,
@@ -79,4 +75,4 @@ export const suiteOperations = {
     status: 200,
     errors: [401, 403, 404, 409, 429, 500, 502],
   }),
-};
+});

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 
 /** The outer parts of an ExportTraceServiceRequest of OTLP/JSON. */
 const traceExportSchema = z.looseObject({ resourceSpans: z.array(z.looseObject({})) });
 
 /** Exports of traces for OpenTelemetry collectors. */
-export const traceExportOperations = {
+export const traceExportOperations = nameOperations({
   exportTracesOtlp: defineOperation({
-    name: 'exportTracesOtlp',
     summary: 'Exports a page of traces as OTLP/JSON; the cursor of the next page is in a header.',
     method: 'GET',
     path: '/trace-exports/otlp',
@@ -27,4 +26,4 @@ export const traceExportOperations = {
     cursor: 'headers',
     errors: [400, 401, 403, 404, 429, 500, 502],
   }),
-};
+});

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { tunnelClosedSchema, tunnelGrantSchema } from '../wire.ts';
-import { defineOperation, none } from './operation.ts';
+import { defineOperation, nameOperations, none } from './operation.ts';
 import { tunnelClosePath, tunnelsPath } from '../paths.ts';
 
 /** Tunnels through which the service reaches servers without a public address. */
-export const tunnelOperations = {
+export const tunnelOperations = nameOperations({
   createTunnel: defineOperation({
-    name: 'createTunnel',
     summary: 'Creates a tunnel under the name of a server, and cuts off an earlier holder of it.',
     method: 'POST',
     path: tunnelsPath,
@@ -20,7 +19,6 @@ export const tunnelOperations = {
     secrets: ['connectToken', 'url', 'previousUrl'],
   }),
   closeTunnel: defineOperation({
-    name: 'closeTunnel',
     summary: 'Closes a tunnel; the record of its server stays.',
     method: 'POST',
     path: tunnelClosePath,
@@ -31,4 +29,4 @@ export const tunnelOperations = {
     errors: [401, 403, 404, 429, 500, 502],
     isRepeatable: true,
   }),
-};
+});
