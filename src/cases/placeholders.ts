@@ -8,7 +8,10 @@ import type { Step } from './step.ts';
 export const variablePrefix = 'env.';
 
 /** Names that every case can use without defining them. */
-export const builtInNames: readonly string[] = ['iteration', 'uuid'];
+export const builtInNames: readonly string[] = ['iteration', 'uuid', 'workspace'];
+
+/** The name of the directory that an iteration has for itself, if its suite has a workspace. */
+export const workspaceName = 'workspace';
 
 /** Says why a capture or a column cannot have this name; null if it can. */
 export function findNameProblem(name: string): string | null {

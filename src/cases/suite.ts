@@ -31,6 +31,8 @@ export interface Suite {
   concurrency: { setting: ConcurrencySetting; source: string } | null;
   /** True if the file declares that iterations share no state, whatever tools they call. */
   isIndependent: boolean;
+  /** The directory that each iteration gets a copy of, relative to the file, or `empty`; null if the file names none. */
+  workspace: { path: string; location: SourceLocation } | null;
   match: MatchOptions;
   /** Run at the end of every iteration, except in cases that replace them. */
   checks: Check[];
@@ -92,6 +94,8 @@ export interface CasePlaceholders {
   first: { text: string; location: SourceLocation } | null;
   /** Variables of the job, one entry for each use. */
   variables: Array<{ name: string; location: SourceLocation }>;
+  /** The first use of `{{workspace}}`; null if there is none. */
+  workspace: SourceLocation | null;
 }
 
 /** A check by a judge, with its location in the file. */

@@ -5,7 +5,7 @@ import { parseDuration, systemClock } from '../base/time.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import { exploreServer } from '../explore/explore.ts';
 import { openWorlds } from '../explore/world/open-worlds.ts';
-import type { Workspace } from '../explore/world/workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { WorldSource } from '../explore/world/world.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { createTerminalLogger } from './command-logger.ts';

@@ -9,7 +9,7 @@ import type { Exploration, Finding, FindingSeverity } from '../explore/explorati
 import { waiveFindings } from '../explore/findings/waive-findings.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
-import { readWorkspace } from '../explore/world/workspace.ts';
+import { generatedWorkspace } from '../explore/world/generated-files.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
@@ -17,6 +17,7 @@ import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { planOneServer } from '../gate/reach-server.ts';
 import { applyExploreDefaults, type ExplorePolicy } from '../model/explore-policy.ts';
 import { joinCommand } from '../server/split-command.ts';
+import { readWorkspace } from '../workspace/workspace.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { explorePlanned, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -43,7 +44,7 @@ export async function runExplore(
   const server = await planOneServer(gateOptions, { cwd, environment: process.env });
   const { command } = server;
   if (command === null || server.url !== null) throw refuseUrl();
-  const workspace = await readWorkspace(flags.workspace ?? null, cwd);
+  const workspace = flags.workspace === undefined ? generatedWorkspace : await readWorkspace(flags.workspace, cwd);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
   const explored = await explorePlanned(
     { ...server, command },

@@ -2,7 +2,7 @@ import { isTooDeep, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../checks/assertion.ts';
 import type { TestCase } from '../cases/case.ts';
-import { type Fillable, type Filling, fillParts, variablePrefix } from '../cases/placeholders.ts';
+import { type Fillable, type Filling, fillParts, variablePrefix, workspaceName } from '../cases/placeholders.ts';
 import type { Step } from '../cases/step.ts';
 import { describeAbsence, findByPointer, listSplits } from '../checks/json-documents.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
@@ -17,6 +17,8 @@ export interface IterationFacts {
   uuid: string;
   /** The variables of the job that cases may use. */
   variables: ReadonlyMap<string, Secret>;
+  /** The path of the copy of the workspace; absent if there is none. */
+  workspace?: string | undefined;
 }
 
 /** The values of the placeholders of one iteration. */
@@ -54,6 +56,7 @@ export function createCaseValues(
       : [
           ['iteration', facts.iteration],
           ['uuid', facts.uuid],
+          ...(facts.workspace === undefined ? [] : [[workspaceName, facts.workspace] as const]),
         ],
   );
   const find = (name: string): { value: unknown } | null => {

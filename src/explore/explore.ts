@@ -22,7 +22,7 @@ import type { PhaseContext } from './phases/phase.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
-import type { Workspace } from './world/workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
 import { openVariant } from './world/worlds.ts';
 

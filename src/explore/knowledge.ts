@@ -5,7 +5,7 @@ import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
 import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
 import { listValues, type Vocabulary } from './vocabulary/vocabulary.ts';
-import type { Workspace } from './world/workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 /** A call that was answered without an error, and the calls that it needs before it. */
 export interface WorkingCall {

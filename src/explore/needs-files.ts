@@ -1,5 +1,5 @@
 import { hasNoEffects, type ObservedStep } from './exploration.ts';
-import type { Workspace } from './world/workspace.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 /** Checks if a session names files of the workspace, is answered with them, or changes files: it then works in a workspace only. */
 export function namesFiles(steps: readonly ObservedStep[], { files, directories }: Workspace): boolean {

@@ -21,6 +21,7 @@ export interface SuiteConcurrency {
  *
  * - `given`: the setting is a number.
  * - `one-process`: one server process takes the sessions in turns.
+ * - `workspace`: each iteration has a copy of the files for itself.
  * - `independent`: the suite declares that its iterations share no state.
  * - `read-only`: the server declares every tool that the cases call as read-only.
  * - `not-read-only`: the server does not declare all of these tools as read-only.
@@ -30,6 +31,7 @@ export interface SuiteConcurrency {
 export const concurrencyRules = [
   'given',
   'one-process',
+  'workspace',
   'independent',
   'read-only',
   'not-read-only',

@@ -82,6 +82,14 @@ export interface ModelRequest {
   apiKeys: ReadonlyMap<string, string>;
   /** Set if the model judges the case instead of taking part in it. Judges have separate recordings. */
   purpose?: 'judge';
+  /** Set if the conversation contains paths that differ in each iteration. Recordings hold their placeholders. */
+  mask?: TextMask;
+}
+
+/** Replaces the paths of one iteration by placeholders, and placeholders by paths. */
+export interface TextMask {
+  hide<Value>(value: Value): Value;
+  show<Value>(value: Value): Value;
 }
 
 /** The source of the models of iterations: providers, recordings, or both. */

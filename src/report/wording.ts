@@ -76,6 +76,7 @@ export function describeConcurrency({
   const reasons: Record<ConcurrencyRule, string> = {
     given: `concurrency is ${setting} (${source})`,
     'one-process': 'one server process takes the sessions in turns',
+    workspace: 'each iteration has a workspace of its own',
     independent: 'the suite says that its iterations are independent',
     'read-only': 'every tool that the cases call is declared read-only',
     'not-read-only': `the tool ${JSON.stringify(tool)} is not declared read-only`,

@@ -15,8 +15,9 @@ import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../cases/case.ts';
-import type { ServerWitnesses } from '../model/process-end.ts';
+import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
 import type { terminalRunStatuses } from '../model/run.ts';
+import type { TextMask } from '../models/language-model.ts';
 import { identifyTrace } from '../otlp/ids.ts';
 import { attributeLoss, settleRepeated } from './attribute-loss.ts';
 import type { Batch } from './schedule.ts';
@@ -51,10 +52,24 @@ export interface PlannedIteration {
   testCase: TestCase;
   /** The servers that the case uses. */
   servers: readonly [PlannedTarget, ...PlannedTarget[]];
-  /** Null if the case has no prompts, or no model is available. */
-  openModel: OpenModel | null;
+  /** Null if the case has no prompts, or no model is available. The mask is that of the servers that only this iteration uses. */
+  openModel: ((mask: TextMask | null) => ReturnType<OpenModel>) | null;
   /** Null if no model is available. */
-  openJudge: OpenJudge | null;
+  openJudge: ((model: Parameters<OpenJudge>[0], mask: TextMask | null) => ReturnType<OpenJudge>) | null;
+  /** Starts the servers for this iteration alone, in a workspace; null if iterations share `servers`. */
+  openWorkspace?: (() => Promise<IterationWorkspace>) | null;
+}
+
+/** The workspace of one iteration, with servers that work in it. Disposing it ends them and removes the workspace. */
+export interface IterationWorkspace extends AsyncDisposable {
+  readonly path: string;
+  readonly mask: TextMask;
+  readonly servers: readonly [OwnTarget, ...OwnTarget[]];
+}
+
+/** A server that one iteration uses alone. */
+export interface OwnTarget extends PlannedTarget {
+  witness: ProcessWitness;
 }
 
 export interface Runner extends AsyncDisposable {
@@ -135,13 +150,16 @@ export function createRunner(options: RunnerOptions): Runner {
     iteration: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
-    const { id, iterationNumber, testCase, servers, openModel, openJudge } = iteration;
+    const { id, iterationNumber, testCase, openModel, openJudge } = iteration;
+    await using workspace = (await iteration.openWorkspace?.()) ?? null;
+    const mask = workspace?.mask ?? null;
+    const servers: readonly [ReachedTarget, ...ReachedTarget[]] = workspace?.servers ?? iteration.servers;
     const [first, ...more] = servers;
-    const witness = options.witnesses?.find(first.serverId) ?? null;
+    const findWitness = ({ serverId, witness }: ReachedTarget) => witness ?? options.witnesses?.find(serverId) ?? null;
     await using visits = new Disposer();
-    const visit = async ({ serverId, target }: PlannedTarget) => {
-      const begun = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
-      return { target, visit: visits.use(begun) };
+    const visit = async (server: ReachedTarget) => {
+      const begun = (await findWitness(server)?.visit({ isAlone, signal })) ?? null;
+      return { target: server.target, visit: visits.use(begun) };
     };
     const main = await visit(first);
     const others: ReachableServer[] = [];
@@ -150,33 +168,34 @@ export function createRunner(options: RunnerOptions): Runner {
     const trace = options.propagatesTraces === true ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const { variables = new Map<string, Secret>() } = options;
-    const facts = { iteration: iterationNumber, uuid: randomUUID(), variables };
+    const facts = { iteration: iterationNumber, uuid: randomUUID(), variables, workspace: workspace?.path };
     const onSession = (target: Target, protocolVersion: string) => {
       const server = servers.find((each) => each.target === target);
       if (server !== undefined) options.onSpoken?.(server.serverId, protocolVersion);
     };
     const { target, visit: ownVisit } = main;
-    const { snapshots = null, browser } = options;
-    const runCommand = witness?.runCommand ?? null;
+    const { browser } = options;
+    const runCommand = findWitness(first)?.runCommand ?? null;
     const extras = {
       trace,
       visit: ownVisit,
       others,
-      openModel,
-      openJudge,
+      openModel: openModel === null ? null : () => openModel(mask),
+      openJudge: openJudge === null ? null : (model: Parameters<OpenJudge>[0]) => openJudge(model, mask),
       facts,
-      snapshots,
+      snapshots: maskSnapshots(options.snapshots ?? null, mask),
       runCommand,
       browser,
       onSession,
     };
-    const outcome = await runCase(testCase, target, {
+    const seen = await runCase(testCase, target, {
       clock,
       signal,
       timeoutMs,
       schemaTimeMs: options.schemaTimeMs,
       ...extras,
     });
+    const outcome = mask === null ? seen : mask.hide(seen);
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;
   };
@@ -279,10 +298,20 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** Counts sessions by server id. */
+/** A planned server, or one that only this iteration uses. */
+type ReachedTarget = PlannedTarget & { witness?: ProcessWitness };
+
+/** Snapshots hold no path of a workspace. */
+function maskSnapshots(snapshots: Snapshots | null, mask: TextMask | null): Snapshots | null {
+  if (snapshots === null || mask === null) return snapshots;
+  return { ...snapshots, redact: (value) => snapshots.redact(mask.hide(value)) };
+}
+
+/** Counts the sessions with servers that iterations share, by server id. */
 function countSessions(iterations: readonly PlannedIteration[]): Map<string, number> {
   const sessions = new Map<string, number>();
-  for (const { serverId } of iterations.flatMap(({ servers }) => servers)) {
+  const shared = iterations.filter(({ openWorkspace = null }) => openWorkspace === null);
+  for (const { serverId } of shared.flatMap(({ servers }) => servers)) {
     sessions.set(serverId, (sessions.get(serverId) ?? 0) + 1);
   }
   return sessions;

@@ -10,6 +10,8 @@ const autoLimit = 4;
 export interface RunConcurrency extends SuiteConcurrency {
   /** True if one server process takes the sessions in turns, so that a second session could only wait. */
   hasOneProcess: boolean;
+  /** True if each iteration has a workspace and processes of its own, so that it shares no files. */
+  hasWorkspaces?: boolean;
 }
 
 /** Consecutive iterations; up to `limit` run at the same time. Each batch begins when the previous one has ended. */
@@ -51,7 +53,7 @@ type Decision = Pick<ConcurrencyReport, 'rule' | 'limit' | 'tool'> & {
 };
 
 function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunConcurrency): Decision {
-  const { setting, isIndependent, hasOneProcess } = concurrency;
+  const { setting, isIndependent, hasOneProcess, hasWorkspaces = false } = concurrency;
   const forAll = (rule: Decision['rule'], limit: number): Decision => ({
     rule,
     limit,
@@ -60,6 +62,7 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
   });
   if (hasOneProcess) return forAll('one-process', 1);
   if (setting !== 'auto') return forAll('given', setting);
+  if (hasWorkspaces) return forAll('workspace', autoLimit);
   if (isIndependent) return forAll('independent', autoLimit);
   const isSerial = (item: CaseToSchedule<unknown>) => item.readOnlyTools === null || findWriter(item) !== null;
   const serial = cases.filter(isSerial);

@@ -2,6 +2,7 @@ import { ConfigurationError, ServerStartError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { clipText } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
+import type { Place, Places } from '../workspace/place.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { openTokenRequest } from '../mcp/client-credentials.ts';
 import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
@@ -10,7 +11,7 @@ import type { HttpTarget } from '../mcp/session.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
-import type { ProcessWitness } from '../model/process-end.ts';
+import type { ProcessWitness, RunCommand } from '../model/process-end.ts';
 import { prepareStart, type StartOptions } from './prepare-start.ts';
 import { runCommand } from './run-command.ts';
 import type {
@@ -18,9 +19,11 @@ import type {
   ReachedServer,
   RunningServer,
   ServerContext,
+  ServerInstances,
   ServerOptions,
   StartContext,
 } from './running-server.ts';
+import { resolveWords, startInPlace } from './start-in-place.ts';
 import { tailLines } from './start-error.ts';
 
 /** The time limit of the doctor after a gate has already failed. */
@@ -38,8 +41,15 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   const { command, url } = options;
   if (url !== null) checkUrl(url);
   const prepared = await prepareStart(options, context);
-  const { start, sessionMarker, tail, sandboxReport } = prepared;
+  const { sessionMarker, tail, sandboxReport } = prepared;
+  const workspaces = prepared.start === null ? null : (options.workspaces ?? null);
+  const hide = <Value>(value: Value): Value => workspaces?.places.hide(value) ?? value;
+  let place: Place | null = null;
   try {
+    if (workspaces !== null) prepared.start?.watchdog.addDirectory(workspaces.places.root);
+    if (workspaces !== null && workspaces.initial !== null) place = await workspaces.places.open(workspaces.initial);
+    const start =
+      prepared.start === null || place === null ? prepared.start : startInPlace(prepared.start, place.paths);
     const reached = await reachServer(options, { context, start });
     return {
       findForeignOwner: () => null,
@@ -48,7 +58,9 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       report: { ...reached.report, sandbox: sandboxReport },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
-      stderrTail: (maxLines = tailLines) => tail.readLines(maxLines),
+      stderrTail: (maxLines = tailLines) => hide(tail.readLines(maxLines)),
+      instances:
+        workspaces === null ? null : openInstances(reached, { start: prepared.start, places: workspaces.places }),
       diagnose: async (signal) => {
         const { protocol } = reached;
         return await diagnose(
@@ -68,15 +80,41 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();
         await prepared[Symbol.asyncDispose]();
+        await place?.[Symbol.asyncDispose]();
       },
     };
   } catch (error) {
     await prepared[Symbol.asyncDispose]();
+    await place?.[Symbol.asyncDispose]();
+    if (workspaces !== null && error instanceof ServerStartError) throw hideInError(error, hide);
     if (command !== null || url === null || !(error instanceof ServerStartError) || !error.isUnexplained) throw error;
     const { message, hint, stderrTail } = error;
     const findings = await diagnose({ url, protocol: 'auto', access: options.access }, context);
     throw new ServerStartError(message, { stderrTail, hint, findings, cause: error.cause });
   }
+}
+
+function openInstances(
+  { openInstance }: ReachedServer,
+  { start, places }: { start: StartContext | null; places: Places },
+): ServerInstances | null {
+  if (start === null || openInstance === undefined) return null;
+  return {
+    places,
+    open: ({ paths }) => {
+      const inPlace = startInPlace(start, paths);
+      const instance = openInstance(inPlace);
+      const runIn: RunCommand = (command, options) => runCommand(resolveWords(command, start.cwd), inPlace, options);
+      return { ...instance, witness: { ...instance.witness, runCommand: runIn } };
+    },
+  };
+}
+
+function hideInError(
+  { message, stderrTail, hint, findings, cause }: ServerStartError,
+  hide: <Value>(value: Value) => Value,
+): ServerStartError {
+  return new ServerStartError(hide(message), { stderrTail: hide(stderrTail), hint: hide(hint), findings, cause });
 }
 
 /** The number of last output lines that are shown of a failed command. */

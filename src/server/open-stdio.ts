@@ -4,7 +4,8 @@ import { clipText } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
 import { type Handshake, listEras } from '../mcp/protocol.ts';
-import { type ChildPool, type ChildSource, createChildPool } from './bridge/child-pool.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
+import { type ChildPool, type ChildSource, createChildPool, type PoolEvents } from './bridge/child-pool.ts';
 import { connectChild, type ProcessChild } from './bridge/child.ts';
 import { openSessionChannel, openStatelessChannel, type StdioChannel } from './bridge/channel.ts';
 import type { ProtocolAdapter } from './bridge/exchange.ts';
@@ -12,13 +13,20 @@ import { type Bridge, createToken, openBridge } from './bridge/listen.ts';
 import { createNotification, createRequest } from './bridge/bridge-messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
-import { recordExits } from './bridge/session.ts';
+import { recordExits, type SessionExits } from './bridge/session.ts';
 import { createStatelessServer } from './bridge/stateless-server.ts';
 import { serveStateless } from './bridge/stateless.ts';
 import { startServerProcess } from './container-file.ts';
 import type { ProcessExit } from './process.ts';
 import { waitForReadiness } from './ready.ts';
-import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
+import type {
+  ReachedServer,
+  ServerInstance,
+  ServerOptions,
+  SessionPlan,
+  StartContext,
+  WantedProtocol,
+} from './running-server.ts';
 import {
   createExitError,
   createLostError,
@@ -48,35 +56,23 @@ export async function openStdioServer(
 ): Promise<ReachedServer> {
   const { clock, logger, tail } = start;
   const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
-  const startServer = () => startServerProcess(start, { readsStdin: true });
   // If the check fails, its error quotes the line, so a warning would repeat it.
   const handshake = await probeCommand(start, options.protocol, {
-    startChild: () => connectChild(startServer()),
+    startChild: () => connectChild(startServerProcess(start, { readsStdin: true })),
     warnOfNonProtocolOutput,
   });
-  const startChild = () => connectChild(startServer(), { onNonProtocolOutput: warnOfNonProtocolOutput });
-
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
   const lost = Promise.withResolvers<ServerStartError>();
-  const visits = recordVisits(clock);
-  const exits = recordExits();
-  const records = new Map<ProcessChild, SharedProcessRecord>();
-  const pool = createChildPool({
-    startChild,
-    // The shared process is replaced only on demand, when the previous one has already ended.
-    plan: isShared ? { count: null, warmProcesses: 0, isExclusive: false } : options.sessions,
-    logger,
-    events: {
-      onTaken: (child) => void (isShared && records.set(child, visits.begin())),
-      onEnded: (exit, child, isLast) => {
-        records.get(child)?.end(toProcessEnd(exit));
-        records.delete(child);
-        if (isLast) lost.resolve(createUnstableError(exit, tail));
-        else if (isLoss(exit, { child, isShared, isWitnessed: options.isWitnessed })) {
-          lost.resolve(createLostError(exit, tail));
-        }
-      },
+  const { pool, exits, witness } = openProcesses(start, {
+    isShared,
+    sessions: options.sessions,
+    warnOfNonProtocolOutput,
+    onEnded: (exit, child, isLast) => {
+      if (isLast) lost.resolve(createUnstableError(exit, tail));
+      else if (isLoss(exit, { child, isShared, isWitnessed: options.isWitnessed })) {
+        lost.resolve(createLostError(exit, tail));
+      }
     },
   });
   const { channel, createAdapter } = isStateless
@@ -107,13 +103,83 @@ export async function openStdioServer(
       if (!isShared) pool.setPlan(plan);
     },
     lost: lost.promise,
-    witness: isShared ? witnessShared(visits, pool) : witnessSessions((id) => exits.find(id)),
+    witness,
+    openInstance: (own) => openInstance(own, { isStateless, warnOfNonProtocolOutput }),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([
         channel[Symbol.asyncDispose](),
         (await bridge?.catch(() => undefined))?.[Symbol.asyncDispose](),
         pool[Symbol.asyncDispose](),
       ]);
+    },
+  };
+}
+
+/** The processes of a server, and the witness of their ends. */
+interface Processes {
+  pool: ChildPool;
+  exits: SessionExits;
+  witness: ProcessWitness;
+}
+
+function openProcesses(
+  start: StartContext,
+  {
+    isShared,
+    sessions,
+    warnOfNonProtocolOutput,
+    onEnded,
+  }: {
+    isShared: boolean;
+    sessions: SessionPlan;
+    warnOfNonProtocolOutput: (line: string) => void;
+    onEnded: PoolEvents['onEnded'];
+  },
+): Processes {
+  const { clock, logger } = start;
+  const visits = recordVisits(clock);
+  const exits = recordExits();
+  const records = new Map<ProcessChild, SharedProcessRecord>();
+  const pool = createChildPool({
+    startChild: () =>
+      connectChild(startServerProcess(start, { readsStdin: true }), { onNonProtocolOutput: warnOfNonProtocolOutput }),
+    // The shared process is replaced only on demand, when the previous one has already ended.
+    plan: isShared ? onDemand : sessions,
+    logger,
+    events: {
+      onTaken: (child) => void (isShared && records.set(child, visits.begin())),
+      onEnded: (exit, child, isLast) => {
+        records.get(child)?.end(toProcessEnd(exit));
+        records.delete(child);
+        onEnded(exit, child, isLast);
+      },
+    },
+  });
+  return { pool, exits, witness: isShared ? witnessShared(visits, pool) : witnessSessions((id) => exits.find(id)) };
+}
+
+/** Starts a process when a session needs it. */
+const onDemand: SessionPlan = { count: null, warmProcesses: 0, isExclusive: false };
+
+/** Opens the server once more, for one iteration. Its first process starts with the first request. */
+function openInstance(
+  start: StartContext,
+  { isStateless, ...options }: { isStateless: boolean; warnOfNonProtocolOutput: (line: string) => void },
+): ServerInstance {
+  const { pool, exits, witness } = openProcesses(start, {
+    ...options,
+    isShared: isStateless,
+    sessions: onDemand,
+    onEnded: () => {},
+  });
+  const channel = isStateless
+    ? openStatelessChannel(createStatelessServer(pool))
+    : openSessionChannel({ source: pool, exits });
+  return {
+    endpoint: { channel },
+    witness,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([channel[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
     },
   };
 }

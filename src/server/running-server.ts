@@ -11,6 +11,8 @@ import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
+import type { Place, Places } from '../workspace/place.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { AccessRefusal } from './access-refusal.ts';
 import type { DescendantLog } from './kill-orphans.ts';
 import type { OutputTail } from './output-tail.ts';
@@ -57,6 +59,27 @@ export interface ServerOptions {
   sandbox?: SandboxOptions;
   /** The directories for its programs' files, for a server that is compared with another one; null for the job's own directories. */
   side?: SideDirectories | null;
+  /** The places in which its processes work; null if all of them work in `cwd`. */
+  workspaces?: ServerWorkspaces | null;
+}
+
+/** The places in which the processes of a server work. */
+export interface ServerWorkspaces {
+  places: Places;
+  /** The files of the place for processes that serve no iteration; null if these work in `cwd`. */
+  initial: Workspace | null;
+}
+
+/** A server with processes of its own, all of which work in one place. Disposing it ends them. */
+export interface ServerInstance extends AsyncDisposable {
+  readonly endpoint: Endpoint;
+  readonly witness: ProcessWitness;
+}
+
+/** Starts the server again in places. */
+export interface ServerInstances {
+  readonly places: Places;
+  open(place: Place): ServerInstance;
 }
 
 /** The access to a server. */
@@ -109,6 +132,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly lost: Promise<ServerStartError>;
   /** Null if the gate did not start the server. */
   readonly witness: ProcessWitness | null;
+  /** Null if its processes cannot work in places. */
+  readonly instances: ServerInstances | null;
   /** Describes another process that answers at the port of the server; null if none is known, or if `ownsPort` is not set. */
   readonly findForeignOwner: () => string | null;
   /** Returns the doctor's current findings about the server on one line, within seconds; null if the signal aborts first. */
@@ -142,5 +167,7 @@ export interface ReachedServer extends AsyncDisposable {
   readonly planSessions: (plan: SessionPlan) => void;
   readonly lost: Promise<ServerStartError>;
   readonly witness: ProcessWitness | null;
+  /** Opens the server with the settings of a start; absent if it is not on stdio. */
+  readonly openInstance?: (start: StartContext) => ServerInstance;
   readonly findForeignOwner?: () => string | null;
 }

@@ -1,10 +1,9 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { constants, copyFile, lstat, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { getOwnPid, isProcessAlive } from './process-tree.ts';
 import type { SideMounts } from './sandbox/mounts.ts';
 import { openSandbox, type OpenedSandbox } from './sandbox/open-sandbox.ts';
+import { makeTemporaryRoot, removeTree } from './temporary-root.ts';
 
 /**
  * The directories of one side of a comparison: its own HOME and temporary directory. Programs of the other side do not read files that
@@ -13,6 +12,8 @@ import { openSandbox, type OpenedSandbox } from './sandbox/open-sandbox.ts';
 export interface SideDirectories extends AsyncDisposable {
   /** The variables that point programs to the directories. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The temporary directory. */
+  readonly temporary: string;
   /** Opens the sandbox of the side on the first call, and returns the same one on each later call. */
   openSandbox: typeof openSandbox;
 }
@@ -33,9 +34,8 @@ const prefix = 'mcp-eval-ci-sides-';
 
 /** Makes a directory for both sides of a comparison, below the temporary directory of the machine. Disposing it removes the directory. */
 export function openSidesRoot(): Disposable & { path: string } {
-  removeAbandoned();
-  const path = mkdtempSync(join(tmpdir(), `${prefix}${getOwnPid()}-`));
-  return { path, [Symbol.dispose]: () => removeTree(path) };
+  const path = makeTemporaryRoot(prefix, removeSides);
+  return { path, [Symbol.dispose]: () => removeSides(path) };
 }
 
 /** Makes the directories of a side in `root`, whose owner removes them. Disposing it ends the sandbox of the side. */
@@ -50,6 +50,7 @@ export function openSideDirectories(
   const home = openHome(root, environment);
   let opened: Promise<OpenedSandbox> | null = null;
   return {
+    temporary,
     variables: { ...nameTemporary(temporary), ...(home !== null && nameHome(home, environment['PATH'])) },
     openSandbox: async (options, context) => {
       const side = { home, temporary, upper, work: work.own, copied: work.copied };
@@ -157,19 +158,8 @@ export async function copyDirectory(from: string, to: string, without: readonly 
   await copyEntries(from, to);
 }
 
-/** Removes the directories of gates that were killed. */
-function removeAbandoned(): void {
-  for (const name of listNames(tmpdir())) {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
-    if (Number.isInteger(pid) && !isProcessAlive(pid)) removeTree(join(tmpdir(), name));
-  }
-}
-
-/**
- * Removes a directory tree, as far as possible. The kernel leaves a directory without access rights next to a layer, so its rights are
- * restored first.
- */
-function removeTree(path: string): void {
+/** Removes the directories of both sides. The kernel leaves a directory without access rights next to a layer, so its rights are restored first. */
+function removeSides(path: string): void {
   try {
     for (const name of listNames(path)) {
       if (name !== 'base' && name !== 'change') continue;
@@ -178,10 +168,10 @@ function removeTree(path: string): void {
         if (isDirectory(work)) chmodSync(work, 0o700);
       }
     }
-    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    // It belongs to another user, or a mount is still there; the next gate tries again.
+    // It belongs to another user.
   }
+  removeTree(path);
 }
 
 function listNames(path: string): string[] {

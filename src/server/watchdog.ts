@@ -5,19 +5,24 @@ import { findFixedProgram } from './programs.ts';
 import { spawnProgram } from './spawn.ts';
 
 /**
- * Reads `+ <group>`, `- <group>`, `@ <marker>` and `/ <marker>`, until `.` reports that everything has stopped. If stdin ends earlier,
- * the gate has died: the script then ends the remaining groups and, if /proc shows environments, every process with one of the markers.
+ * Reads `+ <group>`, `- <group>`, `@ <marker>`, `/ <marker>` and `d <directory>`, until `.` reports that everything has stopped. If stdin
+ * ends earlier, the gate has died: the script then ends the remaining groups and, if /proc shows environments, every process with one of the
+ * markers. At last, it removes the directories.
  * The paths of its programs are in its environment, because the server may have put other programs into a directory of PATH.
  */
 const script = `
 groups=
+directories=
 markers=$1
+newline='
+'
 leave_out() { rest=; for known in $2; do [ "$known" = "$1" ] || rest="$rest $known"; done; }
 while read -r sign value; do
   case $sign in
     .) exit 0 ;;
     +) groups="$groups $value" ;;
     -) leave_out "$value" "$groups"; groups=$rest ;;
+    d) directories="$directories$value$newline" ;;
     @) markers="$markers $value" ;;
     /) leave_out "$value" "$markers"; markers=$rest ;;
   esac
@@ -32,6 +37,7 @@ for environment in /proc/[0-9]*/environ; do
     kill -KILL "\${process%/environ}"
   done
 done
+printf %s "$directories" | while read -r directory; do "$RM" -rf -- "$directory"; done
 exit 0
 `;
 
@@ -41,6 +47,8 @@ export interface Watchdog extends AsyncDisposable {
   add(groupId: number): void;
   /** Removes a group that has ended: its id may belong to another group. */
   remove(groupId: number): void;
+  /** Adds a directory that must be removed if the gate dies. */
+  addDirectory(path: string): void;
 }
 
 /** The shell of this process, with its users. */
@@ -58,7 +66,8 @@ let shell: Shell | null = null;
  * server, no program of the gate may start after it. Without a shell, nothing is watched.
  */
 export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): Watchdog {
-  if (process.platform === 'win32') return { add: () => {}, remove: () => {}, [Symbol.asyncDispose]: async () => {} };
+  if (process.platform === 'win32')
+    return { add: () => {}, remove: () => {}, addDirectory: () => {}, [Symbol.asyncDispose]: async () => {} };
   const line = `${markerVariable}=${marker}`;
   shell ??= startShell(line, environment);
   const own = shell;
@@ -76,6 +85,7 @@ export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): W
       send(`+ ${groupId}`);
     },
     remove,
+    addDirectory: (path) => send(`d ${path}`),
     [Symbol.asyncDispose]: async () => {
       if (isOver) return;
       isOver = true;
@@ -97,7 +107,7 @@ export function startWatchdog(marker: string, environment: NodeJS.ProcessEnv): W
 function startShell(line: string, { PATH = '/usr/bin:/bin' }: NodeJS.ProcessEnv): Shell {
   const find = (name: string) => findFixedProgram(name, PATH) ?? '';
   const child = spawnProgram('/bin/sh', ['-c', script, 'sh', line], {
-    env: { SLEEP: find('sleep'), TR: find('tr'), GREP: find('grep') },
+    env: { SLEEP: find('sleep'), TR: find('tr'), GREP: find('grep'), RM: find('rm') },
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

@@ -147,6 +147,8 @@ export function buildSuite(
         ? null
         : { setting: written.concurrency, source: locateText(document, ['concurrency']) },
     isIndependent: written.independent ?? false,
+    workspace:
+      written.workspace === undefined ? null : { path: written.workspace, location: document.locateKey(['workspace']) },
     match,
     checks,
     policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),

@@ -1,7 +1,14 @@
 import { isRecord, listTexts } from '../base/json.ts';
 import type { Check } from '../checks/assertion.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
-import { builtInNames, fillParts, plainText, readPlaceholders, variablePrefix } from '../cases/placeholders.ts';
+import {
+  builtInNames,
+  fillParts,
+  plainText,
+  readPlaceholders,
+  variablePrefix,
+  workspaceName,
+} from '../cases/placeholders.ts';
 import type { Step } from '../cases/step.ts';
 import type { CasePlaceholders, LocatedStep, SourceLocation, Suite, SuiteCase } from '../cases/suite.ts';
 import { type Finding, suggestNearest } from './findings.ts';
@@ -42,10 +49,12 @@ export function checkNames(
   const captures = steps.flatMap((part) => listCaptures(part).map((name) => ({ name, part })));
   const variables: CasePlaceholders['variables'] = [];
   let first: CasePlaceholders['first'] = null;
+  let workspace: CasePlaceholders['workspace'] = null;
   let isPlain = !listTexts([...(row?.values.values() ?? [])]).some(({ text }) => text.includes('{{'));
 
   const addUse = (name: string, location: SourceLocation, known: readonly string[]) => {
     first ??= { text: `{{${name}}}`, location };
+    if (name === workspaceName) workspace ??= location;
     if (name.startsWith(variablePrefix)) {
       variables.push({ name: name.slice(variablePrefix.length), location });
       return;
@@ -95,7 +104,7 @@ export function checkNames(
   }
   for (const part of checks) inspect(part, columns);
   for (const part of suiteChecks) inspect(part, []);
-  return { findings, placeholders: first === null && isPlain ? null : { first, variables } };
+  return { findings, placeholders: first === null && isPlain ? null : { first, variables, workspace } };
 }
 
 /** Replaces `\\{{` by `{{` in a suite without any other placeholder, so that every reader of the suite sees the final texts. */

@@ -159,6 +159,11 @@ export const suiteSchema = z.strictObject({
     .boolean()
     .exactOptional()
     .meta({ description: 'True says that iterations share no state, so that they may run side by side.' }),
+  workspace: text.exactOptional().meta({
+    description:
+      'A directory, relative to this file: every iteration gets a copy of it as `{{workspace}}`. `empty` is an empty directory.',
+    examples: ['fixtures/notes', 'empty'],
+  }),
   match: matchSchema.exactOptional(),
   setup: fixtureStepsSchema.exactOptional().meta({
     description: 'Steps before every iteration of every case. One that fails leaves the iteration unscored.',

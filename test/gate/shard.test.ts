@@ -21,6 +21,7 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     baselineName: null,
     protocol: anyProtocol,
     concurrency: { setting: 'auto', source: 'default', isIndependent: false },
+    workspace: null,
     requirements: applyPolicyDefaults(emptyPolicyLayer),
   };
 }

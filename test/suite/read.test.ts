@@ -47,6 +47,7 @@ describe('readSuite', () => {
         concurrency: null,
         ignoredInRecordings: [],
         isIndependent: false,
+        workspace: null,
         model: 'anthropic/claude-haiku-4.5',
         protocol: null,
         match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },

@@ -3,8 +3,9 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { systemClock } from '../../src/base/time.ts';
 import type { Exploration } from '../../src/explore/exploration.ts';
 import { exploreServer } from '../../src/explore/explore.ts';
+import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { openWorlds } from '../../src/explore/world/open-worlds.ts';
-import { readWorkspace } from '../../src/explore/world/workspace.ts';
+import { readWorkspace } from '../../src/workspace/workspace.ts';
 
 const explored = fileURLToPath(new URL('servers/explored-server.mjs', import.meta.url));
 const packages = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol', import.meta.url));
@@ -45,7 +46,7 @@ export async function exploreInTest(command: string, settings: Settings = {}): P
     call = 'all',
     callMs = 20_000,
   } = settings;
-  const files = await readWorkspace(workspace, import.meta.dirname);
+  const files = workspace === null ? generatedWorkspace : await readWorkspace(workspace, import.meta.dirname);
   await using source = await openWorlds(
     {
       command,

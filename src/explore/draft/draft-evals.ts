@@ -9,7 +9,8 @@ import {
   isAnswered,
   nameRequest,
 } from '../exploration.ts';
-import { mapTexts, readReference } from '../world/placeholders.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
+import { readReference } from '../world/placeholders.ts';
 import { chooseChecks } from './checks.ts';
 import { type RequiredNames, writeTitle } from './title.ts';
 

@@ -3,7 +3,7 @@ import type { KeptSession } from '../corpus.ts';
 import type { FlakySession, Observation, ObservedStep, Outcome } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
 import { namesFiles } from '../needs-files.ts';
-import type { Workspace } from '../world/workspace.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant } from '../world/worlds.ts';
 import { mergeValues } from './merge-values.ts';

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { Outcome } from '../exploration.ts';
 import { maskForms } from './forms.ts';
-import { mapTexts } from '../world/placeholders.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
 
 /** Reads the texts of a result, joined; empty for other outcomes without a message. */
 export function readOutcomeText(outcome: Outcome): string {

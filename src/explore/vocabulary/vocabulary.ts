@@ -2,7 +2,7 @@ import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
 import { listProperties } from '../schema/parameters.ts';
-import type { Workspace } from '../world/workspace.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { findDescribedValues, readAs } from './described-values.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';

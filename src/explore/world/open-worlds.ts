@@ -1,20 +1,19 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Disposer } from '../../base/disposal.ts';
 import { SandboxError, ServerStartError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
-import { splitCommand } from '../../server/split-command.ts';
 import { startServerProcess } from '../../server/container-file.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
-import { getOwnPid, isProcessAlive } from '../../server/process-tree.ts';
 import type { ServerContext, StartContext } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
+import { startInPlace } from '../../server/start-in-place.ts';
+import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
+import { fillPlace, namePlace } from '../../workspace/place.ts';
+import { emptyWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { environmentCanary, fileCanary } from './canary.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
-import { showPaths, type WorldPaths } from './placeholders.ts';
-import { copyWorkspace, emptyWorkspace, type Workspace } from './workspace.ts';
+import type { WorldPaths } from './placeholders.ts';
 import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
 
 /** How the server is started in each world. `{{workspace}}` in the command and the variables is its directory. */
@@ -40,13 +39,13 @@ const prefix = 'mcp-eval-ci-worlds-';
  * a process that was killed.
  */
 export async function openWorlds(start: ServerStart, context: ServerContext): Promise<WorldSource> {
-  removeAbandoned();
   await using resources = new Disposer();
-  const root = realpathSync(mkdtempSync(join(tmpdir(), `${prefix}${getOwnPid()}-`)));
-  resources.defer(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }));
+  const root = makeTemporaryRoot(prefix);
+  resources.defer(() => removeTree(root));
   const prepared = resources.use(await prepareInSandbox(start, root, context));
   const { start: base, sandboxReport } = prepared;
   if (base === null) throw new Error('A world needs a command.');
+  base.watchdog.addDirectory(root);
   let count = 0;
   const kept = resources.move();
   return {
@@ -94,32 +93,19 @@ async function openWorld(
   }: { variant: WorldVariant; start: ServerStart; base: StartContext; context: ServerContext },
 ): Promise<World> {
   const paths: WorldPaths = {
-    workspace: join(place, 'workspace'),
-    home: join(place, 'home'),
-    tmp: join(place, 'tmp'),
+    ...namePlace(place),
     outside: join(place, 'outside'),
     worlds: dirname(place),
   };
   const dispose = async () => await rm(place, { recursive: true, force: true, maxRetries: 3 });
   try {
-    await fillPlace(paths, variant.isForeign ? null : start.workspace);
-    const words = splitCommand(start.command).map((word) => resolveWord(showPaths(word, paths), start.cwd));
-    const server = startServerProcess(
-      {
-        ...base,
-        // Warnings about containers repeat for each world.
-        logger: silentLogger,
-        words,
-        cwd: paths.workspace,
-        env: {
-          ...base.env,
-          ...nameCompileCaches(join(paths.worlds, 'compiled')),
-          ...showPaths(start.env, paths),
-          ...nameDirectories(paths, variant),
-        },
-      },
-      { readsStdin: true },
-    );
+    await mkdir(paths.outside, { recursive: true });
+    await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
+    await fillPlace(paths, variant.isForeign ? emptyWorkspace : start.workspace);
+    const env = { ...nameCompileCaches(join(paths.worlds, 'compiled')), ...base.env, ...nameCanary(variant) };
+    // Warnings about containers repeat for each world.
+    const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
+    const server = startServerProcess(inPlace, { readsStdin: true });
     const { clock, signal } = context;
     const connection = await connect(server, { clock, signal, limits: start.limits, readyMs: start.readyTimeoutMs });
     return await createWorld(connection, paths, dispose);
@@ -133,59 +119,11 @@ async function openWorld(
   }
 }
 
-async function fillPlace(paths: WorldPaths, workspace: Workspace | null): Promise<void> {
-  for (const path of [paths.home, paths.tmp, paths.outside]) await mkdir(path, { recursive: true });
-  await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
-  await copyWorkspace(workspace ?? emptyWorkspace, paths.workspace);
-}
-
-/**
- * A word such as `build/index.js` names a file of the user's directory, but the server starts in a copy. A word that exists there is made
- * absolute.
- */
-function resolveWord(word: string, cwd: string): string {
-  if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word) || !word.includes('/')) return word;
-  const path = join(cwd, word);
-  return isThere(path) ? path : word;
-}
-
-function isThere(path: string): boolean {
-  try {
-    realpathSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function nameDirectories({ home, tmp }: WorldPaths, { timeZone }: WorldVariant): Record<string, string> {
-  return {
-    HOME: home,
-    TMPDIR: tmp,
-    XDG_CONFIG_HOME: join(home, '.config'),
-    XDG_CACHE_HOME: join(home, '.cache'),
-    XDG_DATA_HOME: join(home, '.local', 'share'),
-    XDG_STATE_HOME: join(home, '.local', 'state'),
-    [environmentCanary.name]: environmentCanary.value,
-    ...(timeZone !== null && { TZ: timeZone }),
-  };
+function nameCanary({ timeZone }: WorldVariant): Record<string, string> {
+  return { [environmentCanary.name]: environmentCanary.value, ...(timeZone !== null && { TZ: timeZone }) };
 }
 
 /** All worlds share what Node.js and Python compile, since an exploration starts the server dozens of times. */
 function nameCompileCaches(path: string): Record<string, string> {
   return { NODE_COMPILE_CACHE: path, PYTHONPYCACHEPREFIX: path };
-}
-
-/** Removes the directories of explorers that were killed. */
-function removeAbandoned(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
-    if (Number.isInteger(pid) && !isProcessAlive(pid)) {
-      try {
-        rmSync(join(tmpdir(), name), { recursive: true, force: true });
-      } catch {
-        // It belongs to another user.
-      }
-    }
-  }
 }

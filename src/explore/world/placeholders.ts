@@ -1,40 +1,12 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { resolveLocalReference } from '../../base/json-pointer.ts';
+import type { PlacePaths } from '../../workspace/place.ts';
 
 /** The directories of a world, by the names of their placeholders. */
-export interface WorldPaths {
-  workspace: string;
-  home: string;
-  tmp: string;
+export interface WorldPaths extends PlacePaths {
   outside: string;
   /** The directory of all worlds of an exploration, which contains the others and the compile caches. */
   worlds: string;
-}
-
-/** The outer directory is last, because the paths of the others begin with its path. */
-const names = ['workspace', 'home', 'tmp', 'outside', 'worlds'] as const;
-
-/** Changes every text in a JSON value, names of members included. */
-export function mapTexts<Value>(value: Value, change: (text: string) => string): Value;
-export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [change(name), mapTexts(member, change)]));
-}
-
-/** Replaces the paths of a world by their placeholders. */
-export function hidePaths<Value>(value: Value, paths: WorldPaths): Value {
-  const change = (text: string) =>
-    names.reduce((changed, name) => changed.replaceAll(paths[name], `{{${name}}}`), text);
-  return mapTexts(value, change);
-}
-
-/** Replaces placeholders by the paths of a world. */
-export function showPaths<Value>(value: Value, paths: WorldPaths): Value {
-  const change = (text: string) =>
-    names.reduce((changed, name) => changed.replaceAll(`{{${name}}}`, paths[name]), text);
-  return mapTexts(value, change);
 }
 
 const reference = /^\{\{result\.(\d+)(\/.*)\}\}$/;

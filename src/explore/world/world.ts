@@ -5,7 +5,8 @@ import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
 import type { ExploredRequest, Observation, Outcome } from '../exploration.ts';
 import type { Connection, Reply } from './connection.ts';
-import { fillReferences, hidePaths, showPaths, toObject, type WorldPaths } from './placeholders.ts';
+import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
+import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** A server process in a new copy of the workspace. Disposing it ends the process and removes its directories. */

@@ -105,6 +105,26 @@ export const whatRunsOptions = {
     text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. The default comes from the evals files, and is 1 if they say nothing.',
     commands: ['run', 'plan-runs'],
   }),
+  workspace: defineOption({
+    schema: optionalText,
+    hint: '<directory>',
+    text: 'A directory of which every iteration gets a copy, as `{{workspace}}`; `empty` is an empty one. For evals files without the key `workspace`, and relative to the working directory.',
+    isEvalsKey: true,
+    rules: [
+      {
+        excludes: ['suite'],
+        code: 'suite-and-workspace',
+        message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
+      },
+      {
+        needs: ['service: embedded'],
+        unless: ['suite'],
+        code: 'needs-embedded-service',
+        message:
+          'applies to the embedded service; the service {service} starts no process for an iteration. Remove it, or use `service: embedded`',
+      },
+    ],
+  }),
   concurrency: defineOption({
     schema: optionalConcurrency,
     hint: '<auto|n>',

@@ -37,6 +37,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
     ...findSnapshots(suite, profile),
+    ...findOwnWorkspace(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -107,6 +108,13 @@ function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIss
     code: 'needs-embedded-service',
     message: `the service ${name} knows no \`toMatchFile\`; remove it, or use \`service: embedded\``,
   }));
+}
+
+/** Finds a workspace, since no service starts a process for each iteration. */
+function findOwnWorkspace({ workspace }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  if (workspace === null) return [];
+  const message = `the service ${name} starts no process for an iteration and knows no \`workspace\`; remove it, or use \`service: embedded\``;
+  return [{ ...workspace.location, code: 'needs-embedded-service', message }];
 }
 
 /** Finds cases with the same title and steps, by which a service identifies a case. Two cases that differ only in something else would become one. */

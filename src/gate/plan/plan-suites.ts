@@ -21,6 +21,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes, noteCappedRuns } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
+import { planWorkspace, type PlannedWorkspace } from './plan-workspaces.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 
@@ -39,6 +40,8 @@ export interface FileSuite {
   protocol: Sourced<ProtocolSetting>;
   concurrency: SuiteConcurrency;
   requirements: SuiteRequirements;
+  /** The files that each iteration starts with; null if iterations share the files of the server. */
+  workspace: PlannedWorkspace | null;
 }
 
 /** A suite that a hosted service keeps, run unchanged. */
@@ -132,8 +135,16 @@ async function planFileSuites(
   }
   for (const { suite } of planned) findings.noteAll(noteCappedRuns(suite.suite, profile));
   const branch = readServiceBaseline(options)?.branch ?? null;
+  const workspaces = new Map<string, PlannedWorkspace | null>();
+  for (const { suite } of planned) {
+    const { id } = suite.suite;
+    // A hosted service refuses the key as such.
+    const isEmbedded = profile.name === 'embedded';
+    workspaces.set(id, isEmbedded ? await planWorkspace(suite.suite, options.workspace, { cwd, findings }) : null);
+  }
   return planned.map(({ suite: { suite }, whole }) => ({
     kind: 'file',
+    workspace: workspaces.get(suite.id) ?? null,
     suite: capRuns(suite, profile),
     whole: capRuns(whole, profile),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),

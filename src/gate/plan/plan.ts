@@ -34,6 +34,7 @@ import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { type LoadedPolicy, loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
+import { findWorkspaceIssues } from './plan-workspaces.ts';
 import { planCoverage, planSurface, type PlannedCoverage, type PlannedSurface } from './plan-surface.ts';
 
 /** Everything that the gate is going to do, decided and checked; nothing has been started, created or written yet. */
@@ -237,6 +238,7 @@ function findContradictions(
     ...(merge === null ? findRuleIssues(rules, { options, suites }) : []),
     ...servers.flatMap((server) => findUnreachableServer(service, server)),
     ...findCommandsAlone(suites, servers),
+    ...findWorkspaceIssues({ suites, servers, service }, options),
     ...findUnenforceablePins(service, { options, suites }),
     ...findSharedBaseline(baseline, all),
   ];

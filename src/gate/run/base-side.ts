@@ -17,6 +17,7 @@ import { type BaseCache, openBaseCache } from './base-cache.ts';
 import { openCheckout } from './base-checkout.ts';
 import type { BackendTraits, EvalBackend } from './backend.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
+import { openPlaces } from './open-places.ts';
 import { renewServers } from './renew-servers.ts';
 import { type RunLifetime, startRunLifetime, type Teardown } from './run-lifetime.ts';
 import { createTestServers, type ServerWitnessBook, type TestServers } from './test-servers.ts';
@@ -144,6 +145,8 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       environment,
       processMarker,
       side: context.side,
+      // Its directory is in those of the side.
+      places: openPlaces(suites, context.side),
       ownsPort: true,
     });
     await attempt('started', async () => {

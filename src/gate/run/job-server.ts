@@ -4,7 +4,8 @@ import type { ProxySettings } from '../../http/proxy.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
-import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
+import type { RunningServer, ServerWorkspaces, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
+import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ServerRegistration, ServerScope } from './server-scope.ts';
@@ -28,6 +29,8 @@ interface ServerUse {
   ownsPort?: boolean;
   /** Null for a server that is not compared with another one. */
   side?: SideDirectories | null;
+  /** The places in which iterations work; null without one. */
+  workspaces?: ServerWorkspaces | null;
   /** Resolves when no run uses the server any more. */
   waitForRuns: () => Promise<void>;
 }
@@ -62,6 +65,7 @@ export async function startServer(
     processMarker,
     side = null,
     ownsPort = false,
+    workspaces = null,
     waitForRuns,
   }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
@@ -86,7 +90,8 @@ export async function startServer(
       maxSessions: maxConcurrency + otherSessions,
       side,
       ownsPort,
-      ...(sandbox === null ? {} : { sandbox }),
+      workspaces,
+      ...(sandbox === null ? {} : { sandbox: openTo(sandbox, workspaces) }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: lifetime.cancelRun, environment },
@@ -102,6 +107,11 @@ export async function startServer(
   lifetime.cancelOn(running.lost.then((error) => nameFailure(error, name)));
   onProgress({ kind: 'server-ready', name, server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
+}
+
+/** Lets the server write to its places. */
+function openTo(sandbox: SandboxOptions, workspaces: ServerWorkspaces | null): SandboxOptions {
+  return workspaces === null ? sandbox : { ...sandbox, writable: [...sandbox.writable, workspaces.places.root] };
 }
 
 /** Adds to an error which server of `mcp-config` failed, or the tunnel to it. */

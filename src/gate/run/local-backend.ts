@@ -23,6 +23,7 @@ import type { JobModels } from './open-models.ts';
 import { maxWarmProcesses, noSessions } from './scheduling.ts';
 import type { ServerRegistration, ServerScope } from './server-scope.ts';
 import { openSnapshots } from './snapshots.ts';
+import { createWitnessRedaction } from './test-servers.ts';
 
 /** The part of a plan that says how evals run in this process. */
 export type LocalPlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots'>;
@@ -47,6 +48,7 @@ export async function openLocalBackend(
   { clock, logger, redactor, environment, witnesses }: LocalOptions,
 ): Promise<EvalBackend> {
   const answers = createAnswerUse();
+  const redactWitness = createWitnessRedaction(redactor);
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
   const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const browser = environment === undefined ? null : createBrowserPool(findChromium(environment), clock);
@@ -139,7 +141,16 @@ export async function openLocalBackend(
       };
     },
     start: async (prepared, context) =>
-      await startLocalRun(prepared, { ...context, runner, record, models, witnesses, answers, known: servers }),
+      await startLocalRun(prepared, {
+        ...context,
+        runner,
+        record,
+        models,
+        witnesses,
+        redactWitness,
+        answers,
+        known: servers,
+      }),
     readBaseline: async () => {
       throw new Error('A baseline of a service was planned without a service.');
     },

@@ -1,3 +1,4 @@
+import { Disposer } from '../../base/disposal.ts';
 import {
   BudgetError,
   ConfigurationError,
@@ -11,14 +12,16 @@ import { type Clock, race, startTimeLimit } from '../../base/time.ts';
 import { findToolClash } from '../../engine/tool-list.ts';
 import { type EraChoice, readEra } from '../../mcp/protocol.ts';
 import type { TestCase } from '../../cases/case.ts';
-import type { ServerWitnesses } from '../../model/process-end.ts';
+import type { ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { isTerminalStatus } from '../../model/run.ts';
 import { asksModel, type SuiteCase } from '../../cases/suite.ts';
-import type { ModelName, ModelSource } from '../../models/language-model.ts';
+import type { ModelName, ModelSource, TextMask } from '../../models/language-model.ts';
 import { type CaseServer, listCaseServers, nameCaseServer, nameStepServers } from '../../runner/case-servers.ts';
 import { type ConnectedTarget, connectTarget } from '../../runner/connect-target.ts';
-import type { PlannedTarget, Runner } from '../../runner/runner.ts';
+import type { IterationWorkspace, OwnTarget, PlannedTarget, Runner } from '../../runner/runner.ts';
 import { scheduleCases } from '../../runner/schedule.ts';
+import { showPaths } from '../../workspace/placeholders.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { compileCase } from '../../suite/compile.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
 import type { AnswerUse } from './answer-use.ts';
@@ -43,6 +46,7 @@ interface LocalStart extends RunStart {
   /** Null if no model is asked. */
   models: JobModels | null;
   witnesses: ServerWitnesses | undefined;
+  redactWitness: (witness: ProcessWitness) => ProcessWitness;
   answers: AnswerUse;
   /** The servers by the id of their registration. */
   known: ReadonlyMap<string, LocalServer>;
@@ -64,13 +68,18 @@ export async function startLocalRun(
   const { numbers, compared, models } = start;
   const source = models?.open({ suiteId: outline.id, requirements, numbers, compared }) ?? null;
   const cases = planCases(planned, outline, start);
-  const targets = await connectServers(cases, start);
+  const openWorkspace = planned.workspace === null ? null : planWorkspaces(planned.workspace.files, start);
+  const targets = await connectServers(cases, { ...start, openWorkspace });
   refuseClashes(cases, targets);
-  const runs = cases.map((each) => planIterations(each, { targets, source }));
+  const runs = cases.map((each) => planIterations(each, { targets, source, openWorkspace }));
   const hasOneProcess = start.servers.some(
     ({ id }) => start.known.get(id)?.running.report.isolation === 'one process for the run',
   );
-  const { batches, report } = scheduleCases(runs, { ...planned.concurrency, hasOneProcess });
+  const { batches, report } = scheduleCases(runs, {
+    ...planned.concurrency,
+    hasOneProcess,
+    hasWorkspaces: openWorkspace !== null,
+  });
   const iterations = runs.flatMap((each) => each.iterations);
   const runId = createId('run');
   const reportProgress = () => {
@@ -202,15 +211,23 @@ function readModel(model: string): ModelName {
 /** Connects to each server of the cases once. */
 async function connectServers(
   cases: readonly PlannedCase[],
-  { clock, witnesses, lifetime }: Pick<LocalStart, 'clock' | 'witnesses' | 'lifetime'>,
+  {
+    clock,
+    witnesses,
+    lifetime,
+    openWorkspace,
+  }: Pick<LocalStart, 'clock' | 'witnesses' | 'lifetime'> & { openWorkspace: OpenWorkspace | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const signal = lifetime.cancelRun;
   const servers = new Map(cases.flatMap((each) => each.servers).map((server) => [server.id, server]));
+  const targets = [...servers.values()].map(nameTarget);
+  await using workspace = (await openWorkspace?.(targets)) ?? null;
+  const own = new Map(workspace?.servers.map((server) => [server.serverId, server]));
   const connect = async (server: RunServer): Promise<ConnectedTarget> => {
     for (let attempt = 0; ; attempt += 1) {
-      const target = { ...server.local.target(), serverName: nameCaseServer(server) };
+      const { target, witness = witnesses?.find(server.id) ?? null } = own.get(server.id) ?? nameTarget(server);
       try {
-        return await connectTarget(target, { witness: witnesses?.find(server.id) ?? null, clock, signal });
+        return await connectTarget(target, { witness, clock, signal });
       } catch (error) {
         signal.throwIfAborted();
         const waitMs = retryWaitsMs[attempt];
@@ -230,6 +247,44 @@ async function connectServers(
       }),
     ),
   );
+}
+
+function nameTarget(server: RunServer): PlannedTarget & { witness?: ProcessWitness } {
+  return { serverId: server.id, target: { ...server.local.target(), serverName: nameCaseServer(server) } };
+}
+
+/** Opens a place, and starts these servers in it. */
+type OpenWorkspace = (servers: readonly PlannedTarget[]) => Promise<IterationWorkspace>;
+
+function planWorkspaces(
+  files: Workspace,
+  { known, redactWitness }: Pick<LocalStart, 'known' | 'redactWitness'>,
+): OpenWorkspace {
+  return async (planned) => {
+    await using opened = new Disposer();
+    const instances = new Map(planned.map(({ serverId }) => [serverId, known.get(serverId)?.running.instances]));
+    const places = [...instances.values()].find((each) => each != null)?.places;
+    if (places === undefined) throw new Error('A workspace was planned for servers that have no places.');
+    const place = opened.use(await places.open(files));
+    const start = ({ serverId, target }: PlannedTarget): OwnTarget => {
+      const own = instances.get(serverId);
+      if (own == null) throw new Error('A workspace was planned for a server that has no places.');
+      const instance = opened.use(own.open(place));
+      const { serverName, protocol } = target;
+      const witness = redactWitness(instance.witness);
+      return { serverId, target: { ...instance.endpoint, serverName, protocol, access: null }, witness };
+    };
+    const [first, ...others] = planned.map(start);
+    if (first === undefined) throw new Error('A workspace was planned without a server.');
+    const kept = opened.move();
+    const { workspace, home, tmp } = place.paths;
+    return {
+      path: workspace,
+      mask: { hide: (value) => places.hide(value), show: (value) => showPaths(value, { workspace, home, tmp }) },
+      servers: [first, ...others],
+      [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
+    };
+  };
 }
 
 function adviseOn(error: unknown, attempts: number): unknown {
@@ -257,9 +312,21 @@ function refuseClashes(cases: readonly PlannedCase[], targets: ReadonlyMap<strin
   }
 }
 
+function useMask(mask: TextMask | null): { mask?: TextMask } {
+  return mask === null ? {} : { mask };
+}
+
 function planIterations(
   { caseId, testCase, servers, model }: PlannedCase,
-  { targets, source }: { targets: ReadonlyMap<string, ConnectedTarget>; source: ModelSource | null },
+  {
+    targets,
+    source,
+    openWorkspace,
+  }: {
+    targets: ReadonlyMap<string, ConnectedTarget>;
+    source: ModelSource | null;
+    openWorkspace: OpenWorkspace | null;
+  },
 ) {
   const find = (server: RunServer): PlannedTarget & { readOnlyTools: ConnectedTarget['readOnlyTools'] } => {
     const connected = targets.get(server.id);
@@ -279,8 +346,15 @@ function planIterations(
       testCase,
       servers: reached,
       model,
-      openModel: model === null || source === null ? null : () => source.openSession({ ...request, model }),
-      openJudge: source === null ? null : (judge) => source.openSession({ ...request, model: judge, purpose: 'judge' }),
+      openModel:
+        model === null || source === null
+          ? null
+          : (mask) => source.openSession({ ...request, ...useMask(mask), model }),
+      openJudge:
+        source === null
+          ? null
+          : (judge, mask) => source.openSession({ ...request, ...useMask(mask), model: judge, purpose: 'judge' }),
+      openWorkspace: openWorkspace === null ? null : () => openWorkspace(reached),
     };
   });
   return {

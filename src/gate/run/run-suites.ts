@@ -27,6 +27,7 @@ import { runPlannedSuite } from './run-rounds.ts';
 import type { RanSuite } from './run-suite.ts';
 import type { SharedFiles } from './shared-files.ts';
 import type { TakenSnapshot } from './snapshots.ts';
+import { openPlaces } from './open-places.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './test-servers.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './trace-log.ts';
 
@@ -61,7 +62,9 @@ export async function runSuites(
   const witnesses = createServerWitnesses(redactor);
   await using sides =
     plan.base === null ? null : await openSides({ ...plan, base: plan.base }, { environment, logger });
-  const servers = createTestServers(plan, { witnesses, environment, processMarker, side: sides?.change ?? null });
+  const side = sides?.change ?? null;
+  using places = openPlaces(plan.suites, side);
+  const servers = createTestServers(plan, { witnesses, environment, processMarker, side, places });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];

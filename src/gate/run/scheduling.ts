@@ -1,6 +1,7 @@
 import type { SessionPlan } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { hasWorkspace } from '../plan/plan-workspaces.ts';
 
 /** The most server processes that are started ahead of their iterations. More would only compete for the few cores of a CI machine. */
 export const maxWarmProcesses = 4;
@@ -16,9 +17,12 @@ export function planFirstSessions(
   plan: Pick<GatePlan, 'suites' | 'service'>,
   { isOnlyServer }: { isOnlyServer: boolean },
 ): SessionPlan {
+  // Iterations with a workspace start their own processes.
+  const suites = plan.suites.filter((planned) => !hasWorkspace(planned));
+  if (suites.length === 0) return noSessions;
   const tunnelSessions = plan.service.isTunnelled ? 1 : 0;
-  if (plan.service.hosted !== null || plan.suites.every(overlapsInAnyCase)) {
-    const count = plan.suites.reduce((sum, planned) => sum + 1 + countIterations(planned), tunnelSessions);
+  if (plan.service.hosted !== null || suites.every(overlapsInAnyCase)) {
+    const count = suites.reduce((sum, planned) => sum + 1 + countIterations(planned), tunnelSessions);
     return { ...sessionsOfAnyClient, count };
   }
   // A process that waits for its suite would run next to the iterations of another suite.

@@ -8,11 +8,14 @@ import { serverUnderTest } from '../../cases/step-server.ts';
 import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
+import type { Places } from '../../workspace/place.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { nameOneOfServers } from '../plan/ci-job.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
+import { hasWorkspace, listWorkspaces } from '../plan/plan-workspaces.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { EvalBackend } from './backend.ts';
 import { openServerAccess, startServer } from './job-server.ts';
@@ -72,9 +75,13 @@ export function createTestServers(
     environment: Readonly<Record<string, string | undefined>>;
     processMarker: string | undefined;
     side?: SideDirectories | null;
+    /** Null if no suite has a workspace. */
+    places?: Places | null;
     ownsPort?: boolean;
   },
 ): TestServers {
+  const { places = null, ...jobOptions } = job;
+  const workspaces = places === null ? null : { places, initial: findInitialFiles(plan.suites) };
   const started: StartedServer[] = [];
 
   const findByChoice = (choice: ProtocolChoice) => started.filter(({ choices }) => choices.has(choice));
@@ -116,7 +123,7 @@ export function createTestServers(
     const server = isRunning ? { ...planned, command: null } : planned;
     const waitForRuns = async () => await backend.waitForRuns();
     const isAgain = first !== undefined;
-    const use = { isolation, protocol, isAgain, sessions, isWitnessed, access, waitForRuns, ...job };
+    const use = { isolation, protocol, isAgain, sessions, isWitnessed, access, waitForRuns, workspaces, ...jobOptions };
     const running = await startServer(server, use, scope);
     const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
@@ -197,6 +204,11 @@ export function createTestServers(
   };
 }
 
+/** Finds the files for processes that serve no iteration. Without a suite that shares the server's files, these need a place, too. */
+function findInitialFiles(suites: readonly PlannedSuite[]): Workspace | null {
+  return suites.every(hasWorkspace) ? (listWorkspaces(suites)[0]?.files ?? null) : null;
+}
+
 interface NameOptions {
   /** Ends the names of the records, because other servers of the gate have the same names. */
   recordSuffix?: string;
@@ -250,6 +262,17 @@ export interface ServerWitnessBook extends ServerWitnesses {
 /** Creates the book. It redacts what the witnesses report. */
 export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
   const known = new Map<string, ProcessWitness>();
+  const redactWitness = createWitnessRedaction(redactor);
+  return {
+    set: (serverId, witness) => {
+      if (witness !== null) known.set(serverId, redactWitness(witness));
+    },
+    find: (serverId) => known.get(serverId) ?? null,
+  };
+}
+
+/** Creates a function that redacts what a witness reports. */
+export function createWitnessRedaction(redactor: Redactor): (witness: ProcessWitness) => ProcessWitness {
   /** Returns the same value for the same end: it identifies iterations that shared a process. */
   const redacted = new WeakMap<ProcessEnd, ProcessEnd>();
   const redactEnd = (end: ProcessEnd): ProcessEnd => {
@@ -257,7 +280,7 @@ export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
     redacted.set(end, clean);
     return clean;
   };
-  const redactWitness = (witness: ProcessWitness): ProcessWitness => ({
+  return (witness) => ({
     ...witness,
     visit: async (options) => {
       const visit = await witness.visit(options);
@@ -270,12 +293,6 @@ export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
       };
     },
   });
-  return {
-    set: (serverId, witness) => {
-      if (witness !== null) known.set(serverId, redactWitness(witness));
-    },
-    find: (serverId) => known.get(serverId) ?? null,
-  };
 }
 
 /** Redacts the lines as one text, since a secret may have several lines. */

@@ -1,7 +1,7 @@
 import { describeError, ModelError } from '../../base/errors.ts';
 import { extendFirstLine } from '../../base/text.ts';
 import { FilteredError } from '../filtered-error.ts';
-import type { ModelRequest, ModelSession, ModelSource, ReplayReport } from '../language-model.ts';
+import type { ModelRequest, ModelSession, ModelSource, ReplayReport, TextMask } from '../language-model.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
 import type { IterationRecorder, Recorder } from './recorded-answer.ts';
@@ -105,6 +105,8 @@ interface SessionParts {
   now: () => number;
 }
 
+const noMask: TextMask = { hide: (value) => value, show: (value) => value };
+
 function createRecordedSession({
   request,
   fingerprinter,
@@ -115,6 +117,7 @@ function createRecordedSession({
   now,
 }: SessionParts): ModelSession {
   const report: ReplayReport = { replayed: 0, live: 0, stale: null };
+  const { mask = noMask } = request;
   let session: ModelSession | null = null;
   return {
     model: request.model,
@@ -122,13 +125,13 @@ function createRecordedSession({
     answer: async (call, options) => {
       const { signal, acceptsRefusal = false } = options;
       signal.throwIfAborted();
-      const sent = fingerprinter.readCall(call);
+      const sent = fingerprinter.readCall(mask.hide(call));
       const replayed = replay?.read(sent);
       if (replayed?.kind === 'fresh') {
         report.replayed += 1;
         iteration.add(sent.stored, replayed.answer, replayed.recordedAt);
-        if (replayed.answer.finishReason.unified !== 'content-filter') return replayed.answer;
-        throw new FilteredError(request.model, replayed.answer);
+        if (replayed.answer.finishReason.unified !== 'content-filter') return mask.show(replayed.answer);
+        throw new FilteredError(request.model, mask.show(replayed.answer));
       }
       report.stale ??= replayed?.reason ?? null;
       if (live === null) {
@@ -143,12 +146,12 @@ function createRecordedSession({
         session ??= await live.openSession(request);
         const answer = await session.answer(call, options);
         report.live += 1;
-        iteration.add(sent.stored, answer, new Date(now()).toISOString());
+        iteration.add(sent.stored, mask.hide(answer), new Date(now()).toISOString());
         return answer;
       } catch (error) {
         if (acceptsRefusal && error instanceof FilteredError) {
           report.live += 1;
-          iteration.add(sent.stored, error.answer, new Date(now()).toISOString());
+          iteration.add(sent.stored, mask.hide(error.answer), new Date(now()).toISOString());
         } else {
           iteration.discard(describeError(error));
         }

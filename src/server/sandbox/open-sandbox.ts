@@ -118,7 +118,14 @@ async function tryToOpen(
     const { namespaces, tool } = made;
     const isConfined = options.mode === 'required';
     return {
-      sandbox: createSandbox({ tools, user, namespaces, temporary, side: options.side ?? null }),
+      sandbox: createSandbox({
+        tools,
+        user,
+        namespaces,
+        temporary,
+        writable: options.writable,
+        side: options.side ?? null,
+      }),
       report: {
         level: isConfined ? 'confined' : 'isolated',
         network: options.network === 'off' ? 'loopback' : 'shared',
@@ -186,7 +193,7 @@ async function makeNamespaces(
       failures.push(`${tool} failed (${made.why})`);
       continue;
     }
-    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary, side }), cwd);
+    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary, writable: [], side }), cwd);
     if (why === null) return { namespaces: made, tool };
     closeNamespaces(made);
     failures.push(`${tool} failed (${why})`);
@@ -286,14 +293,20 @@ function createSandbox({
   user,
   namespaces,
   temporary,
+  writable,
   side,
-}: Pick<Making, 'tools' | 'user' | 'temporary'> & { namespaces: Namespaces; side: SideMounts | null }): Sandbox {
+}: Pick<Making, 'tools' | 'user' | 'temporary'> & {
+  namespaces: Namespaces;
+  writable: readonly string[];
+  side: SideMounts | null;
+}): Sandbox {
   // Programs that the side has installed are only in the layer over its HOME.
   const findInstalled = (path = '') =>
     side?.home == null ? [] : path.split(':').filter((directory) => isIn([side.home?.path ?? ''], directory));
   return {
     wrap: (words, { cwd, env: given }) => {
-      const env = temporary === null ? given : { ...given, TMPDIR: temporary };
+      const isOwn = isIn(writable, given['TMPDIR'] ?? '');
+      const env = temporary === null || isOwn ? given : { ...given, TMPDIR: temporary };
       const installed = findInstalled(env['PATH']).map(
         (directory) => `${side?.upper}/changes${directory.slice(side?.home?.path.length)}`,
       );

@@ -59,6 +59,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     protocol: null,
     concurrency: null,
     isIndependent: false,
+    workspace: null,
     match: defaultMatchOptions,
     checks: [],
     policy: emptyPolicyLayer,

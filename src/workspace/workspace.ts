@@ -11,53 +11,39 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { ConfigurationError } from '../../base/errors.ts';
-import { isDirectory, isWithin } from '../../base/files.ts';
+import { ConfigurationError } from '../base/errors.ts';
+import { isDirectory, isWithin } from '../base/files.ts';
 
-/** The limits of a workspace: every world copies it. */
+/** The limits of a workspace, because every place has a copy. */
 const maxBytes = 64 * 1024 * 1024;
 const maxFiles = 10_000;
 
-/** The files that each world starts with. */
+/** The files that each place starts with. */
 export interface Workspace {
   /** The directory to copy, as an absolute path; null for generated files. */
   path: string | null;
   /** The files, relative to the directory and sorted. */
   files: readonly string[];
   directories: readonly string[];
+  /** The contents of generated files, by path. */
+  generated?: Readonly<Record<string, string | Buffer>>;
 }
 
 export const emptyWorkspace: Workspace = { path: null, files: [], directories: [] };
 
-/** The start of a PNG with one pixel. */
-const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+/** The name of the empty workspace in a file and in an option. */
+export const emptyName = 'empty';
 
-/** Small files of common kinds, for a server whose user names no workspace. */
-const generatedFiles: Readonly<Record<string, string | Buffer>> = {
-  'data.json': '{ "name": "alpha", "count": 2, "tags": ["work", "home"] }\n',
-  'docs/guide.md': '# Guide\n\nAlpha comes before beta.\n\n## Notes\n\n- alpha\n- beta\n',
-  'notes.txt': 'alpha\nbeta\nGamma\n',
-  'pixel.png': Buffer.from(pixel, 'base64'),
-  'table.csv': 'name,count\nalpha,2\nbeta,3\n',
-};
-
-/** Generated files have a fixed time, so that servers print the same one in each world. */
+/** Generated files have a fixed time, so that servers print the same one in each place. */
 const generatedAt = new Date('2024-01-15T12:00:00Z');
 
-const generatedWorkspace: Workspace = {
-  path: null,
-  files: Object.keys(generatedFiles),
-  directories: ['docs'],
-};
-
 /**
- * Reads which files a workspace has. `empty` names an empty directory, and null a few generated files.
+ * Reads which files a workspace has. `empty` names an empty directory.
  *
  * @throws {ConfigurationError} if it is no directory, is too large, or has a link that leads out of it
  */
-export async function readWorkspace(written: string | null, cwd: string): Promise<Workspace> {
-  if (written === null) return generatedWorkspace;
-  if (written === 'empty') return emptyWorkspace;
+export async function readWorkspace(written: string, cwd: string): Promise<Workspace> {
+  if (written === emptyName) return emptyWorkspace;
   const path = resolve(cwd, written);
   if (!(await isDirectory(path))) {
     throw refuse('no-directory', `${JSON.stringify(written)} is not a directory; check the path, or write \`empty\``);
@@ -108,13 +94,16 @@ function refuse(code: string, message: string): ConfigurationError {
 }
 
 /** Copies a workspace into a new directory, with the times of its files. */
-export async function copyWorkspace({ path, files, directories }: Workspace, target: string): Promise<void> {
+export async function copyWorkspace(
+  { path, files, directories, generated = {} }: Workspace,
+  target: string,
+): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const directory of directories) await mkdir(join(target, directory), { recursive: true });
   for (const file of files) {
     const to = join(target, file);
     if (path === null) {
-      await writeFile(to, generatedFiles[file] ?? '');
+      await writeFile(to, generated[file] ?? '');
       await utimes(to, generatedAt, generatedAt);
       continue;
     }

@@ -1,0 +1,108 @@
+import { dirname, join } from 'node:path';
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
+import type { Findings } from '../../base/findings.ts';
+import type { Suite } from '../../cases/suite.ts';
+import { emptyName, readWorkspace, type Workspace } from '../../workspace/workspace.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedServer } from './plan-server.ts';
+import type { PlannedService } from './plan-service.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+
+/** The files that each iteration of a suite starts with. */
+export interface PlannedWorkspace {
+  /** The path relative to the working directory, or `empty`. */
+  shown: string;
+  files: Workspace;
+}
+
+/** Reads the workspace of a suite: its own, else that of the option. Null if there is none. */
+export async function planWorkspace(
+  suite: Suite,
+  option: string | null,
+  { cwd, findings }: { cwd: string; findings: Findings },
+): Promise<PlannedWorkspace | null> {
+  const { workspace } = suite;
+  const written = workspace?.path ?? option;
+  if (written === null) return null;
+  const isOfFile = workspace !== null && written !== emptyName;
+  const shown = isOfFile ? join(dirname(suite.location.file), written) : written;
+  const location = workspace?.location ?? { input: 'workspace' };
+  if (isOfFile && (await leadsOutOfCheckout(shown, cwd))) {
+    findings.add({ ...location, code: 'link-out-of-checkout', message: linkOutMessage });
+    return null;
+  }
+  try {
+    return { shown, files: await readWorkspace(shown, cwd) };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    findings.addAll(error.issues.map(({ code, message }) => ({ ...location, code, message })));
+    return null;
+  }
+}
+
+/** Checks if a suite gets a workspace for each iteration. */
+export function hasWorkspace(planned: PlannedSuite): boolean {
+  return planned.kind === 'file' && planned.workspace !== null;
+}
+
+/** Lists the workspaces of suites, in their order. */
+export function listWorkspaces(suites: readonly PlannedSuite[]): PlannedWorkspace[] {
+  return suites.flatMap((planned) => (planned.kind === 'file' ? (planned.workspace ?? []) : []));
+}
+
+const needsOwnProcess = 'every iteration starts a process of its own in a copy of the workspace';
+
+/** Finds what prevents one process for each iteration, and uses of `{{workspace}}` that have no value. */
+export function findWorkspaceIssues(
+  {
+    suites,
+    servers,
+    service,
+  }: { suites: readonly PlannedSuite[]; servers: readonly PlannedServer[]; service: PlannedService },
+  { isolation, tunnel }: Pick<GateOptions, 'isolation' | 'tunnel'>,
+): ConfigurationIssue[] {
+  const files = suites.filter((planned) => planned.kind === 'file');
+  const unset = files.filter(({ workspace }) => workspace === null);
+  const issues = unset.flatMap(({ suite }) =>
+    suite.cases.flatMap(({ placeholders }): ConfigurationIssue[] => {
+      const message = '`{{workspace}}` has no value, because the suite has no workspace; add the key `workspace`';
+      return placeholders?.workspace == null ? [] : [{ ...placeholders.workspace, code: 'unknown-name', message }];
+    }),
+  );
+  const users = servers.filter(usesWorkspace);
+  for (const { name } of users) {
+    const input = name === null ? 'server-command' : 'mcp-config';
+    for (const { suite } of unset) {
+      const message = `uses \`{{workspace}}\`, and ${suite.location.file} has no workspace; add the key \`workspace\` there, or set the option \`workspace\``;
+      issues.push({ input, code: 'needs-workspace', message });
+    }
+  }
+  if (unset.length === files.length || service.hosted !== null) return distinct(issues);
+  const at = files.find(({ suite }) => suite.workspace !== null)?.suite.workspace?.location ?? { input: 'workspace' };
+  if (isolation === 'run') {
+    const message = `${needsOwnProcess}, and \`isolation\` is \`run\`; leave it at \`iteration\`, or remove \`workspace\``;
+    issues.push({ ...at, code: 'workspace-and-isolation', message });
+  }
+  for (const { name, url } of servers) {
+    if (url === null) continue;
+    const server = name === null ? 'the server at `server-url`' : `the server \`${name}\``;
+    const message = `${needsOwnProcess}, and all iterations share ${server} over HTTP; start it on stdio, or remove \`workspace\``;
+    issues.push({ ...at, code: 'workspace-and-url', message });
+  }
+  if (tunnel === 'always') {
+    const message = `${needsOwnProcess}, which no tunnel reaches, and \`tunnel\` is \`always\`; leave it at \`auto\`, or remove \`workspace\``;
+    issues.push({ ...at, code: 'workspace-and-tunnel', message });
+  }
+  return distinct(issues);
+}
+
+function usesWorkspace({ command, environment }: PlannedServer): boolean {
+  return [command ?? '', ...[...environment.values()].map((value) => value.reveal())].some((text) =>
+    text.includes('{{workspace}}'),
+  );
+}
+
+function distinct(issues: readonly ConfigurationIssue[]): ConfigurationIssue[] {
+  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
+}

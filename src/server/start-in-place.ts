@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { nameDirectories, type PlacePaths } from '../workspace/place.ts';
+import { showPaths } from '../workspace/placeholders.ts';
+import type { StartContext } from './running-server.ts';
+
+/**
+ * Starts the command in a place: its working directory, HOME and temporary directory are those of the place, and placeholders in its words
+ * and variables are replaced by `paths`.
+ */
+export function startInPlace(start: StartContext, paths: PlacePaths): StartContext {
+  return {
+    ...start,
+    words: resolveWords(start.words, start.cwd).map((word) => showPaths(word, paths)),
+    cwd: paths.workspace,
+    env: {
+      ...Object.fromEntries(Object.entries(start.env).map(([name, value]) => [name, showPaths(value, paths)])),
+      ...nameDirectories(paths),
+    },
+  };
+}
+
+/**
+ * Makes words absolute that name a file of the user's directory, such as `build/index.js`: the program starts in a place, in which such a
+ * file may be missing.
+ */
+export function resolveWords(words: readonly string[], cwd: string): string[] {
+  return words.map((word) => {
+    if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word) || !word.includes('/')) return word;
+    const path = join(cwd, word);
+    return existsSync(path) ? path : word;
+  });
+}
