@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   constants,
   copyFile,
@@ -12,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { ConfigurationError } from '../base/errors.ts';
-import { isDirectory, isWithin } from '../base/files.ts';
+import { isDirectory, isWithin, readInput } from '../base/files.ts';
 
 /** The limits of a workspace, because every place has a copy. */
 const maxBytes = 64 * 1024 * 1024;
@@ -120,4 +121,16 @@ export async function copyWorkspace(
 async function describeFile(path: string): Promise<{ atime: Date; mtime: Date; isSymbolicLink: boolean }> {
   const found = await lstat(path);
   return { atime: found.atime, mtime: found.mtime, isSymbolicLink: found.isSymbolicLink() };
+}
+
+/** Hashes the paths, links and contents of a workspace, without times. */
+export async function hashWorkspace({ path, files, directories }: Workspace): Promise<string> {
+  const hashed = createHash('sha256').update(JSON.stringify([files, directories]));
+  if (path === null) return hashed.digest('hex');
+  for (const file of files) {
+    const from = join(path, file);
+    const { isSymbolicLink } = await describeFile(from);
+    hashed.update(isSymbolicLink ? await readlink(from) : await readInput(from)).update('\0');
+  }
+  return hashed.digest('hex');
 }

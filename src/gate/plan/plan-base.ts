@@ -10,7 +10,9 @@ import type { GateOptions } from '../options/schema.ts';
 import { findForkPoint, findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
 import { describeGitError, findRepository } from './git-checkout.ts';
+import { hashWorkspace } from '../../workspace/workspace.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
+import { listWorkspaces } from './plan-workspaces.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The commit of the base, and the directory that its files are written to. */
@@ -89,7 +91,9 @@ export async function planBase(
     cases: context.suites.reduce((total, suite) => total + (suite.kind === 'file' ? suite.suite.cases.length : 0), 0),
     seed: base?.seed ?? drawSeed(context),
   };
-  const describe = (servers: readonly PlannedServer[]) => hashServers(servers, baseSetup);
+  // Both sides get the files of the change, so results of the base belong to these files.
+  const files = await Promise.all(listWorkspaces(context.suites).map((workspace) => hashWorkspace(workspace.files)));
+  const describe = (servers: readonly PlannedServer[]) => hashServers(servers, [...baseSetup, ...files]);
   if (base?.isGit !== true) {
     const servers = await planOwnServer(options, baseServerCwd ?? options.serverCwd, context, findings);
     const label = baseServerCommand === null ? 'a running server' : 'base-server-command';

@@ -5,6 +5,7 @@ import type { Findings } from '../../base/findings.ts';
 import type { Suite } from '../../cases/suite.ts';
 import { emptyName, readWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { PlannedBase } from './plan-base.ts';
 import type { PlannedServer } from './plan-server.ts';
 import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -58,8 +59,14 @@ export function findWorkspaceIssues(
   {
     suites,
     servers,
+    base,
     service,
-  }: { suites: readonly PlannedSuite[]; servers: readonly PlannedServer[]; service: PlannedService },
+  }: {
+    suites: readonly PlannedSuite[];
+    servers: readonly PlannedServer[];
+    base: Pick<PlannedBase, 'servers'> | null;
+    service: PlannedService;
+  },
   { isolation, tunnel }: Pick<GateOptions, 'isolation' | 'tunnel'>,
 ): ConfigurationIssue[] {
   const files = suites.filter((planned) => planned.kind === 'file');
@@ -84,9 +91,14 @@ export function findWorkspaceIssues(
     const message = `${needsOwnProcess}, and \`isolation\` is \`run\`; leave it at \`iteration\`, or remove \`workspace\``;
     issues.push({ ...at, code: 'workspace-and-isolation', message });
   }
-  for (const { name, url } of servers) {
+  for (const each of [...servers, ...(base?.servers ?? [])]) {
+    const { name, url } = each;
     if (url === null) continue;
-    const server = name === null ? 'the server at `server-url`' : `the server \`${name}\``;
+    const server = !servers.includes(each)
+      ? 'the server of the base'
+      : name === null
+        ? 'the server at `server-url`'
+        : `the server \`${name}\``;
     const message = `${needsOwnProcess}, and all iterations share ${server} over HTTP; start it on stdio, or remove \`workspace\``;
     issues.push({ ...at, code: 'workspace-and-url', message });
   }

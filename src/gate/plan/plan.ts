@@ -227,9 +227,10 @@ function findContradictions(
     all,
     suites,
     servers,
+    base,
     service,
     baseline,
-  }: Pick<GatePlan, 'merge' | 'suites' | 'servers' | 'service' | 'baseline'> & {
+  }: Pick<GatePlan, 'merge' | 'suites' | 'servers' | 'base' | 'service' | 'baseline'> & {
     rules: GateRules;
     all: readonly PlannedSuite[];
   },
@@ -238,7 +239,7 @@ function findContradictions(
     ...(merge === null ? findRuleIssues(rules, { options, suites }) : []),
     ...servers.flatMap((server) => findUnreachableServer(service, server)),
     ...findCommandsAlone(suites, servers),
-    ...findWorkspaceIssues({ suites, servers, service }, options),
+    ...findWorkspaceIssues({ suites, servers, base, service }, options),
     ...findUnenforceablePins(service, { options, suites }),
     ...findSharedBaseline(baseline, all),
   ];
