@@ -12,7 +12,7 @@ import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText } from './stability/texts.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
-/** A session that is worth keeping, with what it adds to those before it. */
+/** A session that is worth keeping, with the features that no session before it shows. */
 export interface KeptSession {
   run: SessionRun;
   adds: readonly string[];
@@ -74,7 +74,7 @@ function isOneTooMany(feature: string, refusals: ReadonlyMap<string, number>): b
   return tool !== null && (refusals.get(tool) ?? 0) >= maxRefusals;
 }
 
-/** Drops requests of readers for a state that is known from another session, and what follows the last step that adds something. */
+/** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly string[], inventory: Inventory): SessionRun {
   const { steps } = run;
   if (steps.length < 3) return run;
@@ -114,7 +114,7 @@ function findChangedReads(steps: readonly ObservedStep[]): Set<number> {
 
 const isSameRequest = (left: ExploredRequest, right: ExploredRequest) => JSON.stringify(left) === JSON.stringify(right);
 
-/** Lists what a session shows. */
+/** Lists the features of a session. */
 function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
   const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index));
   return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states])];
@@ -141,7 +141,7 @@ function listStepFeatures({ request, observation, isValid }: ObservedStep, inven
   return [`tool ${subject}`, ...parameters, shape];
 }
 
-/** Names which call changed what a reader sees. */
+/** Names the call that changed a reader's answer. */
 function describeState(steps: readonly ObservedStep[], index: number): string[] {
   const reader = steps[index]?.request;
   const between = steps
@@ -153,7 +153,7 @@ function describeState(steps: readonly ObservedStep[], index: number): string[] 
     : [`state ${nameRequest(reader)} after ${nameRequest(last.request)}`];
 }
 
-/** Leaves out of a message what the arguments, quotes and numbers say. */
+/** Leaves arguments, quotes and numbers out of a message. */
 function maskValues(message: string, request: ExploredRequest): string {
   const texts = [...listTexts(request.kind === 'tool' ? request.arguments : {})].map(({ text }) => text);
   const longestFirst = texts.filter((text) => text.trim() !== '').toSorted((a, b) => b.length - a.length);

@@ -25,7 +25,7 @@ export interface FileEffects {
   removed: readonly string[];
 }
 
-/** What was observed while a request was answered. */
+/** The observations of one request. */
 export interface Observation {
   outcome: Outcome;
   files: FileEffects;
@@ -42,17 +42,17 @@ export interface ObservedStep {
 
 export type PhaseName = 'examples' | 'coverage' | 'chains' | 'errors';
 
-/** Requests that begin in a new world, with what was observed. */
+/** Requests that begin in a new world, with the observations. */
 export interface SessionRun {
   phase: PhaseName;
   steps: readonly ObservedStep[];
 }
 
-/** A session of the corpus: what is stable in its observations. */
+/** A session of the corpus, with the stable parts of its observations. */
 export interface ExploredSession extends SessionRun {
   /** A number from 1, in the order of the corpus. */
   id: number;
-  /** What the session adds to those before it, such as `tool echo`. */
+  /** The features that no session before it shows, such as `tool echo`. */
   adds: readonly string[];
   /** The JSON Pointers of values that differ between replays, or that read as a time, a version or the like; `/0/…` is in the first step. */
   volatile: readonly string[];
@@ -95,7 +95,7 @@ export interface ToolCoverage {
   errorPaths: { reached: readonly string[]; missed: readonly string[] };
 }
 
-/** What was not explored, with the reason. */
+/** A tool or a part that was not explored, with the reason. */
 export interface Unexplored {
   subject: string;
   reason: string;

@@ -13,7 +13,7 @@ export interface WorkingCall {
   setup: readonly ExploredRequest[];
 }
 
-/** What the explorer has found out about the tools of a server. */
+/** The explorer's knowledge of the tools of a server. */
 export interface Knowledge {
   /** The calls that worked, by tool. */
   readonly working: ReadonlyMap<string, WorkingCall>;

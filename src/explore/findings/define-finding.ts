@@ -21,7 +21,7 @@ export interface FindingContext {
   worked: ReadonlyMap<string, ReadonlyArray<Readonly<Record<string, unknown>>>>;
 }
 
-/** One kind of finding: what it means, and how it is seen in the steps of a session. */
+/** One kind of finding, with its severity and the way to see it in the steps of a session. */
 export interface FindingDefinition {
   kind: string;
   severity: FindingSeverity;

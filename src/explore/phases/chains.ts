@@ -10,12 +10,12 @@ import { tryCall } from './try-call.ts';
 /** The most producers that are tried before a tool that does not work alone. */
 const maxProducers = 4;
 
-/** The most readers of what one call changed. */
+/** The most readers that follow one call. */
 const maxReaders = 3;
 
-/** Finds calls that other calls need before them, and what readers see after each call that changes something. */
+/** Finds calls that other calls need before them, and sends readers before and after each call that changes something. */
 export async function linkTools(context: PhaseContext): Promise<void> {
-  // What a first round finds can be a producer in the second.
+  // A tool that works after the first round can be a producer in the second.
   await findSetups(context);
   await findSetups(context);
   await findTargets(context);
@@ -77,7 +77,7 @@ async function findTargets(context: PhaseContext): Promise<void> {
   }
 }
 
-/** Lists tools that may make what another one needs: those that its refusal names, and those that create things of the same name. */
+/** Lists tools that may make the needs of another one: those that its refusal names, and those that create things of the same name. */
 function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): ListedTool[] {
   const refusal = knowledge.refusals.get(tool.name) ?? '';
   const rate = (other: ListedTool) =>
@@ -113,7 +113,7 @@ async function followEffects(context: PhaseContext): Promise<void> {
   for (const tool of tools) {
     const call = knowledge.working.get(tool.name);
     if (call === undefined || lab.explainStop(tool.name) !== null) continue;
-    // A declared reader is followed, too: what it declares is checked here.
+    // A declared reader is followed, too, to check its declaration.
     if (lab.isHarmless(tool.name) && !tool.isReadOnly) continue;
     const own = callTool(tool, call.arguments);
     const reads = await listReads(tool, call, context);
@@ -155,7 +155,7 @@ async function listReads(
 function relate(reader: ListedTool, before: readonly ObservedStep[], knowledge: PhaseContext['knowledge']): object {
   if (!before.some(({ observation }) => isAnswered(observation))) return {};
   return buildArguments(reader, knowledge, {
-    // Only what comes literally from a call: a reference to a result has no value before that call.
+    // Only values that come literally from a call: a reference to a result has no value before that call.
     before: before.map(({ observation, ...step }) => ({
       ...step,
       observation: { ...observation, outcome: { kind: 'result', isError: false, result: {} } },

@@ -4,7 +4,7 @@ import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import type { Lab } from '../lab.ts';
 
-/** What a phase works with. */
+/** The means of a phase. */
 export interface PhaseContext {
   lab: Lab;
   knowledge: Knowledge;

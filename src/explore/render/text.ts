@@ -2,7 +2,7 @@ import { clipText, formatCount } from '../../base/text.ts';
 import { escapeTerminalText } from '../../report/escape/log.ts';
 import { type Counted, type ExploredRequest, type Exploration, type Finding, nameRequest } from '../exploration.ts';
 
-/** The files that a command has written, and what to do next. */
+/** The files that a command has written, and the next command. */
 export interface Outcome {
   files: readonly string[];
   next: string | null;

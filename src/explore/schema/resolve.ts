@@ -4,7 +4,7 @@ import { isRecord, type JsonObject } from '../../base/json.ts';
 /** The most references that are followed, so that a circle ends. */
 const maxHops = 12;
 
-/** Follows the references of a schema and merges its `allOf`; what cannot be followed allows anything. */
+/** Follows the references of a schema and merges its `allOf`. A reference that leads nowhere allows anything. */
 export function resolveSchema(written: unknown, root: JsonObject): JsonObject {
   let schema: JsonObject = isRecord(written) ? written : {};
   for (let hops = 0; schema['$ref'] !== undefined && hops < maxHops; hops += 1) {
@@ -17,7 +17,7 @@ export function resolveSchema(written: unknown, root: JsonObject): JsonObject {
   return allOf.reduce<JsonObject>((merged, part) => mergeSchemas(merged, resolveSchema(part, root)), base);
 }
 
-/** Lists the alternatives of a schema, each merged with what all share; itself if it has none. `null` is the last one. */
+/** Lists the alternatives of a schema, each merged with the keywords that all share; itself if it has none. `null` is the last one. */
 export function listBranches(schema: JsonObject, root: JsonObject): JsonObject[] {
   const { anyOf, oneOf, ...base } = schema;
   const listed = [anyOf, oneOf].find((list) => Array.isArray(list));

@@ -7,7 +7,7 @@ const volatileNames =
   /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
 
 /**
- * Merges what several replays gave for one value: parts that are equal stay, and parts that differ, or that read as a time, an id and the
+ * Merges the values of several replays: parts that are equal stay, and parts that differ, or that read as a time, an id and the
  * like, become the mark.
  */
 export function mergeValues(values: readonly unknown[], name = ''): unknown {

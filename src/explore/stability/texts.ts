@@ -19,7 +19,7 @@ export function readResultTexts({ content, contents, messages }: JsonObject): st
   });
 }
 
-/** Prints an outcome so that two of them are equal if they differ only in what reads as a time, an id and the like. */
+/** Prints an outcome so that two of them are equal if they differ only in times, ids and other volatile forms. */
 export function printMasked(outcome: Outcome): string {
   return JSON.stringify(mapTexts(outcome, maskForms));
 }

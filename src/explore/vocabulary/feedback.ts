@@ -6,7 +6,7 @@ import { findDescribedValues, readAs } from './described-values.ts';
 import { splitName } from './names.ts';
 import { typicalFormats } from './typical-values.ts';
 
-/** What the message of a refusal asks for in a value. */
+/** A wish of a refusal's message about a value. */
 interface Request {
   /** Matches the message. */
   pattern: RegExp;
@@ -83,7 +83,7 @@ const requests: readonly Request[] = [
   },
 ];
 
-/** Lists what a message names as allowed: "expected one of a, b" and texts in quotes. */
+/** Lists the values that a message names as allowed: "expected one of a, b" and texts in quotes. */
 function listNamed(message: string, refused: unknown): string[] {
   const [, list = ''] =
     /\b(?:(?:expected |must be )?one of|allowed values?|valid (?:values|options|types)(?: are)?|available(?: \w+)?|supported(?: \w+)?|options|choose from|did you mean|expected)\b[:\s]*(?:are\b|is\b)?[:\s]*([^\n]{1,300})/i.exec(
@@ -98,7 +98,7 @@ function listNamed(message: string, refused: unknown): string[] {
   );
 }
 
-/** Proposes changed arguments after a refusal, the most promising first, from what its message says. */
+/** Proposes changed arguments after a refusal, the most promising first, from its message. */
 export function proposeChanges(
   tool: Pick<ListedTool, 'parameters'>,
   args: JsonObject,

@@ -6,7 +6,7 @@ import { rateSimilarity, splitName } from './names.ts';
 
 /** A value that a server returned, or accepted, under a name. */
 export interface LearnedValue {
-  /** The words of its name, with those of what it belongs to: `entity name`. */
+  /** The words of its name, with those of its owner: `entity name`. */
   words: readonly string[];
   /** The value, or a reference to it if it reads as one that differs each time. */
   value: string | number;

@@ -28,10 +28,10 @@ export function rateSimilarity(wanted: readonly string[], known: readonly string
   return 0;
 }
 
-/** What the name of a tool says that it does; `unknown` if no word says it. */
+/** The action in the name of a tool; `unknown` if no word names one. */
 export type Verb = 'read' | 'create' | 'update' | 'remove' | 'unknown';
 
-/** The words by which names of tools say what they do. */
+/** The words that name an action. */
 const verbs: ReadonlyArray<{ verb: Verb; words: RegExp }> = [
   {
     verb: 'read',
@@ -53,7 +53,7 @@ const verbs: ReadonlyArray<{ verb: Verb; words: RegExp }> = [
   },
 ];
 
-/** Reads from the name of a tool what it does, by the first word that says it. */
+/** Reads the action from the name of a tool, by the first word that names one. */
 export function readVerb(tool: string): Verb {
   for (const word of splitName(tool)) {
     const found = verbs.find(({ words }) => words.test(word));

@@ -8,7 +8,7 @@ import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
 import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
 
-/** What is known about the values that a server accepts. */
+/** The known sources of values that a server accepts. */
 export interface Vocabulary {
   workspace: Pick<Workspace, 'files' | 'directories'>;
   resources: readonly string[];
@@ -18,7 +18,7 @@ export interface Vocabulary {
   ofSession: readonly LearnedValue[];
 }
 
-/** A value to fill in, with what its name and surroundings say about it. */
+/** A value to fill in, with its name and surroundings. */
 interface Slot {
   name: string;
   description: string;
@@ -198,7 +198,7 @@ function tryExpression(pattern: string): RegExp | null {
 
 function findTypical(table: typeof typicalTexts, slotName: string): readonly unknown[] {
   const words = splitName(slotName);
-  // The last words say what a value is: `entity name` is a name.
+  // The last words name the kind of value: `entity name` is a name.
   const ends = [words.slice(-2).join(' '), words.at(-1) ?? '', words.join(' ')];
   for (const end of ends) {
     const row = table.find(({ name }) => name.test(end));

@@ -16,7 +16,7 @@ import {
 } from '../../server/bridge/bridge-messages.ts';
 import type { ProcessExit, ServerProcess } from '../../server/process.ts';
 
-/** The answer to a request, or what came instead. */
+/** The answer to a request, or the event that came instead. */
 export type Reply =
   | { kind: 'response'; response: ResponseMessage }
   | { kind: 'ended'; exit: ProcessExit }
@@ -25,7 +25,7 @@ export type Reply =
 /** A conversation with one process, with one request at a time. Disposing it ends the process. */
 export interface Connection extends AsyncDisposable {
   readonly handshake: Handshake;
-  /** What the server declares in its handshake. */
+  /** The capabilities that the server declares in its handshake. */
   readonly capabilities: JsonObject;
   /** True if the process has ended. */
   readonly hasEnded: boolean;
@@ -42,7 +42,7 @@ export interface RequestLimits {
   pingMs: number;
 }
 
-/** The handshake failed: the message says how, and quotes what the server wrote. */
+/** The handshake failed: the message says how, and quotes the server. */
 export class HandshakeError extends Error {}
 
 /**

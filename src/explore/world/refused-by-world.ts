@@ -1,6 +1,6 @@
 import type { Observation } from '../exploration.ts';
 
-/** What a message says when the sandbox of a world is the reason, and not the server. */
+/** Messages of failures that the sandbox of a world causes, and not the server. */
 const limits: ReadonlyArray<{ pattern: RegExp; reason: string }> = [
   {
     pattern:

@@ -58,7 +58,7 @@ async function describeFile(
   }
 }
 
-/** Lists what differs between two states. A directory counts only if it has no changed file below it. */
+/** Lists the files that differ between two states. A directory counts only if it has no changed file below it. */
 export function compareSnapshots(before: Snapshot, after: Snapshot): FileEffects {
   const added = [...after.keys()].filter((name) => !before.has(name));
   const removed = [...before.keys()].filter((name) => !after.has(name));

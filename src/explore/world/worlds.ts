@@ -25,7 +25,7 @@ export interface Worlds extends AsyncDisposable {
   take(): Promise<World>;
 }
 
-/** The most sessions that one world serves, so that what servers keep in memory stays small. */
+/** The most sessions that one world serves, so that the memory of servers stays small. */
 const maxSessions = 60;
 
 /** Opens worlds as sessions need them. With `isEager`, the next one starts while the present one is in use. */

@@ -29,7 +29,7 @@ function isNamedBy({ default: fallback, enum: members, examples }: JsonObject, v
   return named.some((each) => each !== undefined && isJsonEqual(each, value));
 }
 
-/** The message has to be about this value: it quotes it next to what is wrong with it, and names the parameter. */
+/** The message has to be about this value: it quotes it next to the mistake, and names the parameter. */
 function namesValue(message: string, name: string, value: unknown): boolean {
   const about = /\b(?:invalid|unknown|unsupported|not supported|unexpected|expected one of|must be)\b/i.test(message);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
