@@ -29,6 +29,4 @@ export interface ComparedBehaviour {
   measured: MeasuredBehaviour;
   /** What to cache: the requests that were sent. */
   corpus: Corpus;
-  /** Sentences that a reader should know. */
-  notes: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseComparisonSchema } from './base-comparison.ts';
+import { behaviourReportSchema } from './behaviour.ts';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
 import { coverageReportSchema } from './coverage-report.ts';
@@ -220,6 +221,9 @@ export const reportSchema = z.object({
     .describe(
       'The tool surface of the server, compared with the one that it promised; absent where it is not compared.',
     ),
+  behaviour: behaviourReportSchema
+    .exactOptional()
+    .describe('How the answers of the server differ from those of the base; absent where they are not compared.'),
   coverage: coverageReportSchema
     .exactOptional()
     .describe('The parts of the surface of the servers that the evals used; absent if not measured.'),

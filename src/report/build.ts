@@ -1,4 +1,5 @@
 import type { BaseComparison } from '../model/base-comparison.ts';
+import type { BehaviourReport } from '../model/behaviour.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
 import {
@@ -46,6 +47,8 @@ export interface ReportInput {
   trend?: Trend | null;
   /** Undefined if it is not compared. */
   surface?: SurfaceReport | undefined;
+  /** Undefined if it is not compared. */
+  behaviour?: BehaviourReport | undefined;
   /** Undefined if it is not measured. */
   coverage?: CoverageReport | undefined;
   /** Null if no model took part. */
@@ -113,6 +116,7 @@ export function buildReport(input: ReportInput): Report {
     models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     ...(input.surface !== undefined && { surface: structuredClone(input.surface) }),
+    ...(input.behaviour !== undefined && { behaviour: structuredClone(input.behaviour) }),
     ...(input.coverage !== undefined && { coverage: structuredClone(input.coverage) }),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],

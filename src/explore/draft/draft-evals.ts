@@ -136,13 +136,18 @@ function draftRequest(request: ExploredRequest, captures: Captures): JsonObject 
   return Object.keys(request.arguments).length === 0 ? step : { ...step, arguments: mapTexts(request.arguments, fill) };
 }
 
-/** Drafts the session of a finding, commented out: it fails until the server is corrected, or the case is. */
-function draftFinding({ kind, tool, message, session }: Finding, takeId: (id: string) => string): AddedCase {
+/** Drafts the requests of a session as steps, with captures for the values that later ones take from results. */
+export function draftRequests(session: readonly ExploredRequest[]): JsonObject[] {
   const captures = listCaptures(session);
-  const steps = session.map((request, index) => {
+  return session.map((request, index) => {
     const capture = captures.get(index);
     return { ...draftRequest(request, captures), ...(capture !== undefined && { capture }) };
   });
+}
+
+/** Drafts the session of a finding, commented out: it fails until the server is corrected, or the case is. */
+function draftFinding({ kind, tool, message, session }: Finding, takeId: (id: string) => string): AddedCase {
+  const steps = draftRequests(session);
   const title = `${tool ?? 'The server'}: ${kind}`;
   return {
     content: { id: takeId(deriveSlug(title, 'finding')), title: escapeText(title), steps },
@@ -152,6 +157,6 @@ function draftFinding({ kind, tool, message, session }: Finding, takeId: (id: st
 }
 
 /** Escapes `{{`, which begins a placeholder in an evals file. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return text.replaceAll('{{', String.raw`\{{`);
 }

@@ -66,7 +66,7 @@ function mergeTexts(texts: readonly string[]): string {
 const tokens = /\{\{any\}\}|[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
 /** Keeps the tokens in which two texts agree, from the start and from the end. */
-function mergePair(left: string, right: string): string {
+export function mergePair(left: string, right: string): string {
   if (left === right) return left;
   const [a, b] = [left.match(tokens) ?? [], right.match(tokens) ?? []];
   if (a.length === b.length) return joinMarks(a.map((token, index) => (token === b[index] ? token : volatileMark)));

@@ -4,6 +4,7 @@ import type { VerdictOutcome } from '../../model/verdict.ts';
 import { createIterationMarks } from '../iteration-marks.ts';
 import { composeBase } from './base.ts';
 import { composeBaseline } from './baseline.ts';
+import { composeBehaviour } from './behaviour.ts';
 import type { Block, Line } from './block.ts';
 import { composeCoverage } from './coverage.ts';
 import { composeModels } from './models.ts';
@@ -21,6 +22,7 @@ export type SectionName =
   | 'base'
   | 'baseline'
   | 'surface'
+  | 'behaviour'
   | 'coverage'
   | 'trend'
   | 'totals';
@@ -61,6 +63,7 @@ export function renderDocument(
     { name: 'base', blocks: composeBase(report) },
     { name: 'baseline', blocks: composeBaseline(report) },
     { name: 'surface', blocks: composeSurface(report.surface) },
+    { name: 'behaviour', blocks: composeBehaviour(report.behaviour) },
     { name: 'coverage', blocks: composeCoverage(report) },
     { name: 'trend', blocks: composeTrend(report) },
     { name: 'totals', blocks: composeTotals(report, links) },

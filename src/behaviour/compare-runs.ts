@@ -1,0 +1,207 @@
+import { isJsonEqual } from '../base/json.ts';
+import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
+import { readOutcomeText } from '../explore/stability/texts.ts';
+import type { BehaviourKind } from '../model/behaviour.ts';
+import { compareValues } from './compare-values.ts';
+import { focusTexts } from './focus.ts';
+import { normalizeOutcome } from './normalize.ts';
+import type { SentStep } from './bench.ts';
+
+/** A request of a session, and what the base says about it. */
+export interface ComparedRequest {
+  request: ExploredRequest;
+  /** True if the call is meant to be refused: it breaks its schema, or names something unknown. */
+  isWrong: boolean;
+}
+
+/** A difference that one run of the change shows. */
+export interface FoundDifference {
+  step: number;
+  kind: Exclude<BehaviourKind, 'slower'>;
+  pointer: string;
+  /** The pointer with numbers of items; null if it leads to no value of the result. */
+  exact: string | null;
+  what: string;
+  before: string;
+  after: string;
+  /** The whole value of the base at the pointer. */
+  value: unknown;
+}
+
+/** One run of a session on one side. It is shorter than the session if the process was lost. */
+export type Run = readonly SentStep[];
+
+export interface Compared {
+  differences: FoundDifference[];
+  /** Why the base itself varies, so that nothing after this step is compared; null if it does not. */
+  unstable: string | null;
+}
+
+/** Compares one run of the change with the runs of the base, step by step. */
+export function compareRun(
+  bases: readonly Run[],
+  head: Run,
+  {
+    requests,
+    roots,
+    callMs,
+  }: {
+    requests: readonly ComparedRequest[];
+    roots: { base: readonly string[]; head: readonly string[] };
+    callMs: number;
+  },
+): Compared {
+  const differences: FoundDifference[] = [];
+  for (const [step, { isWrong }] of requests.entries()) {
+    const steps = bases.flatMap((run) => run[step] ?? []);
+    const own = head[step];
+    if (steps.length < bases.length || own === undefined) break;
+    const outcomes = steps.map(({ observation }) => normalizeOutcome(observation.outcome, roots.base));
+    const kinds = new Set(outcomes.map(nameOutcome));
+    if (kinds.size > 1)
+      return {
+        differences,
+        unstable: `request ${step + 1} had different outcomes on the base: ${[...kinds].toSorted().join(', ')}`,
+      };
+    const outcome = normalizeOutcome(own.observation.outcome, roots.head);
+    const found = compareOutcomes(outcomes, outcome, { isWrong, callMs }).map((each) => ({ ...each, step }));
+    const { noise } = own.observation;
+    if (noise !== null && steps.every(({ observation }) => observation.noise === null)) {
+      const what = 'the server writes to stdout, where only messages belong';
+      found.push({
+        step,
+        kind: 'broken',
+        pointer: '/stdout',
+        exact: null,
+        what,
+        before: '',
+        after: noise.slice(0, 200),
+        value: null,
+      });
+    }
+    differences.push(...found);
+    // What follows an error has another state, or none.
+    if (nameOutcome(outcome) !== [...kinds][0]) break;
+  }
+  return { differences, unstable: null };
+}
+
+type StepDifference = Omit<FoundDifference, 'step'>;
+
+/** Compares an outcome of the change with those of the base, which are of one kind. */
+function compareOutcomes(
+  bases: readonly Outcome[],
+  head: Outcome,
+  { isWrong, callMs }: { isWrong: boolean; callMs: number },
+): StepDifference[] {
+  const [base] = bases;
+  if (base === undefined || bases.every((each) => isJsonEqual(each, head))) return [];
+  const [before, after] = [classify(base), classify(head)];
+  const whole = { pointer: '', exact: null, value: null };
+  if (before === 'lost' && after === 'lost') return [];
+  const shown = { before: printOutcome(base, callMs), after: printOutcome(head, callMs) };
+  if (after === 'lost') return [{ ...whole, kind: 'broken', what: describeLoss(head), ...shown }];
+  if (before === 'lost') return [{ ...whole, kind: 'fixed', what: 'an answer instead of none', ...shown }];
+  if (before === 'answered' && after === 'refused') {
+    return [{ ...whole, kind: 'broken', what: 'an error instead of a result', ...shown }];
+  }
+  if (before === 'refused' && after === 'answered') {
+    const isSameText = bases.some((each) => readText(each) === readText(head)) && readText(head) !== '';
+    if (isSameText) {
+      const what = 'the same text is no longer marked as an error';
+      return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
+    }
+    const what = 'a result instead of an error';
+    return [
+      {
+        ...whole,
+        kind: isWrong ? 'changed' : 'fixed',
+        what: isWrong ? `${what}: the call is no longer refused` : what,
+        ...shown,
+      },
+    ];
+  }
+  if (before === 'refused') return compareRefusals(bases, head);
+  const results = bases.flatMap((each) => (each.kind === 'result' ? [each.result] : []));
+  const differences = head.kind === 'result' ? compareValues(results, head.result) : [];
+  return dropTextCopies(differences).map(({ pointer, exact, what, before: old, after: now, value }) => ({
+    kind: 'changed',
+    pointer,
+    exact,
+    what,
+    before: old,
+    after: now,
+    value,
+  }));
+}
+
+function compareRefusals(bases: readonly Outcome[], head: Outcome): StepDifference[] {
+  const whole = { kind: 'changed' as const, exact: null, value: null };
+  const texts = compareValues(bases.map(readText), readText(head)).map(({ before, after }) => ({
+    ...whole,
+    pointer: '/message',
+    what: 'another error',
+    before,
+    after,
+  }));
+  const [base] = bases;
+  if (texts.length > 0 || base === undefined || nameOutcome(base) === nameOutcome(head)) return texts;
+  const what = 'the same error in another form';
+  return [{ ...whole, pointer: '/code', what, before: nameOutcome(base), after: nameOutcome(head) }];
+}
+
+/** Structured content is often in a text, too: a difference in both is one. */
+function dropTextCopies<T extends { pointer: string }>(differences: readonly T[]): T[] {
+  const prefix = '/structuredContent';
+  const known = new Set(
+    differences.flatMap(({ pointer }) => (pointer.startsWith(prefix) ? [pointer.slice(prefix.length)] : [])),
+  );
+  const firsts = new Set<string>();
+  return differences.filter(({ pointer }) => {
+    const [, inner] = /^\/content\/\*\/text(.*)$/.exec(pointer) ?? [];
+    // A text that is no JSON may say the same in words.
+    if (inner !== undefined && known.size > 0 && (inner === '' || known.has(inner))) return false;
+    return !firsts.has(pointer) && firsts.add(pointer);
+  });
+}
+
+function classify(outcome: Outcome): 'answered' | 'refused' | 'lost' {
+  if (outcome.kind === 'result') return outcome.isError ? 'refused' : 'answered';
+  return outcome.kind === 'error' ? 'refused' : 'lost';
+}
+
+function nameOutcome(outcome: Outcome): string {
+  if (outcome.kind === 'result') return outcome.isError ? 'an error of the tool' : 'a result';
+  return outcome.kind === 'error' ? `error ${outcome.code}` : outcome.kind;
+}
+
+/** The text of an answer, without what SDKs put before it. */
+function readText(outcome: Outcome): string {
+  return readOutcomeText(outcome).replace(/^MCP error -\d+: /, '');
+}
+
+function describeLoss(outcome: Outcome): string {
+  if (outcome.kind === 'ended') return 'the server ends instead of an answer';
+  if (outcome.kind === 'malformed') return 'the answer is no valid result';
+  return 'no answer comes';
+}
+
+function printOutcome(outcome: Outcome, callMs: number): string {
+  switch (outcome.kind) {
+    case 'ended': {
+      const last = outcome.lastLines.at(-1);
+      const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : `signal ${outcome.signal}`;
+      return clip(last === undefined ? how : `${how}: ${last}`);
+    }
+    case 'silent':
+      return `no answer in ${callMs / 1000} s${outcome.isAlive ? '' : ', nor to a ping'}`;
+    case 'malformed':
+      return clip(outcome.message);
+    default: {
+      const text = readText(outcome);
+      return clip(text !== '' || outcome.kind !== 'result' ? text : JSON.stringify(outcome.result));
+    }
+  }
+}
+
+const clip = (text: string) => focusTexts(text, '').before;

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { createRandom } from '../base/random.ts';
+import { type ExploredRequest, isAnswered, nameRequest } from '../explore/exploration.ts';
+import { exploreServer } from '../explore/explore.ts';
+import { type Inventory, readInventory } from '../explore/inventory.ts';
+import type { RequiredNames } from '../explore/draft/title.ts';
+import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
+import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
+import { createBench, type Bench } from './bench.ts';
+import {
+  type Candidate,
+  type CompareContext,
+  listCandidates,
+  listRequests,
+  type SessionRuns,
+  writeKey,
+} from './candidates.ts';
+import type { ComparedRequest, FoundDifference } from './compare-runs.ts';
+import type { ComparedBehaviour, CompareOptions } from './comparison.ts';
+import { type Confirmed, confirmCandidates } from './confirm.ts';
+import { type Corpus, createCorpus } from './corpus.ts';
+import { draftCase, draftTimed } from './draft-case.ts';
+import { type PlannedSession, planSessions } from './plan-sessions.ts';
+import { findSlowerTools, type SlowerTool } from './slower.ts';
+
+/** Worlds of both sides that differ in their path, its length and the time zone. */
+const variants: readonly WorldVariant[] = [
+  firstVariant,
+  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', isForeign: false },
+];
+
+/** Each session runs in so many rounds, and one whose calls change nothing in so many more, to see what differs sometimes. */
+const rounds = 2;
+const furtherRounds = 10;
+/** A session that takes longer than this has no further rounds. */
+const longestFurtherMs = 250;
+
+/** A session with its runs on both sides. */
+interface RanSession extends PlannedSession {
+  runs: SessionRuns;
+}
+
+/**
+ * Compares how two servers behave: explores the base, unless the requests are cached, sends the same sessions to both in rounds, and repeats
+ * each difference in new worlds of both before it counts.
+ *
+ * @throws {ServerStartError} if one of the servers does not start
+ */
+export async function compareBehaviour(options: CompareOptions): Promise<ComparedBehaviour> {
+  const { base, head, cached, clock, seed, onProgress, callMs } = options;
+  const inventories = { base: await readListed(base.source), head: await readListed(head.source) };
+  const corpus = cached ?? (await explore(options));
+  const { sessions, uncompared } = await planSessions(corpus, {
+    base: inventories.base.inventory,
+    head: inventories.head.inventory,
+  });
+  const harmless = new Set(corpus.harmless);
+  const bench = createBench({ base: base.source, head: head.source, harmless, clock });
+  const random = createRandom(seed);
+  const context: CompareContext = { roots: { base: base.roots, head: head.roots }, callMs };
+  onProgress('Comparing answers');
+  const ran = await runAll(sessions, { bench, random });
+  const isHarmless = (request: ExploredRequest) => request.kind !== 'tool' || harmless.has(request.tool);
+  await runFurther(
+    ran.filter((session) => session.requests.every(({ request }) => isHarmless(request))),
+    { bench, random },
+  );
+  const candidates: Candidate[] = [];
+  const flaky: MeasuredBehaviour['flaky'] = [...corpus.flaky];
+  for (const { requests, runs } of ran) {
+    const found = listCandidates(requests, runs, context);
+    candidates.push(...found.candidates);
+    if (found.unstable !== null) flaky.push({ session: listRequests(requests), reason: found.unstable });
+  }
+  onProgress('Confirming differences');
+  const { confirmed, flaky: rare } = await confirmCandidates(candidates, { bench, variants, context, random });
+  onProgress('Timing calls');
+  const slower = await findSlowerTools(
+    ran.map(({ requests, runs }) => ({
+      requests,
+      runs: { base: runs.base.slice(0, rounds), head: runs.head.slice(0, rounds) },
+    })),
+    { bench, random },
+  );
+  const required = listRequired(inventories.base.inventory);
+  const differences = [
+    ...describeNoise(inventories.base.startNoise, inventories.head.startNoise),
+    ...mergeDifferences(confirmed).map((each) => describeConfirmed(each, required)),
+    ...slower.map((each) => describeSlower(each)),
+  ];
+  return {
+    measured: {
+      sandbox: head.source.sandbox,
+      seed,
+      corpus: cached === null ? 'explored' : 'cached',
+      isCutByTime: corpus.isCutByTime,
+      requests: corpus.requests,
+      sessions: { compared: sessions.length, of: corpus.sessions.length },
+      tools: countTools(ran, inventories.base.inventory),
+      coverage: corpus.coverage,
+      unexplored: corpus.unexplored,
+      uncompared,
+      flaky: [...flaky, ...rare],
+      differences: sortDifferences(differences, inventories.base.inventory),
+    },
+    corpus,
+  };
+}
+
+async function explore({ base, identity, ...options }: CompareOptions): Promise<Corpus> {
+  return createCorpus(await exploreServer(base.source, options), identity);
+}
+
+/** Reads what a server lists, in a world of its own. */
+async function readListed(source: WorldSource): Promise<{ inventory: Inventory; startNoise: string | null }> {
+  await using world = await source.open(firstVariant);
+  return { inventory: await readInventory(world), startNoise: world.startNoise };
+}
+
+interface RunOptions {
+  bench: Bench;
+  random: () => number;
+}
+
+/** Runs all sessions on both sides, in rounds: the second round in the reverse order. */
+async function runAll(sessions: readonly PlannedSession[], { bench, random }: RunOptions): Promise<RanSession[]> {
+  const ran = sessions.map((session): RanSession => ({ ...session, runs: { base: [], head: [] } }));
+  for (let count = 0; count < rounds; count += 1) {
+    await using round = bench.openRound(variants[count] ?? firstVariant);
+    for (const { requests, runs } of count % 2 === 0 ? ran : ran.toReversed()) {
+      const pair = await round.run(listRequests(requests), { start: 'new', isHeadFirst: random() < 0.5 });
+      runs.base.push(pair.base);
+      runs.head.push(pair.head);
+    }
+  }
+  return ran;
+}
+
+/** Runs sessions whose calls change nothing some more times, without new worlds. */
+async function runFurther(ran: readonly RanSession[], { bench, random }: RunOptions): Promise<void> {
+  const isShort = ({ runs }: RanSession) =>
+    [...runs.base, ...runs.head].every(
+      (run) => run.reduce((sum, { durationMs }) => sum + durationMs, 0) <= longestFurtherMs,
+    );
+  const isWhole = ({ requests, runs }: RanSession) =>
+    [...runs.base, ...runs.head].every(
+      (run) =>
+        run.length === requests.length &&
+        run.every(({ observation }) => observation.outcome.kind === 'result' || observation.outcome.kind === 'error'),
+    );
+  const repeated = ran.filter((session) => isShort(session) && isWhole(session));
+  if (repeated.length === 0) return;
+  await using round = bench.openRound(firstVariant);
+  for (let count = 0; count < furtherRounds; count += 1) {
+    for (const { requests, runs } of repeated) {
+      const pair = await round.run(listRequests(requests), { start: 'new', isHeadFirst: random() < 0.5 });
+      runs.base.push(pair.base);
+      runs.head.push(pair.head);
+    }
+  }
+}
+
+function countTools(ran: readonly RanSession[], { tools }: Inventory): MeasuredBehaviour['tools'] {
+  const answered = new Set(
+    ran.flatMap(({ requests, runs }) =>
+      requests.flatMap(({ request }, step) => {
+        const sent = runs.base[0]?.[step];
+        return request.kind === 'tool' && sent !== undefined && isAnswered(sent.observation) ? [request.tool] : [];
+      }),
+    ),
+  );
+  return { reached: tools.filter(({ name }) => answered.has(name)).length, of: tools.length };
+}
+
+function listRequired({ tools }: Inventory): RequiredNames {
+  return new Map(
+    tools.map(({ name, parameters }) => [
+      name,
+      parameters.filter(({ isRequired }) => isRequired).map((each) => each.name),
+    ]),
+  );
+}
+
+/** Keeps one of each key. A crash, for example, can be found in several sessions. */
+function mergeDifferences(confirmed: readonly Confirmed[]): Confirmed[] {
+  const known = new Set<string>();
+  return confirmed.filter(({ candidate: { key } }) => !known.has(key) && known.add(key));
+}
+
+function describeConfirmed({ candidate, runs, chance }: Confirmed, required: RequiredNames): MeasuredDifference {
+  const { requests, difference, varies } = candidate;
+  const what =
+    varies && chance === null && difference.kind === 'changed' ? `${difference.what} in each run` : difference.what;
+  const shown = difference.kind === 'fixed' ? runs.head : runs.base;
+  return {
+    ...describe(requests, difference, difference.kind),
+    message: chance === null ? what : `${what}, ${chance}`,
+    case: draftCase(requests, shown, { difference, required }),
+  };
+}
+
+function describeSlower({ requests, difference, limitMs }: SlowerTool): MeasuredDifference {
+  return { ...describe(requests, difference, 'slower'), message: difference.what, case: draftTimed(requests, limitMs) };
+}
+
+function describe(
+  requests: readonly ComparedRequest[],
+  { pointer, before, after }: Pick<FoundDifference, 'pointer' | 'before' | 'after'>,
+  kind: MeasuredDifference['kind'],
+): Omit<MeasuredDifference, 'message' | 'case'> {
+  const request = requests.at(-1)?.request;
+  const key = request === undefined ? '' : writeKey(request, pointer, kind);
+  return {
+    id: hash(key),
+    kind,
+    tool: request === undefined ? null : nameRequest(request),
+    pointer,
+    before,
+    after,
+    session: listRequests(requests),
+  };
+}
+
+function hash(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 12);
+}
+
+/** Output at the start belongs to no tool. */
+function describeNoise(base: string | null, head: string | null): MeasuredDifference[] {
+  if (base !== null || head === null) return [];
+  return [
+    {
+      id: hash('server\n\n/stdout\nbroken'),
+      kind: 'broken',
+      tool: null,
+      pointer: '/stdout',
+      message: 'the server writes to stdout as it starts, where only messages belong',
+      before: '',
+      after: head.slice(0, 200),
+      session: [],
+      case: '',
+    },
+  ];
+}
+
+function sortDifferences(differences: readonly MeasuredDifference[], { tools }: Inventory): MeasuredDifference[] {
+  const rank = ({ tool }: MeasuredDifference) => tools.findIndex(({ name }) => name === tool);
+  return differences.toSorted(
+    (a, b) =>
+      behaviourKinds.indexOf(a.kind) - behaviourKinds.indexOf(b.kind) || rank(a) - rank(b) || (a.id < b.id ? -1 : 1),
+  );
+}

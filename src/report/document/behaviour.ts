@@ -1,0 +1,161 @@
+import { endSentence, formatCount } from '../../base/text.ts';
+import {
+  type BehaviourDifference,
+  type BehaviourDisposition,
+  behaviourKinds,
+  type BehaviourReport,
+  type BehaviourRequest,
+} from '../../model/behaviour.ts';
+import {
+  asCode,
+  asMark,
+  asName,
+  asProse,
+  type Block,
+  briefly,
+  heading,
+  joinLines,
+  type Line,
+  list,
+  type Mark,
+  table,
+  text,
+} from './block.ts';
+
+const marks: Record<BehaviourDisposition, Mark> = {
+  fail: 'failed',
+  review: 'inconclusive',
+  ignore: 'minor',
+  accepted: 'minor',
+};
+
+type Compared = NonNullable<BehaviourReport['compared']>;
+
+/**
+ * Describes the comparison in one line: `2 broken, 1 changed; compared 57 sessions of base abc123 on 9 of 9 tools`. What was accepted counts
+ * apart.
+ */
+export function describeBehaviour({ base, compared, problem }: BehaviourReport): Line {
+  if (compared === null)
+    return ['not compared with base ', asName(base.label), ': ', asProse(endSentence(problem ?? 'nothing ran'))];
+  const { differences, sessions, tools } = compared;
+  const isAccepted = ({ disposition }: BehaviourDifference) => disposition === 'accepted';
+  const counts = behaviourKinds.flatMap((kind) => {
+    const { length } = differences.filter((difference) => difference.kind === kind && !isAccepted(difference));
+    return length === 0 ? [] : [`${length} ${kind}`];
+  });
+  const accepted = differences.filter(isAccepted).length;
+  const found = [...counts, ...(accepted === 0 ? [] : [`${accepted} accepted`])].join(', ');
+  const on = ` on ${tools.reached} of ${formatCount(tools.of, 'tool')}.`;
+  return [
+    `${found === '' ? 'no difference' : found}; compared ${formatCount(sessions.compared, 'session')} of base `,
+    asName(base.label),
+    on,
+  ];
+}
+
+/** Composes the differences by their kind, what they were seen with, and what was not compared; empty if there is no comparison. */
+export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[] {
+  if (behaviour === undefined) return [];
+  const { compared, unusedAccepts } = behaviour;
+  const line = describeBehaviour(behaviour);
+  if (compared === null) return [heading('screen', ['Behaviour']), text('brief', 'Behaviour: ', ...line)];
+  const open = compared.differences.filter(({ disposition }) => disposition !== 'accepted');
+  const accepted = compared.differences.filter(({ disposition }) => disposition === 'accepted');
+  return [
+    heading('screen', ['Behaviour']),
+    text('brief', 'Behaviour: ', ...line),
+    ...composeTable(open),
+    briefly(
+      list(
+        'brief',
+        open.map((difference) => [...nameDifference(difference), ': ', asProse(difference.message)]),
+        { noun: 'difference' },
+      ),
+    ),
+    list('screen', open.map(describeSession), { noun: 'session', open: 5 }),
+    list(
+      'screen',
+      accepted.map((difference) => ['Accepted: ', ...nameDifference(difference), ' (', asName(difference.id), ')']),
+      {
+        noun: 'accepted difference',
+        open: 5,
+      },
+    ),
+    list(
+      'screen',
+      unusedAccepts.map((id) => ['Accepted, and no longer found: ', asName(id)]),
+      { noun: 'accepted id' },
+    ),
+    ...composeGaps(compared),
+  ];
+}
+
+/** Composes one table, in which the kinds follow each other. The values of both sides are next to each other. */
+function composeTable(differences: readonly BehaviourDifference[]): Block[] {
+  if (differences.length === 0) return [];
+  const rows = differences.map((difference) => [
+    [asMark(marks[difference.disposition]), ` ${difference.kind}`],
+    [asName(difference.tool ?? 'the server'), ...(difference.pointer === '' ? [] : [' ', asName(difference.pointer)])],
+    [asProse(difference.message)],
+    difference.before === '' ? ['–'] : [asCode(difference.before)],
+    difference.after === '' ? ['–'] : [asCode(difference.after)],
+    [asName(difference.id)],
+  ]);
+  return [table('screen', ['', 'Where', 'What', 'Base', 'Change', 'Id'], rows, { noun: 'difference' })];
+}
+
+function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifference): Line {
+  return [
+    asMark(marks[disposition]),
+    ` ${kind} `,
+    asName(tool ?? 'the server'),
+    ...(pointer === '' ? [] : [' ', asName(pointer)]),
+  ];
+}
+
+function describeSession({ id, session }: BehaviourDifference): Line {
+  if (session.length === 0) return [asName(id), ' is seen as the server starts'];
+  const requests = session.map((request): Line => [asCode(printRequest(request))]);
+  return [asName(id), ' is seen with ', ...joinLines(requests, ', then ')];
+}
+
+function printRequest(request: BehaviourRequest): string {
+  if (request.kind === 'resource') return request.uri;
+  const name = request.kind === 'tool' ? request.tool : request.prompt;
+  return Object.keys(request.arguments).length === 0 ? name : `${name} ${JSON.stringify(request.arguments)}`;
+}
+
+/** Composes what the comparison does not cover, with the reasons. */
+function composeGaps({
+  unexplored,
+  uncompared,
+  flaky,
+  isCutByTime,
+  seed,
+  sandbox,
+  corpus,
+  coverage,
+}: Compared): Block[] {
+  const { parameters, errorPaths } = coverage;
+  const reached = `${parameters.reached} of ${formatCount(parameters.of, 'parameter')} and ${errorPaths.reached} of ${formatCount(errorPaths.of, 'error path')}`;
+  const how = corpus === 'cached' ? 'requests that an earlier job found' : 'a new exploration';
+  const gaps = [
+    ...unexplored.map(({ subject, reason }): Line => ['Not explored: ', asName(subject), ', ', asProse(reason)]),
+    ...uncompared.map(({ subject, reason }): Line => ['Not compared: ', asName(subject), ', ', asProse(reason)]),
+    ...flaky.map(({ session, reason }): Line => [
+      'Flaky: ',
+      asCode(session.map(printRequest).join(', then ')),
+      ', ',
+      asProse(reason),
+    ]),
+  ];
+  return [
+    {
+      ...text('screen', `The base reached ${reached}, in ${how} with the seed ${seed} at sandbox level ${sandbox}.`),
+      isFine: true,
+    },
+    ...(isCutByTime ? [text('screen', 'The time limit cut the exploration: another run may find more.')] : []),
+    list('screen', gaps, { noun: 'gap', open: 5 }),
+  ];
+}
