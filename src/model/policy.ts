@@ -56,6 +56,15 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
   return { ...suiteLayers.complete(layer), probation: [] };
 }
 
+/** What a verdict of a suite means for the job. */
+export type JobEffects = Pick<SuiteRequirements, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
+
+/** Reads what a verdict means for the job from the rules for all suites. */
+export function readJobEffects(layer: PolicyLayer): JobEffects {
+  const { onInconclusive, onNothingRun, reportOnly } = applyPolicyDefaults(layer);
+  return { onInconclusive, onNothingRun, reportOnly };
+}
+
 /** Requires all iterations to pass unless a minimum is set. */
 export const defaultMinimum = suiteLayers.complete(emptyPolicyLayer).minimumPassRate;
 
@@ -79,7 +88,8 @@ export type MinimumCoverage = GateRules['minimumCoverage'];
 export const applyLimitDefaults: Layers<LimitRule>['complete'] = limitLayers.complete;
 export const applyPricingDefaults: Layers<PricingRule>['complete'] = pricingLayers.complete;
 
-const { surface, minimumCoverage } = gateLayers.reportShape;
+const { surface, behaviour, minimumCoverage } = gateLayers.reportShape;
+const { onInconclusive, onNothingRun, reportOnly } = suiteLayers.reportShape;
 
 export const gatePolicySchema = z.object({
   today: day.describe('The day on which the gate started, in UTC.'),
@@ -97,6 +107,17 @@ export const gatePolicySchema = z.object({
   surface: surface
     .exactOptional()
     .describe('What changes of the tool surface mean; absent where the surface is not compared.'),
+  behaviour: behaviour
+    .exactOptional()
+    .describe('What differences from the behaviour of the base mean; absent where the behaviour is not compared.'),
+  acceptingLabel: z
+    .string()
+    .exactOptional()
+    .describe('The label of the pull request that accepts every difference of behaviour; absent without it.'),
+  withoutSuites: z
+    .object({ onInconclusive, onNothingRun, reportOnly })
+    .exactOptional()
+    .describe('What the verdict means for the job if the gate has no suite, and so compares the base only.'),
   minimumCoverage: minimumCoverage
     .exactOptional()
     .describe('What the evals have to cover of the surface, 0 to 1; absent where nothing is required.'),

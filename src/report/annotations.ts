@@ -22,6 +22,7 @@ export interface Annotation {
 /** GitHub keeps ten annotations of a level per step and silently drops the rest; one of them is the verdict. */
 const maxCaseAnnotations = 9;
 const maxSurfaceAnnotations = 5;
+const maxBehaviourAnnotations = 4;
 /** The runner cuts at 4,096 characters; this leaves space for the redactor to lengthen a text. */
 const maxMessageLength = 4000;
 const maxTitleLength = 200;
@@ -40,7 +41,7 @@ export function planAnnotations(
 ): Annotation[] {
   const { outcome } = report.verdict;
   const fileExists = options.fileExists ?? (() => true);
-  const surface = annotateSurface(report, fileExists);
+  const surface = [...annotateSurface(report, fileExists), ...annotateBehaviour(report)];
   const maxCases = (options.maxCases ?? maxCaseAnnotations) - surface.length;
   if (outcome === 'passed') return surface;
   // A shard does not decide about the gate; if shards are merged, the failures become errors.
@@ -80,6 +81,19 @@ function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: 
       title: cleanTitle(`${change.severity}: ${change.message}`),
       message: cleanMessage(`${change.id}\n${change.reason}`),
       ...locateChange(change, fileExists),
+    }));
+}
+
+/** Annotates the differences from the base that the policy does not ignore, the worst first. No file has them. */
+function annotateBehaviour({ behaviour, shard }: Report): Annotation[] {
+  const differences = behaviour?.compared?.differences ?? [];
+  return differences
+    .filter(({ disposition }) => disposition === 'fail' || disposition === 'review')
+    .slice(0, maxBehaviourAnnotations)
+    .map(({ id, kind, tool, message, before, after, disposition }) => ({
+      level: disposition === 'fail' && shard === null ? 'error' : 'warning',
+      title: cleanTitle(`${kind}: ${tool ?? 'the server'}`),
+      message: cleanMessage(`${message}\nbase: ${before}\nchange: ${after}\nid: ${id}`),
     }));
 }
 

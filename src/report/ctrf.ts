@@ -75,18 +75,22 @@ export function renderCtrf(report: Report): string {
 }
 
 function listTests(report: Report): CtrfTest[] {
-  // Adds a test for a gate without suites: it is inconclusive, and an empty file would look passed.
-  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, stoppedEarly: null };
+  // Adds a test for a gate without suites: an empty file would look passed, whatever the verdict is.
+  const gate = { id: gateId, name: report.generator.name, file: null, verdict: report.verdict, stoppedEarly: null };
   return (report.suites.length === 0 ? [gate] : report.suites).flatMap((suite) => {
     const tests = report.cases
       .filter(({ suiteId }) => suiteId === suite.id)
       .map((testCase) => buildTest(testCase, suite));
     const { outcome } = suite.verdict;
     const isExplained =
-      outcome === 'passed' || (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
+      (outcome === 'passed' && suite.id !== gateId) ||
+      (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
     return isExplained ? tests : [buildVerdictTest(suite), ...tests];
   });
 }
+
+/** The id of the suite that stands for a gate without suites. */
+const gateId = '';
 
 type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'stoppedEarly'>;
 
@@ -94,7 +98,7 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
   return {
     testId: `${id}/`,
     name: 'verdict',
-    status: outcome === 'failed' ? 'failed' : 'other',
+    status: outcome === 'inconclusive' ? 'other' : outcome,
     rawStatus: outcome,
     duration: 0,
     suite: [name],

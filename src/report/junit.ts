@@ -10,6 +10,9 @@ import { describeCaseCounts, nameRequirement } from './wording.ts';
 
 const maxMessageLength = 500;
 
+/** The id of the suite that stands for a gate without suites. */
+const gateId = '';
+
 type JudgedSuite = Pick<
   SuiteReport,
   'id' | 'name' | 'file' | 'verdict' | 'requirements' | 'stoppedEarly' | 'usage' | 'cost'
@@ -27,9 +30,9 @@ interface Element {
  * output, and an inconclusive suite holds an error even if every case passed.
  */
 export function renderJunit(report: Report): string {
-  // Adds a suite for a gate without suites: it is inconclusive, and an empty file would look passed.
+  // Adds a suite for a gate without suites: an empty file would look passed, whatever the verdict is.
   const gate = {
-    id: '',
+    id: gateId,
     name: report.generator.name,
     file: null,
     verdict: report.verdict,
@@ -52,11 +55,11 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
     .filter(({ suiteId }) => suiteId === suite.id)
     .map((testCase) => buildCase(testCase, suite));
   const { outcome } = suite.verdict;
+  // A gate without suites has no other testcase.
   const isExplained =
-    outcome === 'passed' || (outcome === 'failed' && cases.some((testCase) => holds(testCase, 'failure')));
-  const children = isExplained
-    ? cases
-    : [buildVerdictCase(suite, outcome === 'failed' ? 'failure' : 'error'), ...cases];
+    (outcome === 'passed' && suite.id !== gateId) ||
+    (outcome === 'failed' && cases.some((testCase) => holds(testCase, 'failure')));
+  const children = isExplained ? cases : [buildVerdictCase(suite), ...cases];
   const count = (name: string) => children.filter((child) => holds(child, name)).length;
   return {
     name: 'testsuite',
@@ -103,11 +106,11 @@ function buildProperty(name: string, value: string): Element {
 }
 
 /** Builds a separate testcase for a verdict that no case explains, so that no viewer shows the suite as passed. */
-function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Element {
+function buildVerdictCase(suite: JudgedSuite): Element {
   const [first, ...others] = suite.verdict.reasons.flatMap(({ message, output = [] }) => [message, ...output]);
   const { outcome } = suite.verdict;
   const element: Element = {
-    name,
+    name: outcome === 'failed' ? 'failure' : 'error',
     attributes: {
       message: truncateText(first ?? 'Nothing was established.', maxMessageLength, { keepsEnd: true }),
       type: outcome,
@@ -117,7 +120,7 @@ function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Elemen
   return {
     name: 'testcase',
     attributes: { name: 'verdict', classname: suite.name, file: suite.file ?? undefined, time: formatSeconds(0) },
-    children: [element],
+    children: outcome === 'passed' ? [] : [element],
   };
 }
 

@@ -25,7 +25,10 @@ export function describeSuiteRate({ verdict, totals, minimumPassRate, stoppedEar
 }
 
 /** Describes what ran and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
-export function describeTotals({ totals, verdict, durationMs, shard, suites }: Report): string {
+export function describeTotals({ totals, verdict, durationMs, shard, suites, behaviour }: Report): string {
+  if (suites.length === 0 && behaviour !== undefined) {
+    return `Compared with the base, without evals, in ${formatDuration(durationMs)}`;
+  }
   const isBiased = suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   const part = shard === null ? '' : `Shard ${shard.index} of ${shard.total}: `;
   return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict, isBiased)}, in ${formatDuration(durationMs)}`;

@@ -1,4 +1,6 @@
 import type { BaseComparison } from '../model/base-comparison.ts';
+import type { BehaviourReport } from '../model/behaviour.ts';
+import { type BehaviourPolicy, recountBehaviour } from '../model/behaviour-policy.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
@@ -9,10 +11,12 @@ import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { compareWithBase, listBaseRegressions } from './compare-base.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare-baseline.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
+import { judgeBehaviour } from './judge-behaviour.ts';
 import { judgeCoverage } from './judge-coverage.ts';
 import { judgeSurface } from './judge-surface.ts';
 import { joinRuns } from './join-runs.ts';
 import { countMinimums } from './plan-rounds.ts';
+import { isOpen } from './reason-rules.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
 import { summarizeModels } from './summarize-models.ts';
 
@@ -24,8 +28,9 @@ export interface JudgedSuite extends SuiteJudgement {
   requirements: SuiteRequirements;
 }
 
-/** The surface and the coverage of the servers; undefined if they were not measured. */
+/** The surface, the behaviour and the coverage of the servers; undefined if they were not measured. */
 export interface SurfaceResults {
+  behaviour?: BehaviourReport | undefined;
   surface?: SurfaceReport | undefined;
   coverage?: CoverageReport | undefined;
 }
@@ -38,6 +43,8 @@ export interface GateJudgement {
   comparison: Comparison | null;
   /** Null if no base ran in the same job. */
   baseComparison: BaseComparison | null;
+  /** How the differences from the base count; undefined if they were not measured. */
+  behaviour: BehaviourReport | undefined;
   /** Null if no model took part. */
   models: ModelsReport | null;
   /** The meaning of the verdict for the job. */
@@ -51,7 +58,7 @@ export interface GateJudgement {
 export function judgeGate(
   results: readonly SuiteResults[],
   policy: GatePolicy,
-  { surface, coverage }: SurfaceResults = {},
+  { surface, behaviour, coverage }: SurfaceResults = {},
 ): GateJudgement {
   const measured = [...Map.groupBy(results, ({ suiteId }) => suiteId).values()].flatMap((parts) => {
     const [first] = parts;
@@ -69,7 +76,10 @@ export function judgeGate(
   const judged = surface === undefined || policy.surface === undefined ? null : judgeSurface(surface, policy.surface);
   const isComplete = results.every(({ interruption }) => interruption === null);
   const uncovered = judgeCoverage(coverage, policy, { isComplete });
-  const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...uncovered];
+  const rules = readBehaviourPolicy(policy);
+  const recounted = behaviour === undefined || rules === null ? behaviour : recountBehaviour(behaviour, rules);
+  const behaved = recounted === undefined || rules === null ? null : judgeBehaviour(recounted, rules);
+  const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...(behaved?.reasons ?? []), ...uncovered];
   const reasons = assignReasons([...unassigned, ...regressions], measured);
   const { today } = policy;
   const sharedMinimums = countMinimums(measured, today);
@@ -79,20 +89,47 @@ export function judgeGate(
     const assessed = assessSuite(results, { policy: suitePolicy, findings, parts, pricing: policy });
     return { results, parts, requirements, ...assessed };
   });
+  // Without a suite, the comparison with the base is all that there is to judge.
+  const alone = policy.withoutSuites;
+  const verdict =
+    suites.length === 0 && alone !== undefined
+      ? judgeFindings(unassigned, behaved?.kept ?? null)
+      : joinVerdicts(suites.map(({ verdict }) => verdict));
   return {
     suites,
-    verdict: joinVerdicts(suites.map(({ verdict }) => verdict)),
+    verdict,
+    behaviour: recounted,
     comparison,
     baseComparison,
     models: summarizeModels(measured, policy),
     exit: addWarnings(
-      decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
-      judged?.warnings ?? [],
+      decideExit([
+        ...suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements })),
+        ...(suites.length === 0 && alone !== undefined ? [{ name: 'The gate', verdict, requirements: alone }] : []),
+      ]),
+      [...(judged?.warnings ?? []), ...(behaved?.warnings ?? [])],
     ),
   };
 }
 
-/** Adds warnings of the surface, which are also notes of the report. */
+/** Judges a gate without suites by what the comparisons with its base found. */
+function judgeFindings(findings: readonly VerdictReason[], kept: VerdictReason | null): Verdict {
+  const undecided = findings.filter(isOpen);
+  const unmet = findings.filter((finding) => !isOpen(finding));
+  if (unmet.length > 0) return { outcome: 'failed', reasons: [...unmet, ...undecided] };
+  if (undecided.length > 0) return { outcome: 'inconclusive', reasons: undecided };
+  return kept === null ? joinVerdicts([]) : { outcome: 'passed', reasons: [kept] };
+}
+
+/** Reads the rules about behaviour; null if the gate does not compare it. */
+export function readBehaviourPolicy({
+  behaviour,
+  acceptingLabel,
+}: Pick<GatePolicy, 'behaviour' | 'acceptingLabel'>): BehaviourPolicy | null {
+  return behaviour === undefined ? null : { behaviour, acceptingLabel: acceptingLabel ?? null };
+}
+
+/** Adds warnings of the surface and of the behaviour, which are also notes of the report. */
 function addWarnings(exit: ExitDecision, warnings: readonly string[]): ExitDecision {
   return { ...exit, notes: [...exit.notes, ...warnings], warnings: [...exit.warnings, ...warnings] };
 }

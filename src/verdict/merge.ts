@@ -11,6 +11,7 @@ import {
   type Pricing,
 } from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
+import type { BehaviourReport } from '../model/behaviour.ts';
 import type { SurfaceReport } from '../model/surface-report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
 import { digestReports } from './shard-digest.ts';
@@ -33,6 +34,8 @@ export interface JoinedShards {
   otherServers: ServerReport[];
   /** The surface of the first shard that read it; undefined if none compares it. */
   surface: SurfaceReport | undefined;
+  /** The behaviour of the first shard that compared it. */
+  behaviour: BehaviourReport | undefined;
   /** The coverage of all shards together; undefined if none measures it. */
   coverage: CoverageReport | undefined;
 }
@@ -72,8 +75,11 @@ export function joinShards(
   const results = members.flatMap(({ report }) => readResults(report));
   const surfaces = members.flatMap(({ report }) => report.surface ?? []);
   const surface = surfaces.find(({ unread }) => unread === null) ?? surfaces[0];
+  const behaviours = members.flatMap(({ report }) => report.behaviour ?? []);
+  const behaviour = behaviours.find(({ problem }) => problem === null) ?? behaviours[0];
   const coverage = joinCoverage(members.flatMap(({ report }) => report.coverage ?? []));
-  return { joined: { results, policy, surface, coverage, ...joinTimes(members), ...findServers(members) }, problems };
+  const joined = { results, policy, surface, behaviour, coverage, ...joinTimes(members), ...findServers(members) };
+  return { joined, problems };
 }
 
 /** The part of a suite that the shards so far contain. */
@@ -235,6 +241,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
   const policies = members.map(({ report }) => report.policy);
   const lowered = policies.flatMap((policy) => policy.lowered);
   const surface = policies.find((policy) => policy.surface !== undefined)?.surface;
+  const compared = policies.find((policy) => policy.behaviour !== undefined);
   const minimumCoverage = policies.find((policy) => policy.minimumCoverage !== undefined)?.minimumCoverage;
   return {
     today: policies.map(({ today }) => today).toSorted()[0] ?? '',
@@ -243,6 +250,8 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
     ...applyPricingDefaults(noGateRules, policies[0]),
     baseline: null,
     ...(surface !== undefined && { surface }),
+    ...(compared?.behaviour !== undefined && { behaviour: compared.behaviour }),
+    ...(compared?.acceptingLabel !== undefined && { acceptingLabel: compared.acceptingLabel }),
     ...(minimumCoverage !== undefined && { minimumCoverage }),
     lowered: firstOfEach(lowered, ({ code, message }) => `${code} ${message}`),
   };

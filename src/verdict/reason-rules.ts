@@ -37,6 +37,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'below-minimum-coverage': judged,
   'quarantine-expired': judged,
   'quarantine-stale': judged,
+  'behaviour-kept': judged,
 
   'suite-removed': lowered,
   'required-case-removed': lowered,
@@ -46,6 +47,8 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   // The surface was read from the server itself, and no result of a case changes it.
   'surface-changed': lowered,
   'surface-too-large': lowered,
+  // The differences were shown by both servers themselves, apart from the results of cases.
+  'behaviour-changed': lowered,
 
   // The interval of the rate contains the minimum: the only result that is open statistically.
   'minimum-unsettled': { kind: 'open', rule: 'onInconclusive' },
@@ -55,6 +58,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'requirement-unjudged': { kind: 'open', rule: 'onNothingRun' },
   // The options ask for the comparison, and it has no result.
   'base-not-compared': { kind: 'open', rule: 'onNothingRun' },
+  'behaviour-unread': { kind: 'open', rule: 'onNothingRun' },
   'surface-unread': { kind: 'open', rule: 'onNothingRun' },
   'coverage-unread': { kind: 'open', rule: 'onNothingRun' },
 

@@ -8,8 +8,10 @@ import {
   type GatePolicy,
   mergeLayers,
   noGateRules,
+  readJobEffects,
 } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
+import { applyBehaviourDefaults } from '../../model/behaviour-policy.ts';
 import { applySurfaceDefaults } from '../../model/surface-policy.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -41,7 +43,7 @@ export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
 
 /** Judges the shards of a gate together, as one gate. Runs nothing. */
 export function judgeShards(
-  { results, policy, rules, surface, coverage, startedAt, durationMs, server, revision }: PlannedMerge,
+  { results, policy, rules, surface, behaviour, coverage, startedAt, durationMs, server, revision }: PlannedMerge,
   { baseline, history, protectionFindings, policyNotes }: MergingGate,
 ): Rejudgement {
   const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
@@ -56,6 +58,7 @@ export function judgeShards(
     trend,
     notes,
     surface,
+    behaviour,
     coverage,
   });
 }
@@ -103,6 +106,10 @@ function replaceRules(
     ...applyLimitDefaults(file?.gate ?? noGateRules, policy),
     ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
     ...(policy.surface !== undefined && { surface: applySurfaceDefaults(file?.gate.surface ?? null, policy.surface) }),
+    ...(policy.behaviour !== undefined && {
+      behaviour: applyBehaviourDefaults(file?.gate.behaviour ?? null, policy.behaviour),
+    }),
+    ...(file !== null && policy.withoutSuites !== undefined && { withoutSuites: readJobEffects(file.common) }),
     ...(file !== null && file.gate.minimumCoverage.length > 0 && { minimumCoverage: file.gate.minimumCoverage }),
     baseline: baseline?.baseline ?? policy.baseline,
     lowered: firstOfEach([...policy.lowered, ...lowered], ({ code, message }) => `${code} ${message}`),

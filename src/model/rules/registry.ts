@@ -1,3 +1,4 @@
+import { behaviourRules, behaviourSection } from './behaviour-rules.ts';
 import { budgetRules, budgetSection } from './budget-rules.ts';
 import { confidenceRules } from './confidence.ts';
 import { flakyRules } from './flaky-cases.ts';
@@ -30,6 +31,7 @@ export const gateRules = [
   ...runRules,
   ...surfaceRules,
   ...exploreRules,
+  ...behaviourRules,
   ...coverageRules,
 ];
 export type GateRule = (typeof gateRules)[number];
@@ -39,4 +41,5 @@ export const ruleSections: readonly RuleSection[] = [
   budgetSection,
   surfaceSection,
   exploreSection,
+  behaviourSection,
 ];
