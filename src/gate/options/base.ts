@@ -4,10 +4,18 @@ import type { serverOptions } from './server-under-test.ts';
 import { lines, optionalSecret, optionalText, withForm, words } from './values.ts';
 import type { whatRunsOptions } from './what-runs.ts';
 
+/** A package of a registry. Null for what the files of the project say. */
+export interface PackageOption {
+  name: string | null;
+  version: string | null;
+}
+
 /** Settings of the comparison with a base in the same job. */
 export interface BaseOption {
   /** True if the merge base is checked out. */
   isGit: boolean;
+  /** The last release of the server's package, or the version of a package that is named; null for none. */
+  package: PackageOption | null;
   /** The URL of the base's server; null for stdio. */
   url: string | null;
   /** The directory that keeps results of the base; null for none. */
@@ -17,15 +25,18 @@ export interface BaseOption {
 }
 
 const maxSeed = 2 ** 32 - 1;
-const entries = 'git, url=<url>, cache=<directory> or seed=<number>';
+const entries = 'git, package, package=<name@version>, url=<url>, cache=<directory> or seed=<number>';
 
 /** Parses `git` and settings of the comparison; null if there is no entry. */
 const parsedBase = words.transform((found, context): BaseOption | null => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
-  const result: BaseOption = { isGit: false, url: null, cachePath: null, seed: null };
+  const result: BaseOption = { isGit: false, package: null, url: null, cachePath: null, seed: null };
   for (const entry of found) {
     const [, key = entry, value = ''] = /^([a-z]+)=\s*(.*)$/.exec(entry) ?? [];
+    const named = key === 'package' ? readPackage(value) : null;
     if (entry === 'git') result.isGit = true;
+    else if (entry === 'package') result.package = { name: null, version: null };
+    else if (named !== null) result.package = named;
     else if (key === 'url' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')) result.url = value;
     // Does not quote the URL, because it may hold a key.
     else if (key === 'url')
@@ -39,13 +50,19 @@ const parsedBase = words.transform((found, context): BaseOption | null => {
   return found.length === 0 ? null : result;
 });
 
+/** Reads `name` or `name@version`; null if it is neither. */
+function readPackage(text: string): PackageOption | null {
+  const [, name, version = null] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@(\d[\w.+-]*))?$/.exec(text) ?? [];
+  return name === undefined ? null : { name, version };
+}
+
 const defineOption = openGroup('Baseline and history');
 
 export const baseOptions = {
   base: defineOption({
     schema: withForm(parsedBase, { isList: true }),
-    hint: '<git|key=value>',
-    text: 'Run the base in the same job and compare it case by case. `git` checks out the merge base. More lines are possible: `url=` says where the server of the base listens, `cache=` names a directory that keeps results of bases, and `seed=` fixes the order of the runs.',
+    hint: '<git|package|key=value>',
+    text: 'Run the base in the same job and compare with it. `git` checks out the merge base, and `package` installs the last release. More lines are possible: `url=` says where the server of the base listens, `cache=` names a directory that keeps results of bases, and `seed=` fixes the order of the runs.',
   }),
   baseServerCommand: defineOption({
     schema: optionalText,
@@ -89,19 +106,21 @@ type Values = OptionValues<typeof baseOptions & typeof serverOptions & typeof wh
 
 /** Checks if the options define a base to compare with. */
 export function hasBase({ base: given, baseServerCommand }: Pick<Values, 'base' | 'baseServerCommand'>): boolean {
-  return baseServerCommand !== null || (given !== null && (given.isGit || given.url !== null));
+  return (
+    baseServerCommand !== null || (given !== null && (given.isGit || given.package !== null || given.url !== null))
+  );
 }
 
 export const baseChecks = {
   base: (values: Values): ConfigurationIssue[] => {
     const { base: given } = values;
     const issues = hasBase(values) ? findSideProblems(values) : [];
-    if (given !== null && given.cachePath !== null && !given.isGit) {
-      const message = 'has a `cache`, which is kept by commit; add `git`, or remove it';
+    if (given !== null && given.cachePath !== null && !given.isGit && given.package === null) {
+      const message = 'has a `cache`, which is kept by commit or release; add `git` or `package`, or remove it';
       issues.push({ input: 'base', code: 'cache-without-git', message });
     }
     if (given !== null && !hasBase(values)) {
-      const message = 'names no base; add `git`, or set `base-server-command`';
+      const message = 'names no base; add `git` or `package`, or set `base-server-command`';
       issues.push({ input: 'base', code: 'missing-base', message });
     }
     return issues;
@@ -140,6 +159,23 @@ function findSideProblems(options: Values): ConfigurationIssue[] {
   }
   if (isGit && baseServerCommand === null && serverCommand === null && mcpConfig === null) {
     refuse('base-needs-command', 'checks out the base, and nothing starts its server; set `base-server-command`');
+  }
+  if (given?.package != null) {
+    const other = isGit
+      ? '`git`'
+      : given.url !== null
+        ? '`url`'
+        : baseServerCommand !== null
+          ? '`base-server-command`'
+          : null;
+    if (other !== null)
+      refuse('two-bases', `names the base twice, by \`package\` and by ${other}; give one of the two`);
+    if (serverCommand === null || serverUrl !== null) {
+      refuse(
+        'package-needs-command',
+        'with `package` starts the release with the arguments of `server-command`, over stdio; give `server-command` alone, or `base: git`',
+      );
+    }
   }
   return issues;
 }

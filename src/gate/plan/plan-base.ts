@@ -11,6 +11,7 @@ import { findForkPoint, findLocalCommit } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
 import { describeGitError, findRepository } from './git-checkout.ts';
 import { hashWorkspace } from '../../workspace/workspace.ts';
+import { planPackage, type PlannedPackage } from './plan-package.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
 import { listWorkspaces } from './plan-workspaces.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -34,6 +35,10 @@ export interface PlannedBase {
   label: string;
   /** Null if only the command or URL of its server is known. */
   checkout: PlannedCheckout | null;
+  /** The name and version of the release that is installed; null until then, and if it is no package. */
+  release: string | null;
+  /** The release to install, and the directory for it, which does not exist yet; null if the base is no package. */
+  package: (PlannedPackage & { directory: string }) | null;
   /** Commands to run in the checkout, each without a shell. */
   setup: readonly string[];
   /** Absolute; null if no results are kept. */
@@ -83,6 +88,8 @@ export async function planBase(
 ): Promise<PlannedBase | null> {
   const { base, baseServerCommand, baseServerCwd, baseSetup, baseCacheKey: cacheSecret } = options;
   const own = {
+    release: null,
+    package: null,
     setup: baseSetup,
     patterns: options.evals,
     cachePath: planCache(options, context, findings),
@@ -94,6 +101,17 @@ export async function planBase(
   // Both sides get the files of the change, so results of the base belong to these files.
   const files = await Promise.all(listWorkspaces(context.suites).map((workspace) => hashWorkspace(workspace.files)));
   const describe = (servers: readonly PlannedServer[]) => hashServers(servers, [...baseSetup, ...files]);
+  if (base?.package != null && options.serverCommand !== null) {
+    const cwd = resolve(context.cwd, options.serverCwd ?? '.');
+    const place = { command: options.serverCommand, serverCwd: cwd, cwd: context.cwd };
+    const found = await planPackage(base.package, place, findings);
+    const label = `the last release of ${found?.name ?? 'the server'}`;
+    // The command is known when the release is installed.
+    const servers = context.servers.map((server) => ({ ...server }));
+    const planned = found === null ? null : { ...found, directory: nameDirectory() };
+    const cacheKey = hashServers(servers, [JSON.stringify(base.package), ...files]);
+    return { ...own, package: planned, servers, label, checkout: null, cacheKey, problem: null };
+  }
   if (base?.isGit !== true) {
     const servers = await planOwnServer(options, baseServerCwd ?? options.serverCwd, context, findings);
     const label = baseServerCommand === null ? 'a running server' : 'base-server-command';
@@ -108,7 +126,7 @@ export async function planBase(
     return { ...own, servers: [], label: 'the merge base', checkout: null, cacheKey: '', problem: found.problem };
   }
   const { commit, repository, name } = found;
-  const directory = join(tmpdir(), `${baseTreePrefix}${getOwnPid()}-${randomBytes(6).toString('hex')}`);
+  const directory = nameDirectory();
   const checkout = { commit, repository, directory, cwd: join(directory, relative(repository, context.cwd)) };
   const servers =
     baseServerCommand === null && base.url === null
@@ -122,6 +140,10 @@ export async function planBase(
   const label = `${commit.slice(0, 7)}, the merge base with ${name}`;
   const moved = servers.map((server) => ({ ...server, cwd: relative(directory, server.cwd) }));
   return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
+}
+
+function nameDirectory(): string {
+  return join(tmpdir(), `${baseTreePrefix}${getOwnPid()}-${randomBytes(6).toString('hex')}`);
 }
 
 /**

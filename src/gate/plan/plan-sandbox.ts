@@ -31,14 +31,14 @@ export async function planSandboxes(
     ...context
   }: Pick<SandboxContext, 'cwd' | 'environment' | 'suites'> & {
     servers: readonly PlannedServer[];
-    base: Pick<PlannedBase, 'servers' | 'cachePath' | 'checkout'> | null;
+    base: Pick<PlannedBase, 'servers' | 'cachePath' | 'checkout' | 'package'> | null;
     reportDir: { path: string };
   },
   findings: Findings,
 ): Promise<void> {
   const ofBase = base?.servers ?? [];
   for (const server of [...servers, ...ofBase]) {
-    const checkout = ofBase.includes(server) ? null : (base?.checkout?.directory ?? null);
+    const checkout = ofBase.includes(server) ? null : (base?.checkout?.directory ?? base?.package?.directory ?? null);
     const directories = { serverCwd: server.cwd, reportDir: reportDir.path, cache: base?.cachePath ?? null, checkout };
     server.sandbox = await planSandbox(options, { ...context, ...directories });
   }

@@ -132,7 +132,7 @@ function locateLfsObject(id: string, { commonDirectory }: Repository): string {
 }
 
 /** Removes the directories of gates that were killed. If one cannot be removed, the next gate tries again. */
-async function removeAbandoned(temporary: string): Promise<void> {
+export async function removeAbandoned(temporary: string): Promise<void> {
   const pattern = new RegExp(`^${baseTreePrefix}(\\d+)-`);
   for (const name of await readdir(temporary).catch(() => [])) {
     const pid = pattern.exec(name)?.[1];

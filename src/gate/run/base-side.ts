@@ -32,8 +32,8 @@ export interface BaseSide extends AsyncDisposable {
   problem(): string | null;
   /** Skips the comparison from here on. Logs the first reason. */
   giveUp(reason: string): void;
-  /** Checks the base out, and runs its setup unless earlier jobs have run everything that the plan asks for. */
-  prepare(): Promise<void>;
+  /** Checks the base out, and runs its setup unless earlier jobs have run everything that the plan asks for and `needsSetup` is not set. */
+  prepare(options?: { needsSetup?: boolean }): Promise<void>;
   /** Returns the servers of the base, which the first call starts; empty if they cannot be started. */
   open(planned: PlannedSuite): Promise<readonly RegisteredServer[]>;
   /**
@@ -102,7 +102,23 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       giveUp(`The base could not be ${what}: ${describeError(error)}`);
     }
   };
+  const install = async (): Promise<void> => {
+    const { package: release } = planned;
+    if (release === null || opened !== null) return;
+    await attempt('installed', async () => {
+      logger.info(`Installing ${planned.label} into ${release.directory}.`);
+      const { installPackage } = await import('./install-package.ts');
+      const { directory } = release;
+      const installed = await installPackage(release, { directory, environment, signal: lifetime.cancelRun });
+      opened = installed;
+      planned.release = `${release.name}@${installed.version}`;
+      planned.label = `${release.name} ${installed.version}`;
+      for (const server of planned.servers) server.command = installed.command;
+      logger.info(`The base is ${planned.label}. Its server starts with ${JSON.stringify(installed.command)}.`);
+    });
+  };
   const checkOut = async (): Promise<void> => {
+    await install();
     if (checkout === null || opened !== null) return;
     await attempt('checked out', async () => {
       logger.info(`The base is ${planned.label}. It is checked out into ${checkout.directory}.`);
@@ -163,7 +179,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     lifetime,
     problem: () => problem,
     giveUp,
-    prepare: async () => {
+    prepare: async ({ needsSetup = false } = {}) => {
       const files = plan.suites.filter((suite) => suite.kind === 'file');
       const isCached = files.every(({ suite, whole }) =>
         outlineSuite(suite, whole).cases.every(
@@ -174,7 +190,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       );
       // Checks out before the server of the change starts, which could change what git does afterwards.
       await checkOut();
-      if (!isCached) await setUp();
+      if (!isCached || needsSetup) await setUp();
     },
     open: async (suite) => {
       await openServers();
