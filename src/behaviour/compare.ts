@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
 import { type ExploredRequest, isAnswered, nameRequest } from '../explore/exploration.ts';
-import { exploreServer } from '../explore/explore.ts';
+import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
@@ -108,8 +108,11 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   };
 }
 
-async function explore({ base, identity, ...options }: CompareOptions): Promise<Corpus> {
-  return createCorpus(await exploreServer(base.source, options), identity);
+async function explore({ base, identity, onProgress, ...options }: CompareOptions): Promise<Corpus> {
+  const showPhase = ({ phase, subject }: ExploreProgress) => {
+    if (subject === null) onProgress(phase);
+  };
+  return createCorpus(await exploreServer(base.source, { ...options, onProgress: showPhase }), identity);
 }
 
 /** Reads what a server lists, in a world of its own. */

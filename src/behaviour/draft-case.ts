@@ -5,7 +5,7 @@ import type { RequiredNames } from '../explore/draft/title.ts';
 import { nameRequest, type ObservedStep, type Outcome } from '../explore/exploration.ts';
 import { volatileMark } from '../explore/stability/forms.ts';
 import { mergeValues } from '../explore/stability/merge-values.ts';
-import { mapTexts } from '../explore/world/placeholders.ts';
+import { mapTexts } from '../workspace/placeholders.ts';
 import { renderCases } from '../suite/add-cases.ts';
 import { deriveSlug } from '../suite/case-ids.ts';
 import { listRequests } from './candidates.ts';

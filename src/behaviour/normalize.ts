@@ -1,6 +1,6 @@
 import type { Outcome } from '../explore/exploration.ts';
 import { volatileMark } from '../explore/stability/forms.ts';
-import { mapTexts } from '../explore/world/placeholders.ts';
+import { mapTexts } from '../workspace/placeholders.ts';
 
 /**
  * Forms of text that can be equal in all runs of one server, and others in all runs of another one, by chance or because code moved: how

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { createFindings } from '../base/findings.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
+import { findCallRisk } from '../explore/choose-calls.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import { exploreServer } from '../explore/explore.ts';
 import { openWorlds } from '../explore/world/open-worlds.ts';
@@ -110,12 +111,7 @@ async function chooseCalls(
 ): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
   if (call === 'all') return { call: 'all', whyReadOnly: '' };
   if (call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
-  const risk =
-    sandbox !== 'confined'
-      ? `the sandbox is at level ${sandbox}, where calls reach the network and other files`
-      : server.secrets.length > 0
-        ? '`--server-env` has a value that may be a secret'
-        : null;
+  const risk = findCallRisk({ sandbox }, server);
   if (risk === null) return { call: 'all', whyReadOnly: '' };
   const isAllowed = await confirm(
     `Call tools that are not declared read-only? ${risk[0]?.toUpperCase()}${risk.slice(1)}. [y/N] `,

@@ -45,7 +45,11 @@ const differenceShape = {
   session: z
     .array(behaviourRequestSchema)
     .describe('The shortest known session that shows it, from a new copy of the workspace.'),
-  case: z.string().describe('The session as a case of an evals file. It asserts the answer of the base, or that of the change if it is `fixed`.'),
+  case: z
+    .string()
+    .describe(
+      'The session as a case of an evals file. It asserts the answer of the base, or that of the change if it is `fixed`.',
+    ),
 };
 
 const measuredDifferenceSchema = z.object(differenceShape);

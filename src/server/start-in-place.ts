@@ -21,12 +21,14 @@ export function startInPlace(start: StartContext, paths: PlacePaths): StartConte
 }
 
 /**
- * Makes words absolute that name a file of the user's directory, such as `build/index.js`: the program starts in a place, in which such a
+ * Makes words absolute that name a file of the user's directory, such as `build/index.js` or `server.py`: the program starts in a place, in which such a
  * file may be missing.
  */
 export function resolveWords(words: readonly string[], cwd: string): string[] {
   return words.map((word) => {
-    if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word) || !word.includes('/')) return word;
+    if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word)) return word;
+    // A program such as `node` is found in PATH, although a file may have its name.
+    if (!word.includes('/') && !/\.(?:[cm]?[jt]s|py)$/.test(word)) return word;
     const path = join(cwd, word);
     return existsSync(path) ? path : word;
   });

@@ -70,6 +70,7 @@ describe('parseGateOptions', () => {
       suite: null,
       suiteScope: 'branch',
       surface: null,
+      behaviour: 'off',
       cases: [],
       tags: [],
       concurrency: null,

@@ -6,7 +6,7 @@ import { compareBehaviour } from '../../src/behaviour/compare.ts';
 import type { ComparedBehaviour } from '../../src/behaviour/comparison.ts';
 import type { Corpus } from '../../src/behaviour/corpus.ts';
 import { openWorlds } from '../../src/explore/world/open-worlds.ts';
-import { readWorkspace } from '../../src/explore/world/workspace.ts';
+import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { createWorkspace } from './workspace.ts';
 
 /** A text in the code of a server, and the text that replaces it in the change. */
@@ -54,7 +54,7 @@ export async function comparePatched(
     code = code.replace(before, () => after);
   }
   await writeFile(path, code);
-  const workspace = await readWorkspace(null, import.meta.dirname);
+  const workspace = generatedWorkspace;
   const context = {
     clock: systemClock,
     logger: silentLogger,

@@ -27,8 +27,10 @@ export interface ServerStart {
   /** `off` starts it without a sandbox. */
   sandbox: 'auto' | 'off';
   /** True to change the settings of a hosted runner that forbid a sandbox. */
-  isSandboxEnabled: boolean;
+  isSandboxEnabled?: boolean;
   limits: RequestLimits;
+  /** Absolute paths that decide a verdict and that the server must not change; none unless given. */
+  protect?: readonly string[];
 }
 
 const prefix = 'mcp-eval-ci-worlds-';
@@ -64,12 +66,12 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
 async function prepareInSandbox(start: ServerStart, root: string, context: ServerContext): Promise<PreparedStart> {
   const side = { home: null, temporary: join(root, 'tmp'), upper: join(root, 'upper'), work: [root], copied: [] };
   for (const path of [side.temporary, side.upper]) await mkdir(path, { recursive: true });
-  const shared = { writable: [root], protect: [], make: { directories: [], files: [] }, side };
+  const shared = { writable: [root], protect: start.protect ?? [], make: { directories: [], files: [] }, side };
   const levels: SandboxOptions[] =
     start.sandbox === 'off'
       ? [{ ...shared, mode: 'off', network: 'on' }]
       : [
-          { ...shared, mode: 'required', network: 'off', isEnabled: start.isSandboxEnabled },
+          { ...shared, mode: 'required', network: 'off', isEnabled: start.isSandboxEnabled === true },
           { ...shared, mode: 'auto', network: 'on' },
         ];
   const { command, cwd, readyTimeoutMs } = start;

@@ -7,11 +7,11 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, protectionFindings, surface, coverage },
+    plan: { limits, protectionFindings, surface, behaviour, coverage },
     baseline,
     today,
   }: {
-    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface' | 'coverage'>;
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface' | 'behaviour' | 'coverage'>;
     baseline: PlannedBaseline | null;
     today: string;
   },
@@ -23,6 +23,11 @@ export function composePolicy(
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
     ...(surface !== null && { surface: surface.policy }),
+    ...(behaviour !== null && {
+      behaviour: behaviour.policy.behaviour,
+      ...(behaviour.policy.acceptingLabel !== null && { acceptingLabel: behaviour.policy.acceptingLabel }),
+      ...(behaviour.alone !== null && { withoutSuites: behaviour.alone }),
+    }),
     ...((coverage?.minimum.length ?? 0) > 0 && { minimumCoverage: coverage?.minimum ?? [] }),
   };
 }

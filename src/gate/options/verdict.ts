@@ -21,6 +21,33 @@ export const verdictOptions = {
     hint: '<file|base>',
     text: 'The surface to compare with: a file of `mcp-eval-ci surface`, or `base` for that of the base. It has tools, prompts and resources. The policy says what changes mean.',
   }),
+  behaviour: defineOption({
+    schema: choice('behaviour', ['off', 'base']),
+    text: 'Whether to compare what the server answers with the `base`. `base` explores it, repeats its calls on the change, and needs no `evals`.',
+    default: 'off',
+    rules: [
+      {
+        is: 'base',
+        needs: ['base', 'base-server-command'],
+        code: 'behaviour-without-base',
+        message:
+          'is `base`, and no base runs in this job; set `base: git` for the merge base, `base: package` for the last release, or `base-server-command`',
+      },
+      {
+        is: 'base',
+        excludes: ['server-url'],
+        code: 'behaviour-needs-command',
+        message:
+          'starts the server over stdio in copies of a workspace, which a server at `server-url` is not; give `server-command` alone, or leave `behaviour` out',
+      },
+      {
+        is: 'base',
+        excludes: ['shard'],
+        code: 'behaviour-and-shard',
+        message: 'compares the whole server; run it in a job of its own, without `shard`',
+      },
+    ],
+  }),
   policyRef: defineOption({
     schema: choice('policy ref', ['head', 'base']),
     text: 'Whose policy applies to a pull request. `head` is the checked-out one, `base` that of the target branch, which the change cannot lower.',

@@ -31,6 +31,7 @@ const ofRuns = [
   'upload',
   'base',
   'base-server-command',
+  'behaviour',
 ];
 
 /** What `publish` cannot have. A check run or an issue would vouch for a report that cannot be verified. */
@@ -45,9 +46,9 @@ export const whatRunsOptions = {
     rules: [
       {
         isRequired: true,
-        unless: ['tests', 'suite'],
+        unless: ['tests', 'suite', 'behaviour: base'],
         code: 'missing-evals',
-        message: 'nothing to run; give `evals` (a path or glob) or `tests` (cases written in place)',
+        message: 'nothing to run; give `evals` (a path or glob), `tests` (cases written in place) or `behaviour: base`',
       },
     ],
   }),

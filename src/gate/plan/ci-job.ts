@@ -24,6 +24,8 @@ export interface CiJob {
   tested: string[];
   /** The base that a pull or merge request goes into; null without such a request. */
   base: ChangeBase | null;
+  /** The labels of the pull or merge request, as they were when the job was started. */
+  labels: string[];
   /** The event, if it gives the workflow the rights of the repository and other people can cause it; null for every other event. */
   elevatedEvent: ElevatedEvent | null;
   /** Distinguishes this invocation from every other one; stable within it. */
@@ -65,6 +67,10 @@ const payloadSchema = z.object({
       number: z.number(),
       head: z.object({ sha: z.string() }).optional().catch(undefined),
       base: z.object({ sha: z.string() }).optional().catch(undefined),
+      labels: z
+        .array(z.object({ name: z.string() }))
+        .optional()
+        .catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -143,6 +149,7 @@ function detectGitHub(overrides: Overrides, { environment, payload }: CiSources)
     commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
     tested: [isMerge ? read('GITHUB_SHA') : null, payload.pull_request?.head?.sha].filter(isNamedCommit),
     base: findGitHubBase(label, { environment, payload }),
+    labels: payload.pull_request?.labels?.map(({ name }) => name) ?? [],
     elevatedEvent: elevatedEvents.find((event) => event === read('GITHUB_EVENT_NAME')) ?? null,
     invocation: isKnown ? JSON.stringify([repository, runId, attempt, job, jobSlot ?? '', step]) : random,
     label: isKnown
@@ -193,6 +200,7 @@ function detectElsewhere({ environment, git }: CiSources): CiJob {
             branch: change.target,
             revisions: listRevisions({ branch: change.target, commit: change.targetCommit }),
           },
+    labels: change?.labels ?? [],
     elevatedEvent: null,
     // No variable of these systems distinguishes two gates of one job.
     invocation,

@@ -24,6 +24,8 @@ export interface GitCheckout {
 
 /** A pull request or a merge request, depending on the system. */
 export interface ChangeRequest {
+  /** Absent if the system does not list them. */
+  labels?: string[];
   noun: 'pull request' | 'merge request';
   /** `PR 12`, `MR 7`. No branch has such a name: git allows no blank in it. */
   label: string;
@@ -112,6 +114,7 @@ function readGitLab(read: Read): CiJob {
       target: read('CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
       // Only pipelines for merged results and merge trains have the SHA of the target branch.
       targetCommit: read('CI_MERGE_REQUEST_TARGET_BRANCH_SHA'),
+      labels: (read('CI_MERGE_REQUEST_LABELS') ?? '').split(',').filter((name) => name !== ''),
     } as const;
     const commit = read('CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ?? common.commit;
     return { ...common, branch: read('CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'), change, commit };

@@ -1,10 +1,17 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { createFindings, type Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
-import { applyLimitDefaults, applyPricingDefaults, type GatePolicy, type GateRules } from '../../model/policy.ts';
+import {
+  applyLimitDefaults,
+  applyPricingDefaults,
+  emptyPolicyLayer,
+  type GatePolicy,
+  type GateRules,
+} from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
+import type { PlannedBehaviour } from './plan-behaviour.ts';
 import { readCiJob } from './ci-job.ts';
 import type { PlannedBase } from './plan-base.ts';
 import { hasBase } from '../options/base.ts';
@@ -74,6 +81,8 @@ export interface GatePlan extends PlannedPast, PlannedTraces {
   snapshots: PlannedSnapshots | null;
   /** Null if the surface of the server is not compared. */
   surface: PlannedSurface | null;
+  /** Null if the behaviour of the server is not compared with that of a base. */
+  behaviour: PlannedBehaviour | null;
   /** Null if the coverage of the evals is not measured. */
   coverage: PlannedCoverage | null;
   /** The project that the results are uploaded to after the verdict; null for none. */
@@ -133,8 +142,25 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { planBase } = hasBase(options) ? await import('./plan-base.ts') : { planBase: null };
   const compared = { ...context, ci, servers, variables, suites: all, shard };
   const base = (await planBase?.(options, compared, findings)) ?? null;
+  const { planBehaviour } =
+    options.behaviour === 'off' ? { planBehaviour: () => null } : await import('./plan-behaviour.ts');
   const pricing = applyPricingDefaults(rules);
-  const draft = { ...context, ci, service, rules, pricing, merge, baseline, all, suites, servers, base, reportDir };
+  const common = policy.file?.common ?? emptyPolicyLayer;
+  const draft = {
+    ...context,
+    ci,
+    service,
+    rules,
+    common,
+    pricing,
+    merge,
+    baseline,
+    all,
+    suites,
+    servers,
+    base,
+    reportDir,
+  };
   await planSandboxes(options, draft, findings);
   findings.addAll(findContradictions(options, draft));
   // One row for each part on which no other part depends.
@@ -145,6 +171,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     models: await planPrompts(options, draft, findings),
     snapshots: await planSnapshots(draft, findings),
     surface: await planSurface(options, draft, findings),
+    behaviour: await planBehaviour(options, draft, findings),
     coverage: planCoverage(options, draft),
     page: planPage(options, draft),
   };

@@ -163,7 +163,7 @@ async function readCache(
 }
 
 /** Checks if git tracks a file, which a change could then bring along. Resolves links, which could give the file another name. */
-async function isTracked(path: string): Promise<boolean> {
+export async function isTracked(path: string): Promise<boolean> {
   const real = await realpath(path);
   const found = await runGit(['ls-files', '-z', '--', basename(real)], dirname(real)).catch(() => '');
   return found !== '';

@@ -20,6 +20,7 @@ import { openBase } from './open-base.ts';
 import type { MadeRecording } from './open-models.ts';
 import { openSides } from './open-sides.ts';
 import { describeUnrun } from './planned-results.ts';
+import { openJobBehaviour } from './job-behaviour.ts';
 import { openJobSurface } from './read-surface.ts';
 import { retrySuites } from './retry-failed.ts';
 import { createTeardown, explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
@@ -70,6 +71,7 @@ export async function runSuites(
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
   const surfaces = await openJobSurface(plan);
+  const behaviour = await openJobBehaviour(plan.behaviour);
   // Loaded before a server could overwrite it.
   const { findSharedFiles } = (sides?.shared.length ?? 0) > 0 ? await import('./shared-files.ts') : {};
   let sharedFiles: SharedFiles | undefined;
@@ -91,7 +93,9 @@ export async function runSuites(
       side: sides?.base ?? null,
     };
     await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
-    await base?.prepare();
+    await base?.prepare({ needsSetup: plan.behaviour !== null });
+    // Compared before the server of the job starts, so that nothing else runs while calls are timed.
+    await behaviour.compare(base, { ...context, cwd: plan.cwd, signal: lifetime.cancelRun });
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using backend = await openBackend(plan, reaching);
     await using _recordings = {
@@ -110,7 +114,9 @@ export async function runSuites(
     if (showsApps) await race(backend.startBrowser(), { signals: [lifetime.cancelRun] });
     scope = { backend, teardown };
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
-    await servers.open(backend, opening);
+    // The comparison of the behaviour starts servers of its own.
+    const isIdle = plan.suites.length === 0 && plan.surface === null && plan.coverage === null;
+    if (!isIdle) await servers.open(backend, opening);
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     const reading = { targets: servers.listTargets(), clock, signal: lifetime.cancelRun };
     sharedFiles = await findSharedFiles?.(plan.suites, { shared: sides?.shared ?? [], ...reading });
@@ -175,6 +181,7 @@ export async function runSuites(
     if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());
   } catch (error) {
     const interruption = explainInterruption(error);
+    behaviour.end(interruption.message);
     if (error instanceof ServerStartError) {
       showLastWords(logger, error.stderrTail);
       findings = noteFindings(error.findings);
@@ -203,7 +210,7 @@ export async function runSuites(
     kept,
     recordings,
     snapshots,
-    measured: surfaces.report(),
+    measured: { ...surfaces.report(), behaviour: behaviour.report() },
   };
 }
 

@@ -106,6 +106,7 @@ const context: CiJob = {
   tested: [],
   base: null,
   elevatedEvent: null,
+  labels: [],
   invocation: '["your-org/your-server","41","1","evals","",""]',
   label: '41.1 evals',
   build: { id: '41', job: 'evals', url: null, branch: 'main' },
