@@ -93,7 +93,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['p-map', ['runner', 'eval-service']],
   ['re2js', ['checks', 'engine', 'models', 'suite', 'surface']],
   ['shlex', ['server']],
-  ['smol-toml', ['init']],
+  ['smol-toml', ['init', 'gate']],
   ['undici', ['http', 'mcp', 'tunnel', 'github']],
   ['ws', ['tunnel']],
   ['yaml', ['suite']],
