@@ -57,16 +57,24 @@ const renderers: Renderers<Page> = {
     ];
   },
   passed: (block, page) => foldAll(block, (items) => [renderCaseTable(items, page)]),
-  changes: ({ items }, page) => {
+  changes: ({ items, why = 'Why' }, page) => {
+    const hasSides = items.some(({ sides }) => sides !== undefined);
     const hasPlaces = items.some(({ place }) => place !== null);
-    const rows = items.map(({ mark, severity, id, message, reason, place }): Line[] => [
+    const rows = items.map(({ mark, severity, id, message, reason, sides, place }): Line[] => [
       [asMark(mark), ` ${severity}`],
       [id],
       [message],
+      ...(hasSides ? (sides ?? [[], []]) : []),
       [reason],
       ...(hasPlaces ? [place === null ? [] : [place]] : []),
     ]);
-    return [renderTable(['', 'Change', 'What', 'Why', ...(hasPlaces ? ['Where'] : [])], rows, page)];
+    return [
+      renderTable(
+        ['', 'Change', 'What', ...(hasSides ? ['Before', 'After'] : []), why, ...(hasPlaces ? ['Where'] : [])],
+        rows,
+        page,
+      ),
+    ];
   },
   footer: ({ lines }, page) => ['---', lines.map((line) => renderLine(line, page)).join('<br>\n')],
 };

@@ -13,12 +13,11 @@ import {
   asProse,
   type Block,
   briefly,
+  type ChangeItem,
   heading,
-  joinLines,
   type Line,
   list,
   type Mark,
-  table,
   text,
 } from './block.ts';
 
@@ -65,7 +64,14 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
   return [
     heading('screen', ['Behaviour']),
     text('brief', 'Behaviour: ', ...line),
-    ...composeTable(open),
+    {
+      kind: 'changes',
+      from: 'screen',
+      items: open.map(describeChange),
+      by: 'rows',
+      noun: 'difference',
+      why: 'Seen with',
+    },
     briefly(
       list(
         'brief',
@@ -73,7 +79,6 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
         { noun: 'difference' },
       ),
     ),
-    list('screen', open.map(describeSession), { noun: 'session', open: 5 }),
     list(
       'screen',
       accepted.map((difference) => ['Accepted: ', ...nameDifference(difference), ' (', asName(difference.id), ')']),
@@ -91,18 +96,33 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
   ];
 }
 
-/** Composes one table, in which the kinds follow each other. The values of both sides are next to each other. */
-function composeTable(differences: readonly BehaviourDifference[]): Block[] {
-  if (differences.length === 0) return [];
-  const rows = differences.map((difference) => [
-    [asMark(marks[difference.disposition]), ` ${difference.kind}`],
-    [asName(difference.tool ?? 'the server'), ...(difference.pointer === '' ? [] : [' ', asName(difference.pointer)])],
-    [asProse(difference.message)],
-    difference.before === '' ? ['–'] : [asCode(difference.before)],
-    difference.after === '' ? ['–'] : [asCode(difference.after)],
-    [asName(difference.id)],
-  ]);
-  return [table('screen', ['', 'Where', 'What', 'Base', 'Change', 'Id'], rows, { noun: 'difference' })];
+/** Describes a difference with the values of both sides, and the session that shows it. */
+function describeChange({
+  id,
+  kind,
+  disposition,
+  tool,
+  pointer,
+  message,
+  before,
+  after,
+  session,
+}: BehaviourDifference): ChangeItem {
+  const where = [tool ?? 'the server', ...(pointer === '' ? [] : [pointer])].join(' ');
+  const [old, now] = [before, after].map((value): Line => (value === '' ? ['nothing'] : [asCode(value)]));
+  return {
+    mark: marks[disposition],
+    severity: kind,
+    id: asName(id),
+    message: asProse(`${where}: ${message}`),
+    reason: session.length === 0 ? 'Seen as the server starts.' : asCode(session.map(printRequest).join(', then ')),
+    texts: [
+      ['- ', ...(old ?? [])],
+      ['+ ', ...(now ?? [])],
+    ],
+    sides: [old ?? [], now ?? []],
+    place: null,
+  };
 }
 
 function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifference): Line {
@@ -112,12 +132,6 @@ function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifferenc
     asName(tool ?? 'the server'),
     ...(pointer === '' ? [] : [' ', asName(pointer)]),
   ];
-}
-
-function describeSession({ id, session }: BehaviourDifference): Line {
-  if (session.length === 0) return [asName(id), ' is seen as the server starts'];
-  const requests = session.map((request): Line => [asCode(printRequest(request))]);
-  return [asName(id), ' is seen with ', ...joinLines(requests, ', then ')];
 }
 
 function printRequest(request: BehaviourRequest): string {

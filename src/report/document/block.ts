@@ -52,6 +52,8 @@ export interface ChangeItem {
   reason: Span;
   /** The texts before and after it, if the message does not contain them. */
   texts: readonly Line[];
+  /** The values before and after it, for a table that has them next to each other. */
+  sides?: readonly [before: Line, after: Line];
   place: Span | null;
 }
 
@@ -90,7 +92,8 @@ interface Blocks {
   /** The cases that did not pass, the worst first, with their failures. */
   cases: Listed<CaseItem>;
   passed: Listed<CaseItem>;
-  changes: Listed<ChangeItem>;
+  /** `why` is the title of the reasons. */
+  changes: Listed<ChangeItem> & { why?: string };
   /** The end of the document. */
   footer: { lines: readonly Line[] };
 }
