@@ -1,4 +1,4 @@
-import { isJsonEqual } from '../base/json.ts';
+import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
@@ -122,8 +122,8 @@ function compareOutcomes(
     ];
   }
   if (before === 'refused') return compareRefusals(bases, head);
-  const results = bases.flatMap((each) => (each.kind === 'result' ? [each.result] : []));
-  const differences = head.kind === 'result' ? compareValues(results, head.result) : [];
+  const results = bases.flatMap((each) => (each.kind === 'result' ? [dropFlag(each.result)] : []));
+  const differences = head.kind === 'result' ? compareValues(results, dropFlag(head.result)) : [];
   return dropTextCopies(differences).map(({ pointer, exact, what, before: old, after: now, value }) => ({
     kind: 'changed',
     pointer,
@@ -133,6 +133,11 @@ function compareOutcomes(
     after: now,
     value,
   }));
+}
+
+/** A result without `isError` means the same as one in which it is false. */
+function dropFlag({ isError: _, ...result }: JsonObject): JsonObject {
+  return result;
 }
 
 function compareRefusals(bases: readonly Outcome[], head: Outcome): StepDifference[] {

@@ -62,7 +62,7 @@ export async function findSlowerTools(
         step: requests.length - 1,
         pointer: '',
         exact: null,
-        what: `${roundFactor(after / before)} times as slow in ${pairs} pairs of calls`,
+        what: `it takes ${formatDuration(after - before)} longer, in ${pairs} pairs of calls`,
         before: formatDuration(before),
         after: formatDuration(after),
         value: null,
@@ -111,5 +111,3 @@ async function timePairs(
 function findMedian(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
-
-const roundFactor = (factor: number) => (factor >= 10 ? Math.round(factor) : Number(factor.toFixed(1)));
