@@ -115,6 +115,17 @@ cases:
   });
 });
 
+describe('the sides of a comparison with the base', () => {
+  it('both get the files of the workspace', async () => {
+    await using workspace = await createWorkspace();
+    await writeNotes(workspace, notes.replaceAll('runs: 3', 'runs: 1'));
+    const { report } = await runNotes(workspace, { 'base-server-command': filesystem });
+    expect(report.totals).toMatchObject({ passed: 2, failed: 0 });
+    expect(report.baseComparison).toMatchObject({ cases: [{ base: { passed: 1 } }, { base: { passed: 1 } }] });
+    expect(await readdir(join(workspace.path, 'evals/notes'))).toEqual(['first.txt']);
+  });
+});
+
 describe('a workspace is refused', () => {
   const refuse = async (workspace: Workspace, inputs: Record<string, string> = {}) =>
     await runNotes(workspace, inputs).then(

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { listProcesses } from '../../src/server/process-tree.ts';
@@ -49,6 +50,36 @@ const gateSource = `
   console.log('ready');
 `;
 
+/** The part of a gate that starts a server in a copy of a workspace. It says so and waits. */
+const placesSource = `
+  import { mkdirSync } from 'node:fs';
+  const [root, server, placesRoot] = process.argv.slice(2);
+  const { openServer } = await import(root + '/src/server/open-server.ts');
+  const { systemClock } = await import(root + '/src/base/time.ts');
+  const { silentLogger } = await import(root + '/src/base/logger.ts');
+  const { anyProtocol } = await import(root + '/src/model/protocol.ts');
+  const { createPlaces } = await import(root + '/src/workspace/place.ts');
+  const { emptyWorkspace } = await import(root + '/src/workspace/workspace.ts');
+  mkdirSync(placesRoot);
+  await openServer(
+    {
+      command: process.execPath + ' ' + server,
+      url: null,
+      cwd: process.cwd(),
+      env: {},
+      readyTimeoutMs: 60_000,
+      isolation: 'iteration',
+      isWitnessed: true,
+      protocol: anyProtocol,
+      sessions: { count: 0, warmProcesses: 0, isExclusive: true },
+      workspaces: { places: createPlaces(placesRoot), initial: emptyWorkspace },
+    },
+    { clock: systemClock, logger: silentLogger, signal: new AbortController().signal, environment: process.env },
+  );
+  setInterval(() => {}, 1000);
+  console.log('ready');
+`;
+
 function listWatchdogs(marker: string): number[] {
   const pids = listProcesses().map(({ pid }) => pid);
   return pids.filter((pid) => {
@@ -76,6 +107,18 @@ describe.skipIf(process.platform !== 'linux')('the watchdog', () => {
     gate.kill('SIGKILL');
     await expect.poll(() => listMarkedPids(marker)).toEqual([]);
     await expect.poll(() => listWatchdogs(marker)).toEqual([]);
+  });
+
+  it('removes the copies of the workspaces of a gate that is killed', async () => {
+    await using workspace = await createWorkspace({ 'gate.mjs': placesSource });
+    const root = join(workspace.path, 'places');
+    const gate = spawn(process.execPath, [`${workspace.path}/gate.mjs`, process.cwd(), stdioServerPath, root], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(gate.stdout, 'data');
+    expect(existsSync(join(root, '00001/workspace'))).toBe(true);
+    gate.kill('SIGKILL');
+    await expect.poll(() => existsSync(root), { timeout: 30_000 }).toBe(false);
   });
 
   it('is one for all servers of a gate, and leaves no process of either where the gate is killed', async () => {

@@ -13,7 +13,7 @@ import { describeGitError, findRepository } from './git-checkout.ts';
 import { hashWorkspace } from '../../workspace/workspace.ts';
 import { planPackage, type PlannedPackage } from './plan-package.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
-import { listWorkspaces } from './plan-workspaces.ts';
+import { listWorkspaces } from './suite-workspaces.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The commit of the base, and the directory that its files are written to. */

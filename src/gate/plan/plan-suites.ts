@@ -21,7 +21,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes, noteCappedRuns } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import { planWorkspace, type PlannedWorkspace } from './plan-workspaces.ts';
+import { planWorkspace, type PlannedWorkspace } from './plan-workspace.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 

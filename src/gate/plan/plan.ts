@@ -41,7 +41,7 @@ import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { type LoadedPolicy, loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
-import { findWorkspaceIssues } from './plan-workspaces.ts';
+import { findWorkspaceIssues } from './workspace-issues.ts';
 import { planCoverage, planSurface, type PlannedCoverage, type PlannedSurface } from './plan-surface.ts';
 
 /** Everything that the gate is going to do, decided and checked; nothing has been started, created or written yet. */

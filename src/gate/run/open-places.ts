@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
 import { createPlaces, type Places } from '../../workspace/place.ts';
-import { listWorkspaces } from '../plan/plan-workspaces.ts';
+import { listWorkspaces } from '../plan/suite-workspaces.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
 const prefix = 'mcp-eval-ci-places-';

@@ -1,7 +1,7 @@
 import type { SessionPlan } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import { hasWorkspace } from '../plan/plan-workspaces.ts';
+import { hasWorkspace } from '../plan/suite-workspaces.ts';
 
 /** The most server processes that are started ahead of their iterations. More would only compete for the few cores of a CI machine. */
 export const maxWarmProcesses = 4;

@@ -15,7 +15,7 @@ import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import { hasWorkspace, listWorkspaces } from '../plan/plan-workspaces.ts';
+import { hasWorkspace, listWorkspaces } from '../plan/suite-workspaces.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { EvalBackend } from './backend.ts';
 import { openServerAccess, startServer } from './job-server.ts';

@@ -1,0 +1,12 @@
+import type { PlannedSuite } from './plan-suites.ts';
+import type { PlannedWorkspace } from './plan-workspace.ts';
+
+/** Checks if a suite gets a workspace for each iteration. */
+export function hasWorkspace(planned: PlannedSuite): boolean {
+  return planned.kind === 'file' && planned.workspace !== null;
+}
+
+/** Lists the workspaces of suites, in their order. */
+export function listWorkspaces(suites: readonly PlannedSuite[]): PlannedWorkspace[] {
+  return suites.flatMap((planned) => (planned.kind === 'file' ? (planned.workspace ?? []) : []));
+}
