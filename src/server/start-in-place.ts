@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameDirectories, type PlacePaths } from '../workspace/place.ts';
+import type { PlacePaths } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
 import type { StartContext } from './running-server.ts';
 
@@ -32,4 +32,16 @@ export function resolveWords(words: readonly string[], cwd: string): string[] {
     const path = join(cwd, word);
     return existsSync(path) ? path : word;
   });
+}
+
+/** The variables that point programs to the directories of a place. */
+function nameDirectories({ home, tmp }: PlacePaths): Record<string, string> {
+  return {
+    HOME: home,
+    ...(process.platform === 'win32' ? { USERPROFILE: home, TEMP: tmp, TMP: tmp } : { TMPDIR: tmp }),
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
+  };
 }

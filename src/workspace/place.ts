@@ -27,18 +27,6 @@ export async function fillPlace({ workspace, home, tmp }: PlacePaths, files: Wor
   await copyWorkspace(files, workspace);
 }
 
-/** The variables that point programs to the directories of a place. */
-export function nameDirectories({ home, tmp }: PlacePaths): Record<string, string> {
-  return {
-    HOME: home,
-    ...(process.platform === 'win32' ? { USERPROFILE: home, TEMP: tmp, TMP: tmp } : { TMPDIR: tmp }),
-    XDG_CONFIG_HOME: join(home, '.config'),
-    XDG_CACHE_HOME: join(home, '.cache'),
-    XDG_DATA_HOME: join(home, '.local', 'share'),
-    XDG_STATE_HOME: join(home, '.local', 'state'),
-  };
-}
-
 /** The places below one directory. */
 export interface Places {
   readonly root: string;
