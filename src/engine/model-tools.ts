@@ -8,10 +8,10 @@ import type { ToolOutput } from '../models/conversation.ts';
 import type { ModelCall } from '../models/language-model.ts';
 import { measureText } from '../models/model-messages.ts';
 import { findNearest } from '../suite/findings.ts';
+import { listArgumentMismatches } from './check-arguments.ts';
 import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
-import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { callTool, type CallRecording, showResult } from './tool-call.ts';
 import { describeMissing, lookUpTool } from './tool-list.ts';
@@ -101,8 +101,10 @@ export async function makeModelCall(
     return refuse(describeMissing(toolName, offer.list));
   }
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
-  const problem = await findArgumentProblem(declared, call, schemas);
-  if (problem !== null) return refuse(problem);
+  const mismatches = await listArgumentMismatches(declared.inputSchema, { text: input, values: args }, schemas);
+  if (mismatches.length > 0) {
+    return refuse(`The arguments of ${toolName} break its inputSchema: ${joinWithin(mismatches, maxListLength)}.`);
+  }
   const answer = await sendCall(call, connection, { declared, record, recording });
   const reason = 'stop' in answer ? null : explainTooLarge(toolName, answer, offer);
   return reason === null ? answer : { stop: { status: 'fail', reason, effect: 'stop' } };
@@ -168,15 +170,4 @@ function readArguments(input: string): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-/** Ignores an unusable schema, because the model did not cause it. */
-async function findArgumentProblem(
-  { inputSchema }: ToolDeclaration,
-  { toolName, arguments: args }: ToolCall,
-  schemas: SchemaBudget,
-): Promise<string | null> {
-  const check = await checkSchema(inputSchema, args, { budget: schemas });
-  if (check.kind !== 'invalid') return null;
-  return `The arguments of ${toolName} break its inputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
 }

@@ -86,9 +86,24 @@ export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; 
   // Cached by value, because a caller may change an object and pass it again.
   const rememberTools = rememberByValue((tools: ModelCall['tools']) => tools.map(readTool));
   const rememberMessage = rememberByValue(readMessage);
+  const rememberParameters = rememberByValue(fingerprintJson);
   // Cached by identity, because nothing changes a recording after it was read.
   const rememberStoredTools = rememberByIdentity((tools: readonly StoredTool[]) => tools.map(readStoredTool));
   const rememberStoredMessage = rememberByIdentity(readStoredMessage);
+  const joinCall = (
+    parameters: Record<string, unknown>,
+    tools: ReadonlyArray<Fingerprinted<StoredTool>>,
+    messages: ReadonlyArray<Fingerprinted<StoredMessage>>,
+  ): SentCall => ({
+    stored: {
+      parameters,
+      tools: tools.map(({ stored }) => stored),
+      messages: messages.map(({ stored }) => stored),
+    },
+    parameters: rememberParameters(parameters),
+    tools: tools.map(({ fingerprint }) => fingerprint),
+    messages: messages.map(({ fingerprint }) => fingerprint),
+  });
   return {
     readCall: ({ prompt, tools, ...parameters }) =>
       joinCall(redactMembers(parameters, redactor), rememberTools(tools), prompt.map(rememberMessage)),
@@ -142,23 +157,6 @@ function joinParts(
   return {
     stored: { role: 'tool', parts: stored, ...(Object.keys(rest).length === 0 ? {} : { rest }) },
     fingerprint: fingerprintJson(['tool', fingerprints, rest]),
-  };
-}
-
-function joinCall(
-  parameters: Record<string, unknown>,
-  tools: ReadonlyArray<Fingerprinted<StoredTool>>,
-  messages: ReadonlyArray<Fingerprinted<StoredMessage>>,
-): SentCall {
-  return {
-    stored: {
-      parameters,
-      tools: tools.map(({ stored }) => stored),
-      messages: messages.map(({ stored }) => stored),
-    },
-    parameters: fingerprintJson(parameters),
-    tools: tools.map(({ fingerprint }) => fingerprint),
-    messages: messages.map(({ fingerprint }) => fingerprint),
   };
 }
 
