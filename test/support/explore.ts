@@ -6,21 +6,21 @@ import { exploreServer } from '../../src/explore/explore.ts';
 import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { openWorlds } from '../../src/explore/world/open-worlds.ts';
 import { readWorkspace } from '../../src/workspace/workspace.ts';
+import { everythingServerPath, filesystemServerPath, memoryServerPath } from './servers/bundled-servers.ts';
 
 const explored = fileURLToPath(new URL('servers/explored-server.mjs', import.meta.url));
-const packages = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol', import.meta.url));
 
 /** The command of a server whose tools are chosen by the names of their sets. */
 export function nameExploredServer(...sets: string[]): string {
   return ['node', explored, ...sets].join(' ');
 }
 
-/** The commands and variables of servers of other authors. */
+/** The commands and variables of servers of other authors. An exploration starts a server for each session, so each is one file. */
 export const knownServers = {
-  everything: { command: `node ${packages}/server-everything/dist/index.js`, env: {} },
-  filesystem: { command: `node ${packages}/server-filesystem/dist/index.js {{workspace}}`, env: {} },
+  everything: { command: `node ${everythingServerPath} stdio`, env: {} },
+  filesystem: { command: `node ${filesystemServerPath} {{workspace}}`, env: {} },
   memory: {
-    command: `node ${packages}/server-memory/dist/index.js`,
+    command: `node ${memoryServerPath}`,
     env: { MEMORY_FILE_PATH: '{{workspace}}/memory.jsonl' },
   },
 } as const;

@@ -193,7 +193,7 @@ const sets = {
     },
   },
   many: Object.fromEntries(
-    Array.from({ length: 300 }, (_, index) => [
+    Array.from({ length: 60 }, (_, index) => [
       `get_item_${index}`,
       {
         schema: object({ count: { type: 'integer' } }, []),
