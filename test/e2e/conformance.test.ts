@@ -59,14 +59,6 @@ describe('the official conformance suite', () => {
     expect(countPassed(direct)).toBe(44);
   });
 
-  it('passes through the bridge exactly where it passes directly', { timeout: timeoutMs }, async () => {
-    await using bridged = await openTestServer({
-      command: fixture,
-      sessions: { count: null, warmProcesses: 1, isExclusive: false },
-    });
-    expect(await runConformance(bridged.url)).toEqual(direct);
-  });
-
   it('passes through bridge, tunnel and relay exactly where it passes directly', { timeout: timeoutMs }, async () => {
     await using bridged = await openTestServer({
       command: fixture,
