@@ -95,8 +95,13 @@ describe('the document', () => {
     }
     for (const text of hostileTexts) {
       const report = createWholeReport(text);
-      const pages = [renderSummary(report), renderSummary(report, { maxBytes: 20_000 }), renderComment(report)];
-      expect(pages.flatMap(listActiveNodes)).toEqual([]);
+      // Most summaries fit, so that both are one page.
+      const pages = new Set([
+        renderSummary(report),
+        renderSummary(report, { maxBytes: 20_000 }),
+        renderComment(report),
+      ]);
+      expect([...pages].flatMap(listActiveNodes)).toEqual([]);
       const lines = renderTerminal(report, { color: false, columns: 80 }).split('\n');
       expect(lines.filter((line) => parseRunnerLine(line) !== null)).toEqual([]);
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cs}\p{Bidi_Control}]/u);
