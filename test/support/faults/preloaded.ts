@@ -6,6 +6,8 @@ import '../../../src/http/dispatcher.ts';
 import '../../../src/mcp/probe-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
 import '../../../src/gate/run/hosted-backend.ts';
+import '../../../src/gate/run/local-backend.ts';
+import '../../../src/gate/run/local-relay.ts';
 import '../../../src/gate/run/tool-clashes.ts';
 import '../../../src/gate/run/local-assertions.ts';
 import '../../../src/gate/run/evidence-log.ts';
