@@ -8,8 +8,7 @@ export const contestant: Contestant = {
   kept: [],
   install: async () =>
     await Promise.resolve({
-      missing:
-        'cargo install takes longer than this run allows; it tests servers over HTTP, and needs a gateway for stdio',
+      missing: 'not set up yet: it tests servers over HTTP, and its installation compiles for a quarter of an hour',
     }),
   prepare: never,
   check: never,
