@@ -1,15 +1,15 @@
 // `npm run bench -- gates`: proves the corpus, runs cells, and makes the table. See docs/benchmark.md.
-import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { describeRuns, readCells, runCell } from './cell.ts';
 import type { Contestant, Level } from './contestant.ts';
-import { type Change, formatRefusal, hashPatch, readBugs, readSound, type Refusal } from './corpus.ts';
+import { type Change, formatRefusal, readBugs, readSound, type Refusal } from './corpus.ts';
 import { drawBugs } from './operators/draw.ts';
 import { readCommit } from './own.ts';
 import { proveChanges } from './prove.ts';
+import { drawSample } from './sample.ts';
 import { endAllGroups } from './process.ts';
 import { drawHeldOut, installServer, readServers, removeScratches, type Server, ServerProblem } from './servers.ts';
 import { writePage } from './page.ts';
@@ -164,30 +164,6 @@ function pick<T>(all: readonly T[], wanted: string | undefined, readName: (each:
   const unknown = names.find((name) => !all.some((each) => readName(each) === name));
   if (unknown !== undefined) throw new Error(`${unknown} is none of ${all.map(readName).join(', ')}.`);
   return all.filter((each) => names.includes(readName(each)));
-}
-
-/** Draws `<bugs>,<sound changes>`, of each server in turn. A new change moves few others out of the sample. */
-export function drawSample(changes: ReadonlyMap<string, readonly Change[]>, wanted: string, seed: number): Set<Change> {
-  const [bugs = 0, sound = 0] = wanted.split(',').map(Number);
-  const draw = (isWanted: (change: Change) => boolean, count: number) =>
-    [...changes.values()]
-      .flatMap((own) =>
-        own
-          .filter(isWanted)
-          .map((change) => ({ change, rank: rankChange(change, seed) }))
-          .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
-          .map((each, turn) => ({ ...each, turn })),
-      )
-      .toSorted((a, b) => a.turn - b.turn || (a.rank < b.rank ? -1 : 1))
-      .slice(0, count)
-      .map(({ change }) => change);
-  return new Set([...draw(({ kind }) => kind === 'bug', bugs), ...draw(({ kind }) => kind !== 'bug', sound)]);
-}
-
-function rankChange(change: Change, seed: number): string {
-  return createHash('sha256')
-    .update(`${seed} ${hashPatch(change)}`)
-    .digest('hex');
 }
 
 /** For the catalogue: the hash of what the registry has for the pinned version. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,11 @@ import { differs, findStable, maskForms } from '../../bench/gates/compare.ts';
 import type { Contestant, Gate } from '../../bench/gates/contestant.ts';
 import { contestant as surface } from '../../bench/gates/contestants/surface.ts';
 import { type Bug, type Change, findHalf, formatRefusal, readBugs, readSound } from '../../bench/gates/corpus.ts';
-import { drawSample } from '../../bench/gates/main.ts';
 import { formatAlarms, judgeCell } from '../../bench/gates/page.ts';
 import { proveChanges } from '../../bench/gates/prove.ts';
+import { drawSample } from '../../bench/gates/sample.ts';
 import { runSession } from '../../bench/gates/session.ts';
-import { drawHeldOut, installServer, readServers } from '../../bench/gates/servers.ts';
+import { drawHeldOut, exists, installServer, readServers } from '../../bench/gates/servers.ts';
 
 const servers = await readServers();
 const findServer = (name: string) => servers.find((server) => server.name === name)!;
@@ -150,6 +150,23 @@ describe('a cell', () => {
       ['hung', false],
       ['hung', false],
     ]);
+  });
+
+  it.runIf(process.platform === 'linux')('leaves neither its files nor a process that a gate started', async () => {
+    const marks: string[] = [];
+    const check: Contestant['check'] = async (gate) => {
+      marks.push(gate.project);
+      await gate.run(['sh', '-c', 'sh -c "sleep 600; : $0" "$0" > /dev/null 2>&1 &', gate.project]);
+      return { fails: false, findings: [] };
+    };
+    await measure('memory', { name: 'leaver', contestant: { ...callGate, check }, changes: [shownBugs[0]!] });
+    expect(marks.length).toBeGreaterThan(0);
+    expect(await exists(marks[0]!)).toBe(false);
+    const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const commands = await Promise.all(
+      processes.map(async (id) => await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
+    );
+    expect(commands.filter((command) => command.includes(marks[0]!))).toEqual([]);
   });
 
   it('refuses a bug whose text does not occur exactly once, and measures the others', async () => {
