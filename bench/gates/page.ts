@@ -302,7 +302,7 @@ function renderMissed(
   const missed = bugs
     .filter((bug) => findHalf(bug) === 'development' && measured.has(hashPatch(bug)) && !caught.has(hashPatch(bug)))
     .slice(0, 5);
-  const lines = missed.map((bug) => `- ${bug.server}, ${bug.class}: ${bug.notice}`);
+  const lines = missed.map((bug) => `- ${bug.server}, ${bug.class}: ${bug.notice.replaceAll(/\s+/g, ' ')}`);
   return `## Bugs that no gate caught\n\nAt most five, from the half for development.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
 }
 

@@ -37,7 +37,9 @@ async function writeScenarios(server: string, start: string): Promise<string> {
   const { cases } = parse(await readFile(join(servers, server, 'ten-cases.evals.yaml'), 'utf8')) as TenCases;
   const actions = cases.flatMap(({ steps }) => steps.flatMap(writeAction));
   const scenarios = { ten_cases: { description: 'Ten cases from the README', actions } };
-  return stringify({ schema_version: '1.0', target: { command: start, args: [] }, scenarios });
+  const content = { schema_version: '1.0', target: { command: start, args: [] }, scenarios };
+  // Its reader takes a text without quotes that reads as a date for one.
+  return stringify(content, { defaultStringType: 'QUOTE_DOUBLE' });
 }
 
 function writeAction(step: Record<string, unknown>): unknown[] {
