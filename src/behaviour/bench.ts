@@ -75,7 +75,7 @@ export function createBench({
 /** Adds the duration of each request to a list. */
 function timeWorlds(source: WorldSource, clock: Clock, durations: number[]): WorldSource {
   return {
-    sandbox: source.sandbox,
+    ...source,
     open: async (variant) => timeWorld(await source.open(variant), clock, durations),
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
   };

@@ -7,6 +7,7 @@ export interface ExplorationFlags {
   budget?: string;
   timeLimit: string;
   call?: 'read-only' | 'all';
+  safeTool?: string[];
 }
 
 /** Adds the flags of a command that explores a server. */
@@ -34,5 +35,10 @@ export function addExplorationFlags(command: Command): void {
         '--call <read-only|all>',
         'Which tools to call. [all in a strict sandbox, else those declared read-only]',
       ).choices(['read-only', 'all']),
+    )
+    .addOption(
+      add('--safe-tool <name>', 'A tool to call although it is not declared read-only. Repeatable.').argParser(
+        (name: string, earlier: string[] | undefined) => [...(earlier ?? []), name],
+      ),
     );
 }

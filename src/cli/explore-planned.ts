@@ -1,14 +1,19 @@
 import { createInterface } from 'node:readline/promises';
+import { serverUnderTest } from '../cases/step-server.ts';
 import { createFindings } from '../base/findings.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
 import { findCallRisk } from '../explore/choose-calls.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import { exploreServer } from '../explore/explore.ts';
-import { openWorlds } from '../explore/world/open-worlds.ts';
+import type { EarlierCorpus } from '../explore/read-corpus.ts';
+import { openRemoteWorlds, type RemoteServer } from '../explore/world/open-remote.ts';
+import { openWorlds, type ServerStart } from '../explore/world/open-worlds.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorldSource } from '../explore/world/world.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
+import { openPlannedAccess, type ReachContext, startPlannedServer } from '../gate/reach-server.ts';
+import { openSession } from '../mcp/session.ts';
 import { createTerminalLogger } from './command-logger.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
 import { createExplorationDisplay } from './exploration-display.ts';
@@ -51,6 +56,10 @@ interface PlannedExploration extends ExplorationNumbers {
   sandbox: string;
   /** True if the sandbox is enabled on a hosted runner first. */
   isSandboxEnabled?: boolean;
+  /** The tools that are called in addition; none unless given. */
+  safeTools?: readonly string[];
+  /** An earlier exploration of the server, whose requests are sent first. */
+  earlier?: EarlierCorpus | null;
   workspace: Workspace;
   redactor: Redactor;
   signal: AbortSignal;
@@ -59,10 +68,20 @@ interface PlannedExploration extends ExplorationNumbers {
 /** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
 const callLimits = { callMs: 8000, pingMs: 5000 };
 
-/** Explores a planned server in worlds, and shows the progress on stderr. Secrets are redacted. */
+/** Explores a planned server in worlds, or at its URL, and shows the progress on stderr. Secrets are redacted. */
 export async function explorePlanned(
-  server: PlannedServer & { command: string },
-  { call, sandbox, isSandboxEnabled = false, workspace, redactor, signal, ...numbers }: PlannedExploration,
+  server: PlannedServer,
+  {
+    call,
+    sandbox,
+    isSandboxEnabled = false,
+    safeTools = [],
+    earlier = null,
+    workspace,
+    redactor,
+    signal,
+    ...numbers
+  }: PlannedExploration,
 ): Promise<Exploration> {
   for (const secret of server.secrets) redactor.add(secret);
   const { stderr } = process;
@@ -83,25 +102,59 @@ export async function explorePlanned(
     isQuiet: false,
     isVerbose: false,
   });
-  const start = {
-    command: server.command,
-    env: Object.fromEntries([...server.environment].map(([name, value]) => [name, value.reveal()])),
-    cwd: server.cwd,
-    readyTimeoutMs: server.readyTimeoutMs,
-    workspace,
-    sandbox: sandbox === 'off' ? ('off' as const) : ('auto' as const),
-    isSandboxEnabled,
-    limits: callLimits,
-  };
-  const context = { clock: systemClock, logger, signal, environment: process.env };
-  await using source = await openWorlds(start, context);
+  const context = { clock: systemClock, logger, signal, environment: process.env, redactor };
+  await using source =
+    server.url === null
+      ? await openWorlds(planStart(server, { workspace, sandbox, isSandboxEnabled }), context)
+      : openRemoteWorlds(await openRemoteServer(server, context), { ...context, callMs: callLimits.callMs });
   const policy = await chooseCalls(source, { call, server });
   try {
-    const options = { ...numbers, ...policy, workspace, clock: systemClock, onProgress: display.show };
+    const options = {
+      ...numbers,
+      ...policy,
+      safeTools,
+      earlier,
+      workspace,
+      clock: systemClock,
+      onProgress: display.show,
+    };
     return redactDeep(await exploreServer(source, options), redactor);
   } finally {
     display.clear();
   }
+}
+
+/** Plans how each world starts the server. */
+function planStart(
+  { command, environment, cwd, readyTimeoutMs }: PlannedServer,
+  {
+    workspace,
+    sandbox,
+    isSandboxEnabled,
+  }: Required<Pick<PlannedExploration, 'workspace' | 'sandbox' | 'isSandboxEnabled'>>,
+): ServerStart {
+  if (command === null) throw new Error('A planned server has a command or a URL.');
+  return {
+    command,
+    env: Object.fromEntries([...environment].map(([name, value]) => [name, value.reveal()])),
+    cwd,
+    readyTimeoutMs,
+    workspace,
+    sandbox: sandbox === 'off' ? 'off' : 'auto',
+    isSandboxEnabled,
+    limits: callLimits,
+  };
+}
+
+/** Starts the server of a URL if it has a command, for any number of sessions. */
+async function openRemoteServer(server: PlannedServer, context: ReachContext): Promise<RemoteServer> {
+  const access = await openPlannedAccess(server, context);
+  const running = await startPlannedServer(server, access, context);
+  const target = { ...running.endpoint, serverName: serverUnderTest, protocol: running.protocol, access };
+  return {
+    openSession: async () => await openSession(target, context),
+    [Symbol.asyncDispose]: async () => await running[Symbol.asyncDispose](),
+  };
 }
 
 /** Decides which tools may be called. Without a strict sandbox, calls can have effects outside of the copies. */
@@ -111,6 +164,8 @@ async function chooseCalls(
 ): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
   if (call === 'all') return { call: 'all', whyReadOnly: '' };
   if (call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
+  if (server.url !== null)
+    return { call: 'read-only', whyReadOnly: 'the server is at a URL; `--safe-tool` names a tool to call anyway' };
   const risk = findCallRisk({ sandbox }, server);
   if (risk === null) return { call: 'all', whyReadOnly: '' };
   const isAllowed = await confirm(

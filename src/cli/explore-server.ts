@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { createFindings } from '../base/findings.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
@@ -6,6 +6,7 @@ import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { draftEvals } from '../explore/draft/draft-evals.ts';
 import type { Exploration, Finding, FindingSeverity } from '../explore/exploration.ts';
+import { type EarlierCorpus, readCorpus } from '../explore/read-corpus.ts';
 import { waiveFindings } from '../explore/findings/waive-findings.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
@@ -14,10 +15,11 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
 import { readPolicyOption } from '../gate/plan/plan-policy.ts';
+import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { planOneServer } from '../gate/reach-server.ts';
 import { applyExploreDefaults, type ExplorePolicy } from '../model/explore-policy.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { readWorkspace } from '../workspace/workspace.ts';
+import { emptyWorkspace, readWorkspace } from '../workspace/workspace.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { explorePlanned, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -39,25 +41,29 @@ export async function runExplore(
   const cwd = process.cwd();
   const numbers = readExplorationFlags(flags);
   checkTargets(flags);
+  const earlier = readEarlier(flags);
   const gateOptions = parseDoctorOptions(texts);
   const policy = await readExplorePolicy(gateOptions, cwd);
   const server = await planOneServer(gateOptions, { cwd, environment: process.env });
-  const { command } = server;
-  if (command === null || server.url !== null) throw refuseUrl();
-  const workspace = flags.workspace === undefined ? generatedWorkspace : await readWorkspace(flags.workspace, cwd);
+  if (server.url !== null) checkFlagsOfUrl(flags);
+  const workspace =
+    server.url !== null
+      ? emptyWorkspace
+      : flags.workspace === undefined
+        ? generatedWorkspace
+        : await readWorkspace(flags.workspace, cwd);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
-  const explored = await explorePlanned(
-    { ...server, command },
-    {
-      ...numbers,
-      call: flags.call ?? null,
-      sandbox: gateOptions.sandbox,
-      isSandboxEnabled: gateOptions.enableSandbox,
-      workspace,
-      redactor,
-      signal,
-    },
-  );
+  const explored = await explorePlanned(server, {
+    ...numbers,
+    call: flags.call ?? null,
+    safeTools: flags.safeTool ?? [],
+    earlier,
+    sandbox: gateOptions.sandbox,
+    isSandboxEnabled: gateOptions.enableSandbox,
+    workspace,
+    redactor,
+    signal,
+  });
   const { findings, unused } = waiveFindings(explored.findings, policy);
   const logger = createStderrLogger(redactor);
   for (const { kind, tool, source: where } of unused) {
@@ -68,7 +74,7 @@ export async function runExplore(
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
-      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} --server-command ${joinCommand([command])}${nameOwnParts(texts)}`;
+      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameOwnParts(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags, policy);
 }
@@ -81,7 +87,7 @@ async function readExplorePolicy({ policy: written }: GateOptions, cwd: string):
   return applyExploreDefaults(policy?.gate.explore ?? null);
 }
 
-/** Names what a run of the written file needs in addition: it starts the server outside of a world. */
+/** Names the further needs of a run of the written file, which starts the server outside of a world. */
 function nameOwnParts({ 'server-env': variables, ...texts }: Record<string, string>): string {
   const parts = [
     ...(variables === undefined ? [] : ['your `--server-env`']),
@@ -95,26 +101,43 @@ function nameOwnParts({ 'server-env': variables, ...texts }: Record<string, stri
 /** From the least to the worst. */
 const severities: readonly FindingSeverity[] = ['note', 'warning', 'error'];
 
-/** Refuses existing files before anything starts. */
-function checkTargets({ write, corpus }: ExploreFlags): void {
-  const issues = Object.entries({ write, corpus }).flatMap(([input, path]): ConfigurationIssue[] =>
-    path !== undefined && existsSync(path)
-      ? [
-          {
-            input,
-            code: 'file-exists',
-            message: `${path} exists, and stays as it is; choose another path or remove it`,
-          },
-        ]
-      : [],
-  );
+/** Refuses an existing evals file before anything starts. */
+function checkTargets({ write }: ExploreFlags): void {
+  if (write === undefined || !existsSync(write)) return;
+  const message = `${write} exists, and stays as it is; choose another path or remove it`;
+  throw new ConfigurationError([{ input: 'write', code: 'file-exists', message }]);
+}
+
+/** @throws {ConfigurationError} if the file of `--corpus` exists, and is no exploration */
+function readEarlier({ corpus }: ExploreFlags): EarlierCorpus | null {
+  if (corpus === undefined || !existsSync(corpus)) return null;
+  const earlier = readCorpus(readFileSync(corpus, 'utf8'));
+  if (earlier !== null) return earlier;
+  const message = `${corpus} exists, and is no exploration of this version; choose another path or remove it`;
+  throw new ConfigurationError([{ input: 'corpus', code: 'no-corpus', message }]);
+}
+
+/** @throws {ConfigurationError} for flags that need a process in each world */
+function checkFlagsOfUrl({ call, workspace }: ExploreFlags): void {
+  const issues: ConfigurationIssue[] = [];
+  if (call === 'all') {
+    const message =
+      'is `all`, and calls of a server at a URL have effects there; name harmless tools with `--safe-tool`';
+    issues.push({ input: 'call', code: 'call-and-url', message });
+  }
+  if (workspace !== undefined) {
+    const message = 'has no effect on a server at a URL, which works with its own files; remove it';
+    issues.push({ input: 'workspace', code: 'workspace-and-url', message });
+  }
   if (issues.length > 0) throw new ConfigurationError(issues);
 }
 
-function refuseUrl(): ConfigurationError {
-  const message =
-    'explore starts the server itself, over stdio, in copies of a workspace; give `--server-command` without `--server-url`';
-  return new ConfigurationError([{ input: 'server-url', code: 'needs-command', message }]);
+/** Writes the flags that name the server. */
+function nameServer({ command, url }: PlannedServer): string {
+  return [
+    ...(command === null ? [] : [`--server-command ${joinCommand([command])}`]),
+    ...(url === null ? [] : [`--server-url ${joinCommand([url])}`]),
+  ].join(' ');
 }
 
 function writeFiles(exploration: Exploration, { write, corpus }: ExploreFlags, cwd: string): string[] {

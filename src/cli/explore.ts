@@ -6,7 +6,7 @@ import { addExplorationFlags } from './exploration-flags.ts';
 import { addGateOptions } from './gate-options.ts';
 import { readSecretFlags } from './secret-flags.ts';
 
-/** Defines `explore`: finds out what a server does, and writes evals from it. */
+/** Defines `explore`: explores a server, and writes evals from the result. */
 export function defineExploreCommand(command: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listFlags('explore');
   addGateOptions(command, options);
@@ -19,7 +19,7 @@ export function defineExploreCommand(command: Command, setExitCode: (code: numbe
         .default('text', undefined),
     )
     .addOption(add('--write <file>', 'Write an evals file from what was found; an existing file stays as it is.'))
-    .addOption(add('--corpus <file>', 'Write the exploration as JSON.'))
+    .addOption(add('--corpus <file>', 'Write the exploration as JSON. An existing one of the same server is enlarged.'))
     .addOption(add('--findings-only', 'Exit 1 for a finding of the severity, or of a worse one.'))
     .addOption(
       add(

@@ -1,4 +1,6 @@
 import { createRandom } from '../base/random.ts';
+import { ConfigurationError } from '../base/errors.ts';
+import { clipText, formatCount } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
 import { chooseSessions } from './corpus.ts';
 import { countCoverage } from './count-coverage.ts';
@@ -6,6 +8,7 @@ import {
   type Counted,
   type Exploration,
   type ExploredSession,
+  type Finding,
   isAnswered,
   nameRequest,
   type Unexplored,
@@ -14,13 +17,16 @@ import { findProblems } from './findings/find-problems.ts';
 import { type Inventory, type ListedTool, readInventory } from './inventory.ts';
 import { createKnowledge, type Knowledge } from './knowledge.ts';
 import { createLab, type Lab } from './lab.ts';
+import { repeatEarlier } from './phases/earlier.ts';
 import { linkTools } from './phases/chains.ts';
 import { coverParameters } from './phases/coverage.ts';
 import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
+import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
+import { shareTime } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
@@ -30,12 +36,16 @@ export interface ExploreOptions {
   seed: number;
   /** The most requests of the phases; null for 400, or 8 for each tool if that is more. Replays do not count. */
   budget: number | null;
-  /** After this time, the phases end and the exploration is marked as cut. */
+  /** Phases, replays and the confirming of findings share this time. Work that does not fit is left out, and the exploration is marked as cut. */
   timeLimitMs: number;
   /** `read-only`: only tools that are declared so are called. */
   call: 'read-only' | 'all';
-  /** The reason for `read-only`, for the list of what was not explored. */
+  /** The reason for `read-only`, for the list of unexplored tools. */
   whyReadOnly: string;
+  /** The tools that are called in addition, although they are not declared read-only. */
+  safeTools?: readonly string[];
+  /** An earlier exploration of the server, whose requests are sent first; null for none. */
+  earlier?: EarlierCorpus | null;
   workspace: Workspace;
   clock: Clock;
   /** Gets what is known whenever another part of the work begins, and after each session. */
@@ -56,7 +66,11 @@ export interface ExploreProgress {
 const leastBudget = 400;
 const requestsPerTool = 8;
 
-/** The phases with their shares of the requests. What one does not use, the next may. */
+/** The shares of the time at which the phases and the replays end. Findings are confirmed in the rest. */
+const phasesEnd = 0.7;
+const replaysEnd = 0.88;
+
+/** The phases with their shares of the requests and of the time. The next phase may use the rest of a share. */
 const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseContext) => Promise<void> }> = [
   { name: 'Calling each tool', share: 0.25, run: tryExamples },
   { name: 'Covering parameters', share: 0.3, run: coverParameters },
@@ -66,15 +80,20 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
 
 /**
  * Explores a server in worlds of `source`: finds calls that work, chains of calls, and refusals; keeps the sessions that add something,
- * with what is stable in their answers; and finds problems that need no expected value.
+ * with the stable parts of their answers; and finds problems that need no expected value.
  */
 export async function exploreServer(source: WorldSource, options: ExploreOptions): Promise<Exploration> {
   const { clock, seed, workspace, onProgress } = options;
+  const time = shareTime(clock, options.timeLimitMs);
   await using worlds = openVariant(source, firstVariant, { isEager: true });
   const first = await worlds.take();
   const { handshake } = first;
   const inventory = await readInventory(first);
   const budget = options.budget ?? Math.max(leastBudget, requestsPerTool * inventory.tools.length);
+  checkSafeTools(options.safeTools ?? [], inventory);
+  const { earlier = null } = options;
+  const other = earlier === null ? null : findOtherServer(earlier, handshake);
+  if (other !== null) throw new ConfigurationError([{ input: 'corpus', code: 'other-server', message: other }]);
   const answered = new Set<string>();
   let phase = '';
   const report = (subject: string | null) => {
@@ -85,8 +104,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     report(null);
   };
   const lab = createLab(inventory, worlds, {
-    clock,
-    endsAtMs: clock.monotonicMs() + options.timeLimitMs,
+    time,
     onRun: ({ steps }) => {
       for (const { request, observation } of steps) {
         if (request.kind === 'tool' && isAnswered(observation)) answered.add(request.tool);
@@ -98,22 +116,32 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const knowledge = createKnowledge(inventory, workspace, lab.isHarmless);
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
+  if (earlier !== null) {
+    begin('Repeating the corpus');
+    time.begin(phasesEnd / 2);
+    lab.allow(budget);
+    await repeatEarlier(context, earlier);
+  }
   let shares = 0;
   for (const { name, share, run } of phases) {
     shares += share;
+    time.begin(shares * phasesEnd);
     lab.allow(Math.max(0, Math.floor(shares * budget) - lab.sent));
     begin(name);
     await run(context);
   }
   begin('Replaying');
   const kept = chooseSessions(lab.runs, inventory);
-  const { stable, flaky } = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless });
+  time.begin(replaysEnd);
+  const replayed = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless, time });
   begin('Confirming findings');
-  const findings = await findProblems(lab.runs, {
+  time.begin(1);
+  const found = await findProblems(lab.runs, {
     inventory,
     source,
     isHarmless: lab.isHarmless,
     startNoise: first.startNoise,
+    time,
   });
   const { name, version, protocolVersion } = handshake;
   return {
@@ -121,24 +149,45 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     seed,
     server: { name, version, protocolVersion },
     sandbox: source.sandbox,
-    isCutByTime: lab.isCutByTime,
+    isCutByTime: time.isCut,
     requests: { sent: lab.sent, budget },
     coverage: countCoverage(lab.runs, inventory, knowledge),
-    sessions: stable.map(describeSession),
+    sessions: replayed.stable.map(describeSession),
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
-    flaky,
-    findings,
-    unexplored: [...left, ...listUnexplored(tools, lab, knowledge)],
+    flaky: replayed.flaky,
+    findings: found.findings,
+    unexplored: [
+      ...source.missing,
+      ...left,
+      ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut }),
+      ...describeCut(replayed.notReplayed, found.notConfirmed),
+    ],
   };
+}
+
+/** @throws {ConfigurationError} for a name that no tool has */
+function checkSafeTools(names: readonly string[], { tools }: Inventory): void {
+  const unknown = names.filter((name) => !tools.some((tool) => tool.name === name));
+  if (unknown.length === 0) return;
+  const listed = clipText(tools.map(({ name }) => name).join(', '), 300);
+  throw new ConfigurationError(
+    unknown.map((name) => ({
+      input: 'safe-tool',
+      code: 'unknown-tool',
+      message: `the server has no tool ${JSON.stringify(name)}; its tools are ${listed}`,
+    })),
+  );
 }
 
 function chooseTools(
   { tools }: Inventory,
-  { call, whyReadOnly }: Pick<ExploreOptions, 'call' | 'whyReadOnly'>,
+  { call, whyReadOnly, safeTools = [] }: Pick<ExploreOptions, 'call' | 'whyReadOnly' | 'safeTools'>,
 ): { tools: ListedTool[]; left: Unexplored[] } {
-  const explain = ({ needsTask, isReadOnly }: ListedTool): string | null => {
+  const explain = ({ name, needsTask, isReadOnly }: ListedTool): string | null => {
     if (needsTask) return 'it runs as a task only, which the explorer does not offer';
-    return call === 'all' || isReadOnly ? null : `it is not declared read-only, and ${whyReadOnly}`;
+    return call === 'all' || isReadOnly || safeTools.includes(name)
+      ? null
+      : `it is not declared read-only, and ${whyReadOnly}`;
   };
   return {
     tools: tools.filter((tool) => explain(tool) === null),
@@ -150,7 +199,11 @@ function chooseTools(
 }
 
 /** Lists the tools that never answered, with the reason. */
-function listUnexplored(tools: readonly ListedTool[], lab: Lab, { working, refusals }: Knowledge): Unexplored[] {
+function listUnexplored(
+  tools: readonly ListedTool[],
+  lab: Lab,
+  { knowledge: { working, refusals }, isCut }: { knowledge: Knowledge; isCut: boolean },
+): Unexplored[] {
   return tools.flatMap(({ name }) => {
     const stop = lab.explainStop(name);
     if (stop !== null) return [{ subject: name, reason: stop }];
@@ -167,8 +220,21 @@ function listUnexplored(tools: readonly ListedTool[], lab: Lab, { working, refus
     if (limit !== undefined && limit !== null) return [{ subject: name, reason: limit }];
     if (refusal !== undefined)
       return [{ subject: name, reason: `it refused every call, the last one with: ${shorten(refusal)}` }];
-    return [{ subject: name, reason: lab.isCutByTime ? 'the time was over' : 'the requests were used up' }];
+    return [{ subject: name, reason: isCut ? 'the time was over' : 'the requests were used up' }];
   });
+}
+
+/** Lists the sessions and findings that the time was too short for. */
+function describeCut(notReplayed: number, notConfirmed: readonly Pick<Finding, 'kind' | 'tool'>[]): Unexplored[] {
+  return [
+    ...(notReplayed === 0
+      ? []
+      : [{ subject: formatCount(notReplayed, 'session'), reason: 'the time was over before the replay' }]),
+    ...notConfirmed.map(({ kind, tool }) => ({
+      subject: tool ?? 'the server',
+      reason: `the time was over before its finding ${kind} was confirmed`,
+    })),
+  ];
 }
 
 const lossReasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
 import { listParameters, type Parameter } from './schema/parameters.ts';
-import type { World } from './world/world.ts';
+import type { ListMethod, World } from './world/world.ts';
 
 /** A tool as the server lists it. */
 export interface ListedTool {
@@ -32,9 +32,9 @@ export interface Inventory {
 /** The most resources and prompts that are requested. A server can list thousands. */
 const maxListed = 10;
 
-/** Reads what a server lists; what it does not declare is empty. */
+/** Reads the lists of a server. Lists that it does not declare are empty. */
 export async function readInventory(world: World): Promise<Inventory> {
-  const list = async (capability: string, method: string, key: string) =>
+  const list = async (capability: string, method: ListMethod, key: string) =>
     world.capabilities[capability] === undefined ? [] : ((await world.list(method, key)) ?? []);
   const tools = await list('tools', 'tools/list', 'tools');
   const resources = await list('resources', 'resources/list', 'resources');

@@ -1,5 +1,4 @@
 import { isJsonEqual } from '../base/json.ts';
-import type { Clock } from '../base/time.ts';
 import { checkSchema } from '../engine/schema-check.ts';
 import {
   type ExploredRequest,
@@ -11,16 +10,16 @@ import {
 } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
+import type { TimeShares } from './time-shares.ts';
 import { readVerb } from './vocabulary/names.ts';
 import type { Start, Trace, Worlds } from './world/worlds.ts';
 
-/** Sends sessions to worlds, and keeps what was observed. */
+/** Sends sessions to worlds, and keeps the observations. */
 export interface Lab {
   readonly inventory: Inventory;
   /** Every session that ran, in order. */
   readonly runs: readonly SessionRun[];
   readonly sent: number;
-  readonly isCutByTime: boolean;
   /** Lets the next sessions use up to this many requests in all. */
   allow(requests: number): void;
   /** Runs a session; null if the allowed requests, or the time, are used up, or if one of its tools is not called any more. */
@@ -38,11 +37,11 @@ export interface Lab {
 const maxLosses = 2;
 const lossOfSlowCall = 0.5;
 
-/** Creates a lab. `endsAtMs` is the time of the monotonic clock after which it runs nothing more; `onRun` gets each session that ran. */
+/** Creates a lab. It runs nothing while the time of the present part is over; `onRun` gets each session that ran. */
 export function createLab(
   inventory: Inventory,
   worlds: Worlds,
-  { clock, endsAtMs, onRun }: { clock: Clock; endsAtMs: number; onRun: (run: SessionRun) => void },
+  { time, onRun }: { time: Pick<TimeShares, 'isOver'>; onRun: (run: SessionRun) => void },
 ): Lab {
   const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
   const runs: SessionRun[] = [];
@@ -51,7 +50,6 @@ export function createLab(
   const losses = new Map<string, { count: number; reason: string }>();
   let sent = 0;
   let allowed = 0;
-  let isCutByTime = false;
 
   const explainStop = (tool: string) => {
     const lost = losses.get(tool);
@@ -74,9 +72,6 @@ export function createLab(
     get sent() {
       return sent;
     },
-    get isCutByTime() {
-      return isCutByTime;
-    },
     allow: (requests) => {
       allowed = sent + requests;
     },
@@ -89,8 +84,7 @@ export function createLab(
       const earlier = known.get(key);
       if (earlier !== undefined) return earlier;
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
-      if (clock.monotonicMs() > endsAtMs) isCutByTime = true;
-      if (isCutByTime || sent + requests.length > allowed) return null;
+      if (sent + requests.length > allowed || time.isOver()) return null;
       sent += requests.length;
       const validities = await Promise.all(requests.map((request) => checkArguments(request, tools)));
       const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
@@ -131,7 +125,7 @@ async function checkArguments(
   return check.kind === 'valid' || check.kind === 'invalid' ? check.kind === 'valid' : null;
 }
 
-/** Checks if two steps have the same outcome, apart from what reads as a time, an id and the like. */
+/** Checks if two steps have the same outcome, apart from times, ids and other volatile forms. */
 export function isSameOutcome(left: ObservedStep | undefined, right: ObservedStep | undefined): boolean {
   if (left === undefined || right === undefined) return false;
   const [a, b] = [left.observation.outcome, right.observation.outcome];

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nameExploredServer } from '../support/explore.ts';
+import type { Exploration } from '../../src/explore/exploration.ts';
+import { listFindings, nameExploredServer } from '../support/explore.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const server = (...sets: string[]) => ['--server-command', nameExploredServer(...sets)];
@@ -22,9 +24,9 @@ describe('mcp-eval-ci explore', () => {
       expect.stringMatching(/^Files: evals\/explored\.evals\.yaml with \d+ cases$/),
       expect.stringContaining('Next: mcp-eval-ci run --evals evals/explored.evals.yaml'),
     ]);
-    const text = await readFile(path.join(cwd, 'evals/explored.evals.yaml'), 'utf8');
-    expect(text).toContain('title: list_notes finds what create_note made');
-    expect(text).toContain('id1: /structuredContent/id');
+    const evals = await readFile(path.join(cwd, 'evals/explored.evals.yaml'), 'utf8');
+    expect(evals).toContain('title: list_notes finds what create_note made');
+    expect(evals).toContain('id1: /structuredContent/id');
     const validated = await runProgramInTest(['validate', 'evals/explored.evals.yaml'], { cwd });
     expect([validated.exitCode, validated.stderr]).toEqual([0, '']);
     const run = await runProgramInTest(['run', '--evals', 'evals/explored.evals.yaml', ...server('notes', 'words')], {
@@ -86,20 +88,106 @@ describe('mcp-eval-ci explore', () => {
     [['--time-limit', 'soon'], 'time-limit: "soon" is no duration'],
     [['--severity', 'fatal'], 'Allowed choices are error, warning, note'],
     [['--workspace', 'missing'], 'workspace: "missing" is not a directory'],
+    [['--workspace', 'linked'], 'the link out leads out of the workspace; replace it by a file'],
+    [['--workspace', 'large'], 'a workspace has at most 10,000 files and 64 MiB, and 1 files and 65 MiB were counted'],
     [['--write', 'there.yaml'], 'write: there.yaml exists, and stays as it is'],
   ])('refuses %j before anything starts', async (args, message) => {
     await using workspace = await createWorkspace({ 'there.yaml': 'suite: Mine\n' });
+    for (const name of ['linked', 'large']) await mkdir(path.join(workspace.path, name));
+    await symlink('../there.yaml', path.join(workspace.path, 'linked/out'));
+    await writeFile(path.join(workspace.path, 'large/big.bin'), '');
+    await truncate(path.join(workspace.path, 'large/big.bin'), 65 * 1024 * 1024);
     const touch = ['--server-command', 'touch started'];
     const { exitCode, stderr } = await runProgramInTest(['explore', ...touch, ...args], { cwd: workspace.path });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(existsSync(path.join(workspace.path, 'started'))).toBe(false);
   });
 
-  it('refuses a URL, and says why a server does not start', async () => {
+  it('starts from an existing corpus of the same server, and enlarges it', async () => {
+    await using workspace = await createWorkspace({ 'other.json': '{"suite": "Mine"}' });
+    const cwd = workspace.path;
+    const explore = async (budget: string, command: string[], file = 'corpus.json') =>
+      await runCommand(
+        ['explore', ...command, '--call', 'all', '--budget', budget, '--time-limit', '1h', '--corpus', file],
+        { cwd },
+      );
+    const readAdded = async () => {
+      const { sessions }: Exploration = JSON.parse(await workspace.read('corpus.json'));
+      return sessions.flatMap(({ adds }) => adds);
+    };
+    expect((await explore('12', server('notes', 'words'))).exitCode).toBe(0);
+    const first = await readAdded();
+    expect((await explore('80', server('notes', 'words'))).exitCode).toBe(0);
+    const second = await readAdded();
+    expect(second).toEqual(expect.arrayContaining(first));
+    expect(second.length).toBeGreaterThan(first.length);
+    const kept = await workspace.read('corpus.json');
+    const other = await explore('12', ['--server-command', `env VERSION=2.0.0 ${nameExploredServer('words')}`]);
+    expect([other.exitCode, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('corpus: is of explored 1.2.3, and this is explored 2.0.0; choose another path'),
+    ]);
+    expect(await workspace.read('corpus.json')).toBe(kept);
+    const none = await explore('12', ['--server-command', 'touch started'], 'other.json');
+    expect([none.exitCode, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('other.json exists, and is no exploration'),
+    ]);
+    expect(existsSync(path.join(cwd, 'started'))).toBe(false);
+  });
+
+  it('calls only tools that are declared read-only, or named as safe, of a server at a URL', async () => {
+    const called: string[] = [];
+    const tool = (name: string, annotations: { readOnlyHint?: boolean }) => ({
+      annotations,
+      inputSchema: { type: 'object' as const, properties: { word: { type: 'string' } }, required: ['word'] },
+      call: ({ args: { word } }: { args: Record<string, unknown> }) => {
+        called.push(name);
+        return text(`${name} ${String(word)}`);
+      },
+    });
+    await using remote = await startFixtureMcpServer({
+      find_word: tool('find_word', { readOnlyHint: true }),
+      add_word: tool('add_word', {}),
+      drop_word: tool('drop_word', {}),
+    });
+    const args = ['explore', '--server-url', remote.url, '--budget', '40', '--time-limit', '1h', '--format', 'json'];
+    await using workspace = await createWorkspace();
+    const { exitCode, stdout } = await runCommand([...args, '--safe-tool', 'add_word'], { cwd: workspace.path });
+    expect(exitCode).toBe(0);
+    expect(new Set(called)).toEqual(new Set(['find_word', 'add_word']));
+    const exploration: Exploration = JSON.parse(stdout);
+    expect(exploration.coverage.tools).toEqual({ reached: 2, of: 3 });
+    expect(exploration.unexplored.map(({ subject }) => subject)).toEqual([
+      'files and network',
+      'fresh worlds',
+      'drop_word',
+    ]);
+    // The fixture checks no arguments.
+    expect(listFindings(exploration)).toEqual(['schema-too-loose find_word', 'schema-too-loose add_word']);
+    called.length = 0;
+    const unknown = await runCommand([...args, '--safe-tool', 'add_words'], { cwd: workspace.path });
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'safe-tool: the server has no tool "add_words"; its tools are find_word, add_word, drop_word',
+      ),
+    ]);
+    expect(called).toEqual([]);
+  });
+
+  it.each([
+    [['--call', 'all'], 'name harmless tools with `--safe-tool`'],
+    [['--workspace', 'empty'], 'has no effect on a server at a URL'],
+  ])('refuses %j with a URL', async (args, message) => {
+    const url = ['--server-url', 'http://127.0.0.1:1/mcp'];
+    const { exitCode, stderr } = await runProgramInTest(['explore', ...url, ...args], { cwd: process.cwd() });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('says why a server does not start', async () => {
     await using workspace = await createWorkspace();
     const cwd = workspace.path;
-    const url = await runProgramInTest(['explore', '--server-url', 'http://127.0.0.1:1/mcp'], { cwd });
-    expect([url.exitCode, url.stderr]).toEqual([2, expect.stringContaining('explore starts the server itself')]);
     const dead = await runProgramInTest(['explore', '--server-command', 'node -e process.exit(4)'], { cwd });
     expect([dead.exitCode, dead.stderr]).toEqual([3, expect.stringContaining('it ended with exit code 4')]);
   });

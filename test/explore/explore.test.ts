@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/time.ts';
 import type { Exploration } from '../../src/explore/exploration.ts';
 import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -78,6 +79,19 @@ describe('exploreServer', () => {
     ]);
   });
 
+  it('ends soon after its time limit with a server whose calls take five seconds, and says what was left out', async () => {
+    const exploration = await exploreInTest(nameExploredServer('slow'), { budget: 60, timeLimitMs: 1000 });
+    // One call may have begun in time.
+    expect([exploration.isCutByTime, exploration.requests.sent <= 1]).toEqual([true, true]);
+    expect(exploration.sessions).toEqual([]);
+    expect(exploration.unexplored).toEqual([
+      {
+        subject: expect.stringMatching(/^(?:wait_long|1 session)$/),
+        reason: expect.stringMatching(/^the time was over/),
+      },
+    ]);
+  });
+
   it('takes 400 requests, or 8 for each tool, as its budget', async () => {
     const { requests } = await exploreInTest(nameExploredServer('words'), { budget: null });
     expect(requests.budget).toBe(400);
@@ -86,6 +100,41 @@ describe('exploreServer', () => {
   it('gives each of 60 tools its share of the requests', async () => {
     const { coverage } = await exploreInTest(nameExploredServer('many'), { budget: 250 });
     expect(coverage.tools).toEqual({ reached: 60, of: 60 });
+  });
+
+  it('gives each phase, the replays and the confirming of findings their share of the time', async () => {
+    // A second passes whenever the explorer reads the clock, which it does before each session.
+    let seconds = 0;
+    const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
+    const cut = { clock, budget: 1250, timeLimitMs: 400_000 };
+    const exploration = await exploreInTest(nameExploredServer('many', 'error-flag'), cut);
+    const { isCutByTime, coverage, sessions, unexplored, findings } = exploration;
+    expect(isCutByTime).toBe(true);
+    // 70 of the seconds are for the examples, and 56 for the errors.
+    expect([coverage.tools.reached > 50, coverage.tools.reached < 120]).toEqual([true, true]);
+    expect(coverage.errorPaths.reached).toBeGreaterThan(30);
+    expect(sessions.length).toBeGreaterThan(10);
+    expect(unexplored).toContainEqual({
+      subject: expect.stringMatching(/^\d+ sessions$/),
+      reason: 'the time was over before the replay',
+    });
+    expect(unexplored).toContainEqual({ subject: 'get_item_299', reason: 'the time was over' });
+    expect(findings.map(({ kind, tool }) => `${kind} ${tool}`)).toEqual([]);
+  });
+
+  it('says which findings the time was too short to confirm', async () => {
+    let seconds = 0;
+    const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
+    const { findings, unexplored, isCutByTime } = await exploreInTest(nameExploredServer('error-flag', 'crash'), {
+      clock,
+      budget: 20,
+      timeLimitMs: 6000,
+    });
+    expect([findings, isCutByTime]).toEqual([[], true]);
+    expect(unexplored).toContainEqual({
+      subject: 'fetch_page',
+      reason: 'the time was over before its finding error-flag was confirmed',
+    });
   });
 
   it('refuses a workspace that is too large, or has a link out of it', async () => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { silentLogger } from '../../src/base/logger.ts';
-import { systemClock } from '../../src/base/time.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import type { Exploration } from '../../src/explore/exploration.ts';
 import { exploreServer } from '../../src/explore/explore.ts';
 import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
@@ -33,6 +33,9 @@ interface Settings {
   sandbox?: 'auto' | 'off';
   call?: 'read-only' | 'all';
   callMs?: number;
+  /** The clock and the limit of the exploration itself; its worlds always have that of the system. */
+  clock?: Clock;
+  timeLimitMs?: number;
 }
 
 /** Explores a server, without a sandbox by default. The time limit is far above what an exploration takes. */
@@ -45,6 +48,8 @@ export async function exploreInTest(command: string, settings: Settings = {}): P
     sandbox = 'off',
     call = 'all',
     callMs = 20_000,
+    clock = systemClock,
+    timeLimitMs = 3_600_000,
   } = settings;
   const files = workspace === null ? generatedWorkspace : await readWorkspace(workspace, import.meta.dirname);
   await using source = await openWorlds(
@@ -63,11 +68,13 @@ export async function exploreInTest(command: string, settings: Settings = {}): P
   return await exploreServer(source, {
     seed,
     budget,
-    timeLimitMs: 3_600_000,
+    timeLimitMs,
     call,
     whyReadOnly: 'the test says so',
+    safeTools: [],
+    earlier: null,
     workspace: files,
-    clock: systemClock,
+    clock,
     onProgress: () => {},
   });
 }

@@ -10,6 +10,7 @@ import {
 } from '../exploration.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
 import { judgeTrace } from '../lab.ts';
+import type { TimeShares } from '../time-shares.ts';
 import { printMasked } from '../stability/texts.ts';
 import { firstVariant, type WorldSource } from '../world/world.ts';
 import { openVariant, type Worlds } from '../world/worlds.ts';
@@ -26,14 +27,18 @@ interface FindOptions {
 /** The most findings of one kind and tool: one more adds little. */
 const maxRepeats = 1;
 
-/** Finds problems in sessions, and confirms each with a short session in new worlds, twice. What does not repeat is no finding. */
+/**
+ * Finds problems in sessions, and confirms each with a short session in new worlds, twice. A problem that does not repeat is no finding.
+ * `notConfirmed` lists those that the time was too short for.
+ */
 export async function findProblems(
   runs: readonly SessionRun[],
-  options: FindOptions & { startNoise: string | null },
-): Promise<Finding[]> {
+  options: FindOptions & { startNoise: string | null; time: Pick<TimeShares, 'isOver'> },
+): Promise<{ findings: Finding[]; notConfirmed: Array<Pick<Finding, 'kind' | 'tool'>> }> {
   const context = createContext(runs, options);
   await using worlds = openVariant(options.source, firstVariant, { isEager: false });
   const findings: Finding[] = [...describeNoise(options.startNoise)];
+  const notConfirmed: Array<Pick<Finding, 'kind' | 'tool'>> = [];
   for (const definition of findingDefinitions) {
     const counts = new Map<string, number>();
     const candidates = await listCandidates(definition, runs, context);
@@ -41,6 +46,11 @@ export async function findProblems(
       const subject = `${problem.tool}`;
       const count = counts.get(subject) ?? 0;
       if (count >= maxRepeats) continue;
+      if (options.time.isOver()) {
+        counts.set(subject, count + 1);
+        notConfirmed.push({ kind: definition.kind, tool: problem.tool });
+        continue;
+      }
       const session = await confirm(
         { definition, problem, steps },
         { context, worlds, isHarmless: options.isHarmless },
@@ -51,7 +61,7 @@ export async function findProblems(
       findings.push({ kind, severity, tool: problem.tool, message: problem.message, session });
     }
   }
-  return findings;
+  return { findings, notConfirmed };
 }
 
 /** Output at the start belongs to no tool, and to each session. */
@@ -67,7 +77,7 @@ interface Candidate {
   steps: readonly ObservedStep[];
 }
 
-/** Lists what a kind finds, the shortest sessions first. */
+/** Lists the problems of a kind, the shortest sessions first. */
 async function listCandidates(
   definition: FindingDefinition,
   runs: readonly SessionRun[],

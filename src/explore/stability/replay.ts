@@ -1,9 +1,12 @@
+import pMap from 'p-map';
+import { Disposer } from '../../base/disposal.ts';
 import { isRecord } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
 import type { FlakySession, Observation, ObservedStep, Outcome } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
 import { namesFiles } from '../needs-files.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import type { TimeShares } from '../time-shares.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant } from '../world/worlds.ts';
 import { mergeValues } from './merge-values.ts';
@@ -19,7 +22,7 @@ const variants: readonly WorldVariant[] = [
 /** A world without the files of the user and without the variables of the explorer. */
 const foreignVariant: WorldVariant = { folder: 'plain', timeZone: 'UTC', isForeign: true };
 
-/** A session whose observations are merged: what is left in them is stable. */
+/** A session whose merged observations are stable. */
 export interface StableSession extends KeptSession {
   /** True if the session works in this workspace only: it names its files or changes some, or other files give another outcome. */
   needsFiles: boolean;
@@ -28,7 +31,12 @@ export interface StableSession extends KeptSession {
 export interface Replayed {
   stable: readonly StableSession[];
   flaky: readonly FlakySession[];
+  /** How many sessions were left out, because the time was over. */
+  notReplayed: number;
 }
+
+/** Sessions are replayed in groups, so that those of the first groups are complete if the time ends. */
+const groupSize = 16;
 
 /**
  * Replays sessions in three new worlds, and once more among other files. Drops those whose outcome differs, and marks the parts of the
@@ -40,27 +48,51 @@ export async function replaySessions(
     source,
     workspace,
     isHarmless,
-  }: { source: WorldSource; workspace: Workspace; isHarmless: (tool: string) => boolean },
+    time,
+  }: {
+    source: WorldSource;
+    workspace: Workspace;
+    isHarmless: (tool: string) => boolean;
+    time: Pick<TimeShares, 'isOver'>;
+  },
 ): Promise<Replayed> {
-  const replay = async (variant: WorldVariant, sessions: readonly KeptSession[]) => {
-    await using worlds = openVariant(source, variant, { isEager: false });
+  await using resources = new Disposer();
+  const openReplay = (variant: WorldVariant) => {
+    const worlds = resources.use(openVariant(source, variant, { isEager: false }));
     const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
     const results = new Map<KeptSession, Observation[]>();
-    for (const session of sessions) {
-      const requests = session.run.steps.map(({ request }) => request);
-      results.set(session, await worlds.run(requests, { start: 'new', judge }));
-    }
-    return results;
+    const replay = async (sessions: readonly KeptSession[]) => {
+      for (const session of sessions) {
+        if (time.isOver()) return;
+        const requests = session.run.steps.map(({ request }) => request);
+        results.set(session, await worlds.run(requests, { start: 'new', judge }));
+      }
+    };
+    return { results, replay };
   };
   const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps, workspace);
-  const [foreign, ...replays] = await Promise.all([
-    replay(foreignVariant, kept.filter(isMovable)),
-    ...variants.map((variant, index) => replay(variant, index === 1 ? kept.toReversed() : kept)),
-  ]);
+  const foreign = openReplay(foreignVariant);
+  const replays = variants.map(openReplay);
+  for (let from = 0; from < kept.length; from += groupSize) {
+    const group = kept.slice(from, from + groupSize);
+    const parts = [
+      () => foreign.replay(group.filter(isMovable)),
+      ...replays.map(
+        ({ replay }, index) =>
+          () =>
+            replay(index === 1 ? group.toReversed() : group),
+      ),
+    ];
+    // Replays that share a server would disturb each other.
+    await pMap(parts, async (part) => await part(), { concurrency: source.isShared ? 1 : parts.length });
+  }
+  const isReplayed = (session: KeptSession) =>
+    replays.every(({ results }) => results.has(session)) && (!isMovable(session) || foreign.results.has(session));
+  const complete = kept.filter(isReplayed);
   const stable: StableSession[] = [];
   const flaky: FlakySession[] = [];
-  for (const session of kept) {
-    const observed = replays.map((results) => results.get(session) ?? []);
+  for (const session of complete) {
+    const observed = replays.map(({ results }) => results.get(session) ?? []);
     const requests = session.run.steps.map(({ request }) => request);
     const reason = findDifference(observed);
     if (reason !== null) {
@@ -68,7 +100,7 @@ export async function replaySessions(
       continue;
     }
     const steps = mergeSteps(session.run.steps, observed);
-    const others = foreign.get(session) ?? [];
+    const others = foreign.results.get(session) ?? [];
     const needsFiles = namesFiles(steps, workspace) || !areAlike(steps, others);
     stable.push({
       ...session,
@@ -76,7 +108,7 @@ export async function replaySessions(
       needsFiles,
     });
   }
-  return { stable, flaky };
+  return { stable, flaky, notReplayed: kept.length - complete.length };
 }
 
 function findDifference(replays: ReadonlyArray<readonly Observation[]>): string | null {

@@ -52,6 +52,8 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   const kept = resources.move();
   return {
     sandbox: sandboxReport?.level ?? 'none',
+    isShared: false,
+    missing: [],
     open: async (variant) => {
       count += 1;
       // The number has a fixed width, so that paths of one variant have the same length.
@@ -125,7 +127,7 @@ function nameCanary({ timeZone }: WorldVariant): Record<string, string> {
   return { [environmentCanary.name]: environmentCanary.value, ...(timeZone !== null && { TZ: timeZone }) };
 }
 
-/** All worlds share what Node.js and Python compile, since an exploration starts the server dozens of times. */
+/** All worlds share the compile caches of Node.js and Python, since an exploration starts the server dozens of times. */
 function nameCompileCaches(path: string): Record<string, string> {
   return { NODE_COMPILE_CACHE: path, PYTHONPYCACHEPREFIX: path };
 }

@@ -3,11 +3,13 @@ import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
-import type { ExploredRequest, Observation, Outcome } from '../exploration.ts';
+import type { ExploredRequest, Observation, Outcome, Unexplored } from '../exploration.ts';
 import type { Connection, Reply } from './connection.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
+
+export type ListMethod = 'tools/list' | 'resources/list' | 'prompts/list';
 
 /** A server process in a new copy of the workspace. Disposing it ends the process and removes its directories. */
 export interface World extends AsyncDisposable {
@@ -23,7 +25,7 @@ export interface World extends AsyncDisposable {
   beginSession(): void;
   send(request: ExploredRequest): Promise<Observation>;
   /** Requests a whole list, such as `tools/list`, page by page; null if the server does not answer with one. */
-  list(method: string, key: string): Promise<JsonObject[] | null>;
+  list(method: ListMethod, key: string): Promise<JsonObject[] | null>;
 }
 
 /** The settings in which worlds differ. */
@@ -41,6 +43,10 @@ export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, isForei
 /** Opens new worlds. */
 export interface WorldSource extends AsyncDisposable {
   readonly sandbox: 'none' | 'isolated' | 'confined';
+  /** True if all worlds share one server and its state. */
+  readonly isShared: boolean;
+  /** The parts of an exploration that these worlds do not allow, with the reason. */
+  readonly missing: readonly Unexplored[];
   /** @throws if the server does not start */
   open(variant: WorldVariant): Promise<World>;
 }
@@ -129,6 +135,11 @@ function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
   if (reply.kind === 'silent') return { kind: 'silent', isAlive: reply.isAlive };
   const { result, error } = reply.response;
   if (error !== null) return { kind: 'error', code: error.code, message: error.message };
+  return readResult(kind, result);
+}
+
+/** Reads the result of a request; `malformed` if it is none. */
+export function readResult(kind: ExploredRequest['kind'], result: unknown): Outcome {
   if (isTooDeep(result)) return { kind: 'malformed', message: 'it is nested too deeply' };
   if (kind !== 'tool') {
     const list = requiredLists[kind];
@@ -144,7 +155,7 @@ function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
   }
 }
 
-/** Leaves out what is meant for the client's program, such as related tasks. */
+/** Leaves out the metadata for the client's program, such as related tasks. */
 function dropMeta(result: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(result).filter(([name]) => name !== '_meta'));
 }

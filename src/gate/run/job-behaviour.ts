@@ -153,7 +153,7 @@ async function compareSides(
 /** Makes the errors of a source say whose server it starts. */
 function nameSide(source: WorldSource, side: string): WorldSource {
   return {
-    sandbox: source.sandbox,
+    ...source,
     open: async (variant) => {
       try {
         return await source.open(variant);

@@ -184,6 +184,15 @@ const sets = {
       },
     },
   },
+  slow: {
+    wait_long: {
+      hints: reads,
+      call: () => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000);
+        return text('at last');
+      },
+    },
+  },
   vanishing: {
     remove_all: {
       call: () => {
@@ -225,7 +234,7 @@ const answers = {
   initialize: () => ({
     protocolVersion: '2025-11-25',
     capabilities: { tools: {} },
-    serverInfo: { name: 'explored', version: '1.2.3' },
+    serverInfo: { name: 'explored', version: process.env.VERSION ?? '1.2.3' },
   }),
   ping: () => ({}),
   'tools/list': () => ({
