@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
 import { chooseChecks } from '../explore/draft/checks.ts';
-import { draftRequests, escapeText } from '../explore/draft/draft-evals.ts';
+import { draftRequests, escapeText } from '../explore/draft/draft-cases.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
 import { nameRequest, type ObservedStep, type Outcome } from '../explore/exploration.ts';
 import { volatileMark } from '../explore/stability/forms.ts';
@@ -29,7 +29,7 @@ export function draftCase(
     isValid: !last.isWrong,
     observation: { ...first.observation, outcome },
   };
-  const checks = checkPointer(difference) ?? chooseChecks(step, required);
+  const checks = checkPointer(difference) ?? chooseChecks(step, { required, isLater: requests.length > 1, keepFile: null });
   const title = `${nameRequest(last.request)}: ${describeCase(difference.exact)}`;
   const asserted = checks.map((check) => ({ assert: mapTexts(check, escapeText) }));
   return print(title, [...draftRequests(listRequests(requests)), ...asserted]);
@@ -37,9 +37,7 @@ export function draftCase(
 
 function print(title: string, steps: readonly JsonObject[]): string {
   const content = { id: deriveSlug(title, 'case'), title: escapeText(title), steps };
-  const text = renderCases([{ content, comments: [], isCommentedOut: false }], '');
-  // A suite with a workspace replaces it.
-  return text.replaceAll(/\\{1,2}\{\{workspace\}\}/g, '{{workspace}}');
+  return renderCases([{ content, comments: [], isCommentedOut: false }], '');
 }
 
 function describeCase(exact: string | null): string {

@@ -46,7 +46,7 @@ export function judgeSnapshot(
 const earlierResult = 'An earlier result of this run is the snapshot; exclude what varies with `ignore`.';
 
 /** Prints text unchanged, and other JSON with sorted keys, one member per line. */
-function printSnapshot(value: unknown): string {
+export function printSnapshot(value: unknown): string {
   return `${typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2)}\n`;
 }
 

@@ -53,6 +53,8 @@ export function readExplorationFlags({ seed, budget, timeLimit }: ExplorationFla
 interface PlannedExploration extends ExplorationNumbers {
   /** The tools to call; null lets the sandbox, or a person on the terminal, decide. */
   call: 'read-only' | 'all' | null;
+  /** False if a person is not asked. */
+  asks: boolean;
   sandbox: string;
   /** True if the sandbox is enabled on a hosted runner first. */
   isSandboxEnabled?: boolean;
@@ -73,6 +75,7 @@ export async function explorePlanned(
   server: PlannedServer,
   {
     call,
+    asks,
     sandbox,
     isSandboxEnabled = false,
     safeTools = [],
@@ -107,7 +110,7 @@ export async function explorePlanned(
     server.url === null
       ? await openWorlds(planStart(server, { workspace, sandbox, isSandboxEnabled }), context)
       : openRemoteWorlds(await openRemoteServer(server, context), { ...context, callMs: callLimits.callMs });
-  const policy = await chooseCalls(source, { call, server });
+  const policy = await chooseCalls(source, { call, asks, server });
   try {
     const options = {
       ...numbers,
@@ -160,7 +163,7 @@ async function openRemoteServer(server: PlannedServer, context: ReachContext): P
 /** Decides which tools may be called. Without a strict sandbox, calls can have effects outside of the copies. */
 async function chooseCalls(
   { sandbox }: WorldSource,
-  { call, server }: { call: PlannedExploration['call']; server: PlannedServer },
+  { call, asks, server }: Pick<PlannedExploration, 'call' | 'asks'> & { server: PlannedServer },
 ): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
   if (call === 'all') return { call: 'all', whyReadOnly: '' };
   if (call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
@@ -168,9 +171,9 @@ async function chooseCalls(
     return { call: 'read-only', whyReadOnly: 'the server is at a URL; `--safe-tool` names a tool to call anyway' };
   const risk = findCallRisk({ sandbox }, server);
   if (risk === null) return { call: 'all', whyReadOnly: '' };
-  const isAllowed = await confirm(
-    `Call tools that are not declared read-only? ${risk[0]?.toUpperCase()}${risk.slice(1)}. [y/N] `,
-  );
+  const isAllowed =
+    asks &&
+    (await confirm(`Call tools that are not declared read-only? ${risk[0]?.toUpperCase()}${risk.slice(1)}. [y/N] `));
   return isAllowed
     ? { call: 'all', whyReadOnly: '' }
     : { call: 'read-only', whyReadOnly: `${risk}; \`--call all\` calls it` };

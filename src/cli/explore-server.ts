@@ -56,6 +56,7 @@ export async function runExplore(
   const explored = await explorePlanned(server, {
     ...numbers,
     call: flags.call ?? null,
+    asks: true,
     safeTools: flags.safeTool ?? [],
     earlier,
     sandbox: gateOptions.sandbox,

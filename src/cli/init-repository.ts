@@ -1,33 +1,48 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ConfigurationError, describeError, ServerStartError } from '../base/errors.ts';
+import { isDirectory } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
-import { type Redactor, redactDeep } from '../base/redaction.ts';
+import { type Redactor, redactDeep, Secret } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
+import { renderExplorationText } from '../explore/render/text.ts';
+import { generatedWorkspace } from '../explore/world/generated-files.ts';
+import { copyWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { readSurfaceFile, readTarget } from '../gate/plan/surface-part.ts';
 import { openServerSession, planOneServer, type ReachContext, type ReachedSession } from '../gate/reach-server.ts';
+import { draftCases, type DraftedCase, toAddedCase } from '../init/draft-cases.ts';
+import { draftExplored } from '../init/draft-explored.ts';
 import { findProject, type FoundProject, type ServerCandidate } from '../init/find-server.ts';
-import { type Survey, surveyServer } from '../init/survey.ts';
+import { refuseUnlisted, type Survey, surveyServer } from '../init/survey.ts';
 import {
   type ExistingEvals,
+  type InitContent,
   type InitFiles,
   nameSurfaceFile,
   readExistingEvals,
+  workspaceDirectory,
   writeInitFiles,
+  type WrittenFile,
 } from '../init/write-files.ts';
 import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
+import type { Session } from '../mcp/session.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { renderSurfaceFile } from '../surface/file.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
+import { type ExplorationNumbers, explorePlanned, readExplorationFlags } from './explore-planned.ts';
+import type { ExplorationFlags } from './exploration-flags.ts';
 import type { GateProcess } from './run-flags.ts';
 import { runGate } from './run-gate.ts';
 
-export interface InitFlags {
+export interface InitFlags extends ExplorationFlags {
   yes?: boolean;
   evals: string;
   safeTool: string[];
@@ -35,7 +50,13 @@ export interface InitFlags {
   run: boolean;
 }
 
-/** Drafts evals, a surface file and a workflow, writes them, runs the evals, and returns the exit code. */
+/** What init found out about the server, and what it prints about it at the end. */
+interface Found {
+  content: InitContent;
+  print: (result: InitFiles, hasPassed: boolean | null) => string[];
+}
+
+/** Explores the server, writes evals, a surface file and a workflow, runs the evals, and returns the exit code. */
 export async function initRepository(
   flags: InitFlags,
   given: Record<string, string>,
@@ -45,8 +66,8 @@ export async function initRepository(
   const { env: environment } = process;
   const cwd = process.cwd();
   const logger = createStderrLogger(redactor);
-  const model = flags.model === undefined ? null : flags.model;
-  if (model !== null) parseModelName(model);
+  if (flags.model !== undefined) parseModelName(flags.model);
+  const numbers = readExplorationFlags(flags);
   const project = await findProject(cwd);
   const server = await chooseServer(given, project, flags.yes === true);
   const texts = { ...given, ...Object.fromEntries(listServerInputs(server)) };
@@ -55,32 +76,38 @@ export async function initRepository(
   const signal = listenForInterrupts(process, (code) => process.exit(code));
   const surfacePath = nameSurfaceFile(flags.evals);
   const known = await readSurfaceFile(surfacePath, cwd);
-  const { survey, surface } = await surveyPlanned(planned, {
-    evals,
-    flags,
-    logger,
-    redactor,
-    signal,
-    steps: project.steps,
-    readsSurface: known === null,
-  });
+  const situation = { evals, flags, logger, redactor, signal, steps: project.steps, readsSurface: known === null };
+  const { command } = planned;
+  const next = nameNext(flags.evals, server, given);
+  const { content, print } =
+    command === null || planned.url !== null
+      ? await surveyPlanned(planned, situation)
+      : await exploreForInit({ ...planned, command }, { ...situation, numbers, next, cwd });
+  const env = (given['server-env'] ?? '').split('\n').filter((line) => line.includes('{{workspace}}'));
   const { steps } = server.kind === 'command' ? project : { steps: [] };
-  const result = await writeInitFiles(survey, { cwd, evals, server, steps, model, surface });
-  printResult(result, survey, (text) => process.stdout.write(`${redactText(text, redactor)}\n`));
-  if (!flags.run) return 0;
-  return await runGate(
-    {
-      quiet: false,
-      verbose: false,
-      format: 'text',
-      texts: {
-        ...texts,
-        evals: flags.evals,
-        ...((known !== null || surface !== null) && { surface: surfacePath }),
-      },
-    },
-    context,
-  );
+  const result = await writeInitFiles(content, { cwd, evals, server, steps, env });
+  let hasPassed: boolean | null = null;
+  try {
+    if (!flags.run) return 0;
+    const hasSurface = known !== null || content.surface !== null;
+    const all = { ...texts, evals: flags.evals, ...(hasSurface && { surface: surfacePath }) };
+    const exitCode = await runGate({ quiet: false, verbose: false, format: 'text', texts: all }, context);
+    hasPassed = exitCode === 0;
+    return exitCode;
+  } finally {
+    for (const line of print(result, hasPassed)) process.stdout.write(`${redactText(line, redactor)}\n`);
+  }
+}
+
+/** Names the command that runs the evals. Values of variables may be secrets. */
+function nameNext(
+  evals: string,
+  server: ChosenServer,
+  { 'server-env': variables = '' }: Record<string, string>,
+): string {
+  const inputs = listServerInputs(server).map(([name, value]) => `--${name} ${joinCommand([value])}`);
+  const note = variables === '' ? '' : ', with your `--server-env`';
+  return `mcp-eval-ci run --evals ${joinCommand([evals])} ${inputs.join(' ')}${note}`;
 }
 
 /** Chooses the server from the options, or else from the repository after a person confirms it. */
@@ -139,43 +166,156 @@ async function askForServer(candidates: readonly ServerCandidate[]): Promise<Cho
   }
 }
 
-async function surveyPlanned(
-  planned: PlannedServer,
-  {
-    evals,
-    flags,
-    logger,
+interface Situation {
+  evals: ExistingEvals;
+  flags: InitFlags;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+  steps: FoundProject['steps'];
+  readsSurface: boolean;
+}
+
+/** Explores a server that init starts itself, and drafts cases from what is found. */
+async function exploreForInit(
+  planned: PlannedServer & { command: string },
+  { numbers, next, cwd, ...situation }: Situation & { numbers: ExplorationNumbers; next: string; cwd: string },
+): Promise<Found> {
+  const { evals, flags, redactor, signal } = situation;
+  const { workspace, key, isNew } = await chooseWorkspace(flags, evals, cwd);
+  const { surface, listed } = await inPlace(planned, workspace, async (placed) => {
+    return await reachPlanned(placed, situation, async ({ session, surface }) => {
+      const tools = await session.listTools({ signal });
+      const listed = new Map([...(tools ?? [])].map(([name, { description }]) => [name, description]));
+      return { surface, listed };
+    });
+  });
+  refuseUnlisted(flags.safeTool, [...listed.keys()]);
+  const { tools: seen } = evals.known;
+  if (seen.size > 0 && [...listed.keys()].every((name) => seen.has(name))) {
+    const print = ({ files }: InitFiles) => [
+      ...listFiles(files),
+      'Each tool has a case already; nothing was explored.',
+    ];
+    const content = { suite: '', cases: [], snapshots: new Map(), workspace: null, fixture: null, surface };
+    return { content, print };
+  }
+  const exploration = await explorePlanned(planned, {
+    ...numbers,
+    call: flags.call ?? null,
+    asks: flags.yes !== true,
+    safeTools: flags.safeTool,
+    sandbox: 'auto',
+    workspace,
     redactor,
     signal,
-    steps,
-    readsSurface,
-  }: {
-    evals: ExistingEvals;
-    flags: InitFlags;
-    logger: Logger;
-    redactor: Redactor;
-    signal: AbortSignal;
-    steps: FoundProject['steps'];
-    readsSurface: boolean;
-  },
-): Promise<{ survey: Survey; surface: string | null }> {
+  });
+  // An existing file without the key starts its server in the directory of the user.
+  const hasWorkspace = evals.text === null || evals.workspace !== null;
+  const draft = draftExplored(exploration, {
+    known: evals.known,
+    hasWorkspace,
+    model: flags.model ?? null,
+    descriptions: listed,
+  });
+  return {
+    content: {
+      suite: exploration.server.name ?? 'MCP server',
+      cases: draft.cases,
+      snapshots: draft.files,
+      workspace: draft.needsWorkspace ? key : null,
+      fixture: draft.needsWorkspace && isNew ? workspace : null,
+      surface,
+    },
+    print: ({ files, manual }, hasPassed) => {
+      const count = draft.cases.filter(({ isCommentedOut }) => !isCommentedOut).length;
+      const named = files.map(({ path, state }) =>
+        path === flags.evals && state !== 'unchanged'
+          ? `${path} (${state}, ${formatCount(count, 'case')})`
+          : `${path} (${state})`,
+      );
+      const follow =
+        hasPassed === true ? `commit the files. After a meant change, renew the checks: ${next} --update` : next;
+      const screen = renderExplorationText(exploration, { files: named, next: follow });
+      return [screen.trimEnd(), ...explainFiles(files, manual)];
+    },
+  };
+}
+
+/** Chooses the files of the worlds: those that the user names, those of the existing evals, or generated ones. */
+async function chooseWorkspace(
+  { workspace: named }: InitFlags,
+  { file, workspace: used }: ExistingEvals,
+  cwd: string,
+): Promise<{ workspace: Workspace; key: string; isNew: boolean }> {
+  const directory = dirname(file);
+  if (named === 'empty' || (named === undefined && used === 'empty')) {
+    return { workspace: await readWorkspace('empty', cwd), key: 'empty', isNew: false };
+  }
+  if (named !== undefined) {
+    const key = relative(directory, named).split(sep).join('/');
+    return { workspace: await readWorkspace(named, cwd), key: key === '' ? '.' : key, isNew: false };
+  }
+  const key = used ?? workspaceDirectory;
+  const path = join(directory, key);
+  const isThere = await isDirectory(join(cwd, path));
+  return { workspace: isThere ? await readWorkspace(path, cwd) : generatedWorkspace, key, isNew: !isThere };
+}
+
+/** Runs an action with the server in a copy of the workspace, if its command or its variables name one. */
+async function inPlace<Result>(
+  planned: PlannedServer & { command: string },
+  workspace: Workspace,
+  action: (placed: PlannedServer) => Promise<Result>,
+): Promise<Result> {
+  const texts = [planned.command, ...[...planned.environment.values()].map((value) => value.reveal())];
+  if (!texts.some((text) => text.includes('{{workspace}}'))) return await action(planned);
+  const directory = await mkdtemp(join(await realpath(tmpdir()), 'mcp-eval-ci-init-'));
+  try {
+    await copyWorkspace(workspace, directory);
+    const fill = (text: string) => text.replaceAll('{{workspace}}', directory);
+    const environment = new Map(
+      [...planned.environment].map(([name, value]) => [name, new Secret(fill(value.reveal()))]),
+    );
+    return await action({ ...planned, command: fill(planned.command), environment });
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Tries what is safe on a server that runs elsewhere. */
+async function surveyPlanned(planned: PlannedServer, situation: Situation): Promise<Found> {
+  const { evals, flags, signal } = situation;
   const { tools, draftedTools, resources, prompts } = evals.known;
   const safeTools = new Set(flags.safeTool);
   // Excludes drafts of tools that the user now declares safe, so that these tools get a case that runs.
   const settled = new Set([...tools].filter((name) => !(safeTools.has(name) && draftedTools.has(name))));
   const known = { tool: settled, resource: resources, prompt: prompts };
+  const isKnown = (kind: 'tool' | 'resource' | 'prompt', name: string) => known[kind].has(name);
+  const { survey, surface } = await reachPlanned(planned, situation, async ({ session, surface }) => {
+    const survey = await surveyServer(session, { clock: systemClock, signal, safeTools, isKnown });
+    return { survey, surface };
+  });
+  const drafted = draftCases(survey, { known: evals.known, model: flags.model ?? null });
+  const suite = survey.serverName ?? 'MCP server';
+  const cases = drafted.map(toAddedCase);
+  return {
+    content: { suite, cases, snapshots: new Map(), workspace: null, fixture: null, surface },
+    print: ({ files, manual }) => [...listFiles(files), ...listDrafts(drafted, survey), ...explainFiles(files, manual)],
+  };
+}
+
+/** Opens a session, and reads the surface before the first call, because a call may crash the server. */
+async function reachPlanned<Result>(
+  planned: PlannedServer,
+  { readsSurface, steps, logger, redactor, signal }: Situation,
+  action: (reached: { session: Session; surface: string | null }) => Promise<Result>,
+): Promise<Result> {
   const context = { clock: systemClock, logger, redactor, signal, environment: process.env };
   try {
     await using reached = await openServerSession(planned, context);
-    // Reads the surface before the first call, because a call may crash the server.
     const surface = readsSurface ? await renderSurface(planned, reached.target, context) : null;
-    const survey = await surveyServer(reached.session, {
-      clock: systemClock,
-      signal,
-      safeTools,
-      isKnown: (kind, name) => known[kind].has(name),
-    });
-    return { survey, surface };
+    return await action({ session: reached.session, surface });
   } catch (error) {
     if (!(error instanceof ServerStartError)) throw error;
     if (error.stderrTail.length > 0) logger.group('Last lines of the server’s stderr', error.stderrTail);
@@ -204,19 +344,29 @@ async function renderSurface(
   }
 }
 
-function printResult({ files, cases, manual }: InitFiles, survey: Survey, print: (line: string) => void): void {
+const listFiles = (files: readonly WrittenFile[]) => files.map(({ path, state }) => `${state.padEnd(9)}  ${path}`);
+
+function listDrafts(cases: readonly DraftedCase[], survey: Survey): string[] {
   const running = cases.filter(({ reason }) => reason === null);
   const drafts = cases.filter(({ reason }) => reason !== null);
-  for (const { path, state } of files) print(`${state.padEnd(9)}  ${path}`);
-  print(`${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`);
-  for (const { subject, reason } of drafts) print(`  not run: ${subject}: ${reason}`);
+  const isUnsafe = survey.tools?.some(({ trial }) => trial.kind === 'unsafe') === true;
+  return [
+    `${formatCount(running.length, 'case')} to run, ${formatCount(drafts.length, 'draft')} commented out.`,
+    ...drafts.map(({ subject, reason }) => `  not run: ${subject}: ${reason}`),
+    ...(isUnsafe
+      ? ['To call a tool although it is not declared read-only, run init again with `--safe-tool <name>`.']
+      : []),
+  ];
+}
+
+function explainFiles(files: readonly WrittenFile[], manual: string | null): string[] {
   const [surface, workflow] = [/surface\.json$/, /\.yml$/].map((name) => files.find(({ path }) => name.test(path)));
-  if (surface?.state === 'created' && workflow?.state === 'unchanged') {
-    print(`To compare pull requests with the surface file, add \`surface: ${surface.path}\` to ${workflow.path}.`);
-  }
-  if (survey.tools?.some(({ trial }) => trial.kind === 'unsafe') === true) {
-    print('To call a tool although it is not declared read-only, run init again with `--safe-tool <name>`.');
-  }
-  if (manual !== null)
-    print(`Add these cases by hand; the list of cases of the file is not in block style:\n\n${manual}`);
+  return [
+    ...(surface?.state === 'created' && workflow?.state === 'unchanged'
+      ? [`To compare pull requests with the surface file, add \`surface: ${surface.path}\` to ${workflow.path}.`]
+      : []),
+    ...(manual === null
+      ? []
+      : [`Add these cases by hand; the list of cases of the file is not in block style:\n\n${manual}`]),
+  ];
 }

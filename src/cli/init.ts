@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { listFlags } from '../gate/options/list.ts';
+import { addExplorationFlags } from './exploration-flags.ts';
 import { addGateOptions } from './gate-options.ts';
 import type { InitFlags } from './init-repository.ts';
 import type { GateProcess } from './run-flags.ts';
@@ -9,6 +10,7 @@ import { readSecretFlags } from './secret-flags.ts';
 export function defineInitCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listFlags('init');
   addGateOptions(command, options);
+  addExplorationFlags(command);
   command
     .option('--yes', 'Ask nothing: take the first way that is found to start the server.')
     .option(

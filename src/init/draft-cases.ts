@@ -3,6 +3,7 @@ import { clipText } from '../base/text.ts';
 import type { CaseSubjects } from '../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../suite/case-ids.ts';
 import { readSuite } from '../suite/read.ts';
+import type { AddedCase } from '../suite/add-cases.ts';
 import type { Survey, SurveyedTool, Trial } from './survey.ts';
 
 /** A case that init writes, to run or commented out with the reason. */
@@ -19,6 +20,12 @@ export interface DraftedCase {
 
 /** Keeps an evals file readable, at the format's limit of 16 KiB. */
 const maxSchemaBytes = 16 * 1024;
+
+/** Returns a drafted case as it is written: with its reason, or its note, as a comment. */
+export function toAddedCase({ content, reason, note }: DraftedCase): AddedCase {
+  const remark = reason === null ? note : `Not run: ${reason}.`.replace(/([.!?…])\.$/, '$1');
+  return { content, comments: remark === null ? [] : [remark], isCommentedOut: reason !== null };
+}
 
 interface DraftOptions {
   /** Ids and requests that the evals already have. */

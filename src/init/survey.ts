@@ -88,7 +88,8 @@ export async function surveyServer(session: Session, options: SurveyOptions): Pr
   };
 }
 
-function refuseUnlisted(names: readonly string[], listed: readonly string[]): void {
+/** @throws {ConfigurationError} when the user names a tool that the server does not list */
+export function refuseUnlisted(names: readonly string[], listed: readonly string[]): void {
   const issues = names
     .filter((name) => !listed.includes(name))
     .map((name) => {

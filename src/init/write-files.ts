@@ -2,12 +2,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigurationError, readErrorCode } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
-import { type CaseSubjects, readSubjects } from '../suite/add-cases.ts';
+import { copyWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { type AddedCase, type CaseSubjects, readSubjects } from '../suite/add-cases.ts';
 import { compareText } from '../suite/findings.ts';
 import { readSuite } from '../suite/read.ts';
 import type { BuildStep } from './find-server.ts';
-import { draftCases, type DraftedCase } from './draft-cases.ts';
-import type { Survey } from './survey.ts';
 import { writeEvals } from './write-evals.ts';
 import { type ChosenServer, renderWorkflow, workflowPath } from './write-workflow.ts';
 
@@ -17,6 +16,8 @@ export interface ExistingEvals {
   file: string;
   /** Null if the file does not exist. */
   text: string | null;
+  /** The suite key `workspace` of the file; null if it has none. */
+  workspace: string | null;
   /** The subjects of the cases in this file and in the evals files of the same directory. */
   known: CaseSubjects;
 }
@@ -29,10 +30,12 @@ export interface WrittenFile {
 
 export interface InitFiles {
   files: WrittenFile[];
-  cases: readonly DraftedCase[];
   /** Cases for a person to add, if init cannot add them to the evals file. */
   manual: string | null;
 }
+
+/** The directory next to the evals that holds the files of generated cases. */
+export const workspaceDirectory = 'workspace';
 
 const evalsName = /\.evals\.(?:ya?ml|json)$/;
 
@@ -52,7 +55,8 @@ export async function readExistingEvals(file: string, cwd: string): Promise<Exis
   const names = await readdir(directory).catch(() => []);
   const others = names.toSorted(compareText).filter((name) => evalsName.test(name) && name !== basename(path));
   const texts = await Promise.all(others.map(async (name) => (await readIfThere(join(directory, name))) ?? ''));
-  return { file, text, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
+  const [, workspace = null] = /^workspace:[ \t]+["']?([^"'#\s]+)/m.exec(text ?? '') ?? [];
+  return { file, text, workspace, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
 }
 
 /** Returns the path of the surface file, in the directory of the evals file. */
@@ -60,36 +64,48 @@ export function nameSurfaceFile(evals: string): string {
   return join(dirname(evals), 'surface.json');
 }
 
+/** What init writes. */
+export interface InitContent {
+  suite: string;
+  cases: readonly AddedCase[];
+  /** The files of `toMatchFile`, by their path from the evals file. */
+  snapshots: ReadonlyMap<string, string>;
+  /** The suite key `workspace` of a new file; null for none. */
+  workspace: string | null;
+  /** The files of a workspace to write next to the evals; null if they exist, or none is needed. */
+  fixture: Workspace | null;
+  /** The text of the surface file; null if the server failed to list what it offers. */
+  surface: string | null;
+}
+
 /**
- * Writes the cases of a survey into the evals file, and writes the surface file and the workflow. In existing files it only adds cases
- * after the others; an existing surface file or workflow stays unchanged. `surface` is the text of the surface file; null if the server
- * failed to list what it offers.
+ * Writes the evals file with its snapshots and its workspace, the surface file and the workflow. In existing files it only adds cases
+ * after the others; an existing surface file, snapshot or workflow stays unchanged.
  */
 export async function writeInitFiles(
-  survey: Survey,
+  { suite, cases, snapshots, workspace, fixture, surface }: InitContent,
   {
     cwd,
     evals,
-    server,
-    steps,
-    model,
-    surface,
-  }: {
-    cwd: string;
-    evals: ExistingEvals;
-    server: ChosenServer;
-    steps: readonly BuildStep[];
-    model: string | null;
-    surface: string | null;
-  },
+    ...project
+  }: { cwd: string; evals: ExistingEvals; server: ChosenServer; steps: readonly BuildStep[]; env: readonly string[] },
 ): Promise<InitFiles> {
-  const cases = draftCases(survey, { known: evals.known, model });
-  const suite = survey.serverName ?? 'MCP server';
-  const written = writeEvals(cases, { suite, existing: evals.text });
+  const written = writeEvals(cases, { suite, workspace, existing: evals.text });
   const files: WrittenFile[] = [];
   if (written.kind === 'created' || written.kind === 'extended') {
+    for (const [file, text] of snapshots) {
+      const path = join(dirname(evals.file), file);
+      const isThere = (await readIfThere(join(cwd, path))) !== null;
+      if (!isThere) await writeNew(join(cwd, path), text);
+      files.push({ path, state: isThere ? 'unchanged' : 'created' });
+    }
+    if (fixture !== null) {
+      const path = join(dirname(evals.file), workspaceDirectory);
+      await copyWorkspace(fixture, join(cwd, path));
+      files.push({ path: `${path}/`, state: 'created' });
+    }
     await writeNew(join(cwd, evals.file), written.text);
-    files.push({ path: evals.file, state: written.kind });
+    files.unshift({ path: evals.file, state: written.kind });
   } else files.push({ path: evals.file, state: 'unchanged' });
   const surfacePath = nameSurfaceFile(evals.file);
   const hasSurface = (await readIfThere(join(cwd, surfacePath))) !== null;
@@ -100,9 +116,9 @@ export async function writeInitFiles(
   const isThere = (await readIfThere(workflow)) !== null;
   const pattern = `${dirname(evals.file)}/*.evals.yaml`;
   const matched = evalsName.test(evals.file) && evals.file.endsWith('.yaml') ? pattern : evals.file;
-  if (!isThere) await writeNew(workflow, renderWorkflow({ server, steps, evals: matched, surface: known }));
+  if (!isThere) await writeNew(workflow, renderWorkflow({ ...project, evals: matched, surface: known }));
   files.push({ path: workflowPath, state: isThere ? 'unchanged' : 'created' });
-  return { files, cases, manual: written.kind === 'manual' ? written.cases : null };
+  return { files, manual: written.kind === 'manual' ? written.cases : null };
 }
 
 async function readIfThere(path: string): Promise<string | null> {

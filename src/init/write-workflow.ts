@@ -25,11 +25,14 @@ const pins = {
 export function renderWorkflow({
   server,
   steps,
+  env = [],
   evals,
   surface,
 }: {
   server: ChosenServer;
   steps: readonly BuildStep[];
+  /** The lines of `server-env` that name the workspace. Others may be secrets. */
+  env?: readonly string[];
   evals: string;
   surface: string | null;
 }): string {
@@ -60,6 +63,8 @@ export function renderWorkflow({
     `      - uses: ${action}`,
     '        with:',
     ...listServerInputs(server).map(([name, value]) => `          ${name}: ${quote(value)}`),
+    ...(env.length === 0 ? [] : ['          server-env: |', ...env.map((line) => `            ${line}`)]),
+    ...(server.kind === 'url' ? [] : ['          enable-sandbox: true']),
     `          evals: ${quote(evals)}`,
     ...(surface === null ? [] : [`          surface: ${quote(surface)}`]),
     `      - uses: ${pins.upload}`,

@@ -26,14 +26,17 @@ export function renderCases(cases: readonly AddedCase[], indent: string): string
 export function renderEvals({
   comments,
   suite,
+  workspace = null,
   cases,
 }: {
   comments: readonly string[];
   suite: string;
+  /** The directory that each case gets a copy of, relative to the file; null for none. */
+  workspace?: string | null;
   cases: readonly AddedCase[];
 }): string {
   const head = comments.map((comment) => `# ${comment}\n`).join('');
-  return `${head}${stringify({ suite }, { lineWidth: 0 })}cases:\n${renderCases(cases, '  ')}\n`;
+  return `${head}${stringify({ suite, ...(workspace !== null && { workspace }) }, { lineWidth: 0 })}cases:\n${renderCases(cases, '  ')}\n`;
 }
 
 /**

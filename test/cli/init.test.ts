@@ -15,9 +15,11 @@ describe('mcp-eval-ci init', () => {
     await workspace.write('build/index.js', `import(${JSON.stringify(memoryServerPath)});\n`);
     const first = await runProgramInTest(['init', '--yes'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 0 });
-    expect(first.stdout).toContain(
-      'created    evals/tools.evals.yaml\ncreated    evals/surface.json\ncreated    .github/workflows/evals.yml\n',
+    expect(first.stdout).toMatch(
+      /^Files: evals\/tools\.evals\.yaml \(created, \d+ cases\).*, evals\/surface\.json \(created\), \.github\/workflows\/evals\.yml \(created\)$/m,
     );
+    expect(first.stdout).toMatch(/^Coverage: \d of 9 tools, \d of 8 parameters, \d+ of \d+ error paths$/m);
+    expect(first.stdout).toMatch(/^Next: commit the files\. After a meant change, renew the checks: mcp-eval-ci run /m);
     expect(first.stdout).toMatch(/✓ Passed: \d+ of \d+ iterations passed/);
     const workflow = await workspace.read('.github/workflows/evals.yml');
     expect(workflow).toContain('      - run: npm install\n      - run: npm run build\n');

@@ -107,7 +107,11 @@ describe('the workflow that init writes', () => {
     const text = renderWorkflow({ server, steps, evals: 'evals/*.evals.yaml', surface: null });
     expect(await validator.validateWorkflow(text)).toEqual([]);
     const inputs = readWorkflow(text)['evals']?.steps.find(({ uses }) => uses?.startsWith('your-org/'))?.with;
-    expect(inputs).toEqual({ ...Object.fromEntries(listServerInputs(server)), evals: 'evals/*.evals.yaml' });
+    expect(inputs).toEqual({
+      ...Object.fromEntries(listServerInputs(server)),
+      evals: 'evals/*.evals.yaml',
+      ...(server.kind === 'url' ? {} : { 'enable-sandbox': 'true' }),
+    });
   });
 });
 

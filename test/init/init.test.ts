@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
+import { draftCases, toAddedCase } from '../../src/init/draft-cases.ts';
 import { surveyServer } from '../../src/init/survey.ts';
 import { readExistingEvals, writeInitFiles } from '../../src/init/write-files.ts';
 import { renderWorkflow, workflowPath } from '../../src/init/write-workflow.ts';
@@ -58,16 +59,20 @@ async function init(
     safeTools: new Set(safeTools),
     isKnown: (kind, name) => kind === 'tool' && evals.known.tools.has(name),
   });
-  const result = await writeInitFiles(survey, {
-    cwd: workspace.path,
-    evals,
-    server: { kind: 'url', url: server.url },
-    steps: [],
-    model: 'anthropic/claude-haiku-4-5',
-    surface,
-  });
+  const cases = draftCases(survey, { known: evals.known, model: 'anthropic/claude-haiku-4-5' });
+  const result = await writeInitFiles(
+    {
+      suite: survey.serverName ?? '',
+      cases: cases.map(toAddedCase),
+      snapshots: new Map(),
+      workspace: null,
+      fixture: null,
+      surface,
+    },
+    { cwd: workspace.path, evals, server: { kind: 'url', url: server.url }, steps: [], env: [] },
+  );
   const calls = server.events.filter((event) => event.startsWith('call ')).map((event) => event.slice(5));
-  return { ...result, calls };
+  return { ...result, cases, calls };
 }
 
 describe('init', () => {

@@ -35,7 +35,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['runner', 10],
   ['supervisor', 10],
   ['explore', 10],
-  ['init', 10],
+  ['init', 11],
   ['behaviour', 11],
   ['gate', 12],
   ['cli', 13],

@@ -1,54 +1,130 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { printSnapshot } from '../../checks/snapshot.ts';
 import type { ObservedStep, Outcome } from '../exploration.ts';
-import { volatileMark } from '../stability/forms.ts';
-import type { RequiredNames } from './title.ts';
+import { isValidationMessage } from '../findings/validation-messages.ts';
+import { maskForms, volatileMark } from '../stability/forms.ts';
+import { listMarked } from '../stability/merge-values.ts';
 import { readOutcomeText, readResultTexts } from '../stability/texts.ts';
+import type { RequiredNames } from './title.ts';
 
 /** A value that is asserted as a whole fits on a few lines. */
 const longestWhole = 300;
-const longestText = 200;
+export const longestText = 200;
 const shortestText = 3;
 const maxParts = 3;
 
-/** Chooses the checks of one step, as a person would: few, and about what is stable. */
-export function chooseChecks(step: ObservedStep, required: RequiredNames): JsonObject[] {
-  const { request, observation } = step;
-  const { outcome } = observation;
-  if (outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError)) return chooseRefusal(step, required);
-  if (outcome.kind !== 'result') return [];
-  if (request.kind === 'resource') return chooseTexts(outcome, 'resourceContains', []);
-  if (request.kind === 'prompt') return chooseTexts(outcome, 'promptContains', []);
-  const answered = { toolResultIsError: false };
-  const { structuredContent } = outcome.result;
-  const document = structuredContent ?? readDocument(outcome);
-  if (isRecord(document) || Array.isArray(document)) {
-    const parts = chooseParts(document);
-    return parts.length === 0 ? [answered] : parts;
-  }
-  return chooseTexts(outcome, 'toolResultContains', [answered]);
+/** Longer results are in files of their own. */
+const maxLines = 20;
+const longestFile = 64 * 1024;
+const maxIgnored = 5;
+
+interface ChecksContext {
+  required: RequiredNames;
+  /** True if a result came before in the same case, so that a check has to say which one it means. */
+  isLater: boolean;
+  /** Keeps the text of a file for `toMatchFile`, and returns its path; null if files are not written. */
+  keepFile: ((extension: string, text: string) => string) | null;
 }
 
-/** The name of the argument, and no word of a framework, which changes with a dependency. */
-function chooseRefusal({ request, observation: { outcome } }: ObservedStep, required: RequiredNames): JsonObject[] {
+/** Chooses the checks of one step, as a person would: few, and about what is stable. */
+export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonObject[] {
+  const { request, observation } = step;
+  const { outcome } = observation;
+  if (outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError)) {
+    return [chooseRefusal(step, context.required)];
+  }
+  if (outcome.kind !== 'result') return [];
+  if (request.kind === 'resource') return chooseTexts(outcome, { resourceContains: '' });
+  if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
+  const checks = [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
+  return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
+}
+
+function chooseResult(outcome: Outcome & { kind: 'result' }, { isLater, keepFile }: ChecksContext): JsonObject[] {
+  const document = readDocument(outcome);
+  const file = keepFile === null ? null : chooseFile(outcome, document, keepFile);
+  if (file !== null) return [file];
+  if (document !== undefined) return chooseParts(document);
+  const texts = readResultTexts(outcome.result);
+  if (texts.length === 1 && texts[0] === '') return [{ toolResultEquals: '' }];
+  return chooseTexts(outcome, { toolResultContains: '', ...(isLater && { latest: true }) });
+}
+
+/** Chooses the message of the server, the name of the argument where a framework refused it, and the code of the protocol. */
+function chooseRefusal(step: ObservedStep, required: RequiredNames): JsonObject {
+  const { request, observation } = step;
+  const { outcome } = observation;
+  const contains = readOwnMessage(step) ?? nameArgument(step, required);
+  const error = {
+    ...(outcome.kind === 'error' && { code: outcome.code }),
+    ...(contains !== null && { contains }),
+  };
+  if (request.kind !== 'tool') return { requestError: error };
+  return Object.keys(error).length > 0 ? { toolError: error } : { toolResultIsError: true };
+}
+
+/** What frameworks put before the message of a tool. */
+const frameworkPrefix = /^(?:MCP error -?\d+: |Error executing tool \S+: |Error: )+/;
+
+/** Reads what the server itself says about valid arguments, without what may differ; null if a framework refused them. */
+function readOwnMessage({ isValid, observation: { outcome } }: ObservedStep): string | null {
+  const text = readOutcomeText(outcome).replace(frameworkPrefix, '');
+  if (isValid === false || isValidationMessage(text)) return null;
+  // Codes of the operating system stay when Node.js writes the rest of the message in another way.
+  const [code] = /\bE[A-Z]{3,}\b(?=:)/.exec(text) ?? [];
+  if (code !== undefined) return code;
+  const parts = splitText(text.split('\n')[0] ?? '')
+    .flatMap((part) => part.split('{{workspace}}'))
+    .map((part) => part.replaceAll(/^[\s"'`:,.()-]+|[\s"'`:,.(-]+$/g, ''));
+  const [longest] = parts.toSorted((a, b) => b.length - a.length);
+  return longest === undefined || longest.length < 5 ? null : longest.slice(0, longestText);
+}
+
+/** Finds the argument that a refusal names; null if its name is too short to mean anything. */
+function nameArgument({ request, observation: { outcome } }: ObservedStep, required: RequiredNames): string | null {
+  if (request.kind !== 'tool') return null;
   const text = readOutcomeText(outcome);
-  if (request.kind !== 'tool') return [{ requestError: outcome.kind === 'error' ? { code: outcome.code } : {} }];
   const isNamed = (name: string) => new RegExp(String.raw`\b${escapeExpression(name)}\b`).test(text);
   const missing = (required.get(request.tool) ?? []).filter((name) => !Object.hasOwn(request.arguments, name));
-  const name = [...missing, ...Object.keys(request.arguments)].find(isNamed);
-  const contains = name === undefined || name.includes('{{') ? {} : { contains: name };
-  const code = outcome.kind === 'error' ? { code: outcome.code } : {};
-  const saysMore = Object.keys({ ...contains, ...code }).length > 0;
-  return [{ toolResultIsError: true }, ...(saysMore ? [{ toolError: { ...code, ...contains } }] : [])];
+  const names = [...missing, ...Object.keys(request.arguments)].filter((name) => name.length >= shortestText);
+  return names.find((name) => isNamed(name) && !name.includes('{{')) ?? null;
 }
 
 const escapeExpression = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** Reads the only text of a result as JSON; undefined if it is none. */
-function readDocument(outcome: Extract<Outcome, { kind: 'result' }>): unknown {
-  const texts = readResultTexts(outcome.result);
+/** Reads a result as a document: structured content that is no copy of the text, or the only text as JSON; undefined if it is none. */
+function readDocument({ result }: Outcome & { kind: 'result' }): JsonObject | readonly unknown[] | undefined {
+  const texts = readResultTexts(result);
   const [only = ''] = texts;
-  return texts.length === 1 && /^\s*[[{]/.test(only) ? tryParseJson(only) : undefined;
+  const { structuredContent } = result;
+  if (isRecord(structuredContent)) {
+    const values = Object.values(structuredContent);
+    // Some frameworks repeat the content in it.
+    const isCopy = values.length === 1 && (values[0] === only || isJsonEqual(values[0], result['content']));
+    return isCopy ? undefined : structuredContent;
+  }
+  const parsed = texts.length === 1 && /^\s*[[{]/.test(only) ? tryParseJson(only) : undefined;
+  return isRecord(parsed) || Array.isArray(parsed) ? parsed : undefined;
+}
+
+/** Keeps a long result in a file, if what varies in it can be left out; null for any other. */
+function chooseFile(
+  { result }: Outcome & { kind: 'result' },
+  document: JsonObject | readonly unknown[] | undefined,
+  keepFile: NonNullable<ChecksContext['keepFile']>,
+): JsonObject | null {
+  const texts = readResultTexts(result);
+  const { structuredContent } = result;
+  const value = structuredContent === undefined ? (document ?? texts[0]) : document;
+  if (value === undefined || (document === undefined && texts.length !== 1)) return null;
+  const text = printSnapshot(value);
+  if (text.split('\n').length <= maxLines + 1 || text.length > longestFile || text.includes('{{workspace}}'))
+    return null;
+  const ignore = typeof value === 'string' ? [] : listMarked(value);
+  if (typeof value === 'string' ? value.includes(volatileMark) : ignore.length > maxIgnored) return null;
+  const file = keepFile(typeof value === 'string' ? 'txt' : 'json', text);
+  return { toMatchFile: file, ...(ignore.length > 0 && { ignore }) };
 }
 
 /** Asserts a small document as a whole, or else a few stable values in it. */
@@ -74,16 +150,46 @@ function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; v
   );
 }
 
-/** Asserts stable text: all of it if it is short, and else its first, longest and last lines, or parts of them. */
-function chooseTexts(outcome: Outcome, check: string, otherwise: JsonObject[]): JsonObject[] {
+/** Asserts stable text: all of it if it is short, and else its first, longest and last lines, or parts of them. The first member of `check` gets the text. */
+function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   const [text = ''] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
-  if (text.length <= longestText && text.trim().length >= 1 && !text.includes(volatileMark)) return [{ [check]: text }];
-  const parts = text
-    .split('\n')
-    .flatMap((line) => line.split(volatileMark))
-    .map((part) => part.trim())
-    .filter((part) => part.length >= shortestText && part.length <= longestText);
+  const whole = text.trim();
+  const [name = ''] = Object.keys(check);
+  const fill = (part: string) => ({ ...check, [name]: part });
+  if (whole.length <= longestText && whole.length > 0 && !text.includes(volatileMark)) return [fill(whole)];
+  const parts = text.split('\n').flatMap(splitText);
   const [longest] = parts.toSorted((a, b) => b.length - a.length);
-  const chosen = new Set([parts[0], longest, parts.at(-1)].filter((part) => part !== undefined));
-  return chosen.size === 0 ? otherwise : [...chosen].map((part) => ({ [check]: part }));
+  return [...new Set([parts[0], longest, parts.at(-1)])].flatMap((part) => (part === undefined ? [] : [fill(part)]));
+}
+
+/** Lists the stable parts of the lines of a text that say something. */
+export function listStableParts(text: string): string[] {
+  return maskForms(text).split('\n').flatMap(splitText);
+}
+
+/** Lists the stable parts of a line that say something. */
+function splitText(line: string): string[] {
+  return line
+    .split(volatileMark)
+    .map((part) => part.trim())
+    .filter((part) => part.length >= shortestText && part.length <= longestText && /\p{L}{3}|\d/u.test(part));
+}
+
+/** Asserts the first block of another kind than text: an image, a sound, a resource or a link. */
+function chooseBlocks({ result: { content } }: Outcome & { kind: 'result' }): JsonObject[] {
+  const blocks: unknown[] = Array.isArray(content) ? content : [];
+  const other = blocks.filter(isRecord).find(({ type }) => type !== 'text');
+  if (other === undefined) return [];
+  const { type, resource } = other;
+  const { mimeType, uri } = isRecord(resource) ? resource : other;
+  const isStable = (value: unknown) => typeof value === 'string' && !/\{\{|\*/.test(value);
+  return [
+    {
+      toolResultContent: {
+        type,
+        ...(isStable(uri) && { uri }),
+        ...(isStable(mimeType) && { mimeType }),
+      },
+    },
+  ];
 }

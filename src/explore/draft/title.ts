@@ -1,5 +1,12 @@
+import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
-import { type ExploredSession, isRefused, nameRequest, type ObservedStep } from '../exploration.ts';
+import {
+  type ExploredRequest,
+  type ExploredSession,
+  isRefused,
+  nameRequest,
+  type ObservedStep,
+} from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
 
@@ -16,10 +23,17 @@ export function writeTitle(session: Pick<ExploredSession, 'steps' | 'adds'>, req
 /** The required parameters of each tool. */
 export type RequiredNames = ReadonlyMap<string, readonly string[]>;
 
-function describeState({ adds }: Pick<ExploredSession, 'adds'>): string | null {
-  const [, reader, writer] =
-    adds.map((feature) => /^state (\S+) after (\S+)$/.exec(feature)).find((match) => match !== null) ?? [];
-  if (reader === undefined || writer === undefined) return null;
+function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  if (!adds.some((feature) => feature.startsWith('state '))) return null;
+  const seen = steps.flatMap((step, index) => {
+    const writer = steps.slice(0, index).findLast(({ request }) => isWriter(request));
+    return writer !== undefined && hasOtherOutcome(steps, index)
+      ? [{ reader: nameRequest(step.request), writer: nameRequest(writer.request) }]
+      : [];
+  });
+  const found = seen.find(({ reader, writer }) => adds.includes(`state ${reader} after ${writer}`)) ?? seen[0];
+  if (found === undefined) return null;
+  const { reader, writer } = found;
   switch (readVerb(writer)) {
     case 'create':
       return `${reader} finds what ${writer} made`;
@@ -28,6 +42,24 @@ function describeState({ adds }: Pick<ExploredSession, 'adds'>): string | null {
     default:
       return `${reader} sees what ${writer} changed`;
   }
+}
+
+/** Checks if the same request has another outcome in the session. */
+function hasOtherOutcome(steps: readonly ObservedStep[], index: number): boolean {
+  const own = steps[index];
+  return (
+    own !== undefined &&
+    !isWriter(own.request) &&
+    steps.some(
+      ({ request, observation }) =>
+        isJsonEqual(request, own.request) && !isJsonEqual(observation.outcome, own.observation.outcome),
+    )
+  );
+}
+
+/** Checks if a request may change something, by the name of its tool. */
+export function isWriter(request: ExploredRequest): boolean {
+  return request.kind === 'tool' && readVerb(request.tool) !== 'read';
 }
 
 function describeStep(
@@ -47,35 +79,42 @@ function describeStep(
   return `${subject} answers${added === '' ? '' : ` with ${added}`}${after}`;
 }
 
-/** Names the parameters that the session adds, with their values where these are short. */
+/** Names the parameters that the session adds, or else all of them, with their values where these are short. */
 function describeAdded(adds: readonly string[], args: Readonly<Record<string, unknown>>): string {
-  const names = adds.flatMap((feature) => /^(?:parameter|value) \S+ (\S+)/.exec(feature)?.[1] ?? []);
-  return [...new Set(names)]
-    .filter((name) => Object.hasOwn(args, name))
-    .map((name) => `${name}${printValue(args[name])}`)
-    .join(' and ');
+  const added = adds.flatMap((feature) => /^(?:parameter|value) \S+ (\S+)/.exec(feature)?.[1] ?? []);
+  const names = added.length === 0 ? Object.keys(args) : [...new Set(added)];
+  return joinWords(names.filter((name) => Object.hasOwn(args, name)).map((name) => `${name}${printValue(args[name])}`));
 }
+
+const joinWords = (words: readonly string[]) =>
+  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 function printValue(value: unknown): string {
   const text = JSON.stringify(value) ?? '';
-  return text.length > longestValue || text.includes(String.raw`\n`) || typeof value === 'object' ? '' : ` ${text}`;
+  const isShown = text.length <= longestValue && !text.includes(String.raw`\n`) && typeof value !== 'object';
+  return isShown ? ` ${text.replaceAll('{{workspace}}/', '')}` : '';
 }
 
 /** Describes what is wrong with the arguments of a refused call. */
-function describeMistake({ request, isValid, observation }: ObservedStep, required: readonly string[]): string {
+function describeMistake({ request, observation }: ObservedStep, required: readonly string[]): string {
   const args = request.kind === 'tool' ? request.arguments : {};
   const missing = required.filter((name) => !Object.hasOwn(args, name));
-  if (missing.length > 0) return `a call without ${missing.join(' and ')}`;
+  if (missing.length > 0) return `a call without ${joinWords(missing)}`;
   const entries = Object.entries(args);
+  if (entries.some(([, value]) => /\.\.\//.test(JSON.stringify(value)))) return 'a path outside the workspace';
   const message = readOutcomeText(observation.outcome);
+  const isNamed = ([name]: [string, unknown]) =>
+    new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '.')}(?!\w)`).test(message);
+  const named = entries.filter(isNamed);
+  if (named.length > 1) return joinWords(named.map(([name, value]) => `${name}${printValue(value)}`));
   const found =
-    entries.find(([, value]) => /no-such|not-a-|outside/.test(JSON.stringify(value))) ??
-    entries.find(([name]) => new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '.')}(?!\w)`).test(message)) ??
+    entries.find(([, value]) => /no-such|not-a-/.test(JSON.stringify(value))) ??
+    named[0] ??
     entries.find(([, value]) => typeof value === 'string' && value.length > 1 && message.includes(value)) ??
     (entries.length === 1 ? entries[0] : undefined);
-  if (found === undefined) return entries.length === 0 ? 'a call' : 'these arguments';
+  if (found === undefined) {
+    return entries.length === 0 ? 'a call' : joinWords(entries.map(([name, value]) => `${name}${printValue(value)}`));
+  }
   const [name, value] = found;
-  return isValid === false
-    ? `${name}${printValue(value)}, which its schema does not allow`
-    : `${name}${printValue(value)}`;
+  return `${name}${printValue(value)}`;
 }

@@ -1,0 +1,255 @@
+import { isRecord, type JsonObject } from '../../base/json.ts';
+import type { AddedCase } from '../../suite/add-cases.ts';
+import { createTaker, deriveSlug } from '../../suite/case-ids.ts';
+import {
+  type ExploredRequest,
+  type ExploredSession,
+  type Exploration,
+  type Finding,
+  isAnswered,
+  isRefused,
+  nameRequest,
+} from '../exploration.ts';
+import { isValidationMessage } from '../findings/validation-messages.ts';
+import { readOutcomeText } from '../stability/texts.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
+import { readReference } from '../world/placeholders.ts';
+import { chooseChecks } from './checks.ts';
+import { readsLikeError, settleSession } from './settle.ts';
+import { type RequiredNames, writeTitle } from './title.ts';
+
+/** The most cases of a file: more are not read. */
+export const maxCases = 40;
+
+/** The most resources and prompts that get a case before tools have theirs. */
+const firstRequests = 3;
+
+export interface DraftOptions {
+  /** True if the suite starts each case in a copy of the workspace, so that cases may need its files. */
+  hasWorkspace: boolean;
+  /** The most cases. */
+  limit: number;
+  /** Ids that other cases have. */
+  ids: ReadonlySet<string>;
+  /** Decides if a session with these subjects gets a case. */
+  isWanted: (subjects: readonly string[]) => boolean;
+  /** True if long results go into files. */
+  keepsFiles: boolean;
+}
+
+export interface Drafted {
+  cases: readonly AddedCase[];
+  /** Findings, commented out. */
+  findings: readonly AddedCase[];
+  /** The files of `toMatchFile`, by their path from the evals file. */
+  files: ReadonlyMap<string, string>;
+  /** True if a case needs the files of the workspace. */
+  needsWorkspace: boolean;
+  /** The sessions that are no cases, with the reason: what they need, or are. */
+  left: ReadonlyArray<{ title: string; reason: string }>;
+}
+
+interface Titled {
+  session: ExploredSession;
+  title: string;
+  rank: number;
+}
+
+/** Drafts a case for each session that a person would keep, grouped by tool, and comments findings out. */
+export function draftCases(exploration: Exploration, options: DraftOptions): Drafted {
+  const { findings, coverage } = exploration;
+  const required = new Map(coverage.byTool.map(({ tool, parameters }) => [tool, parameters.required]));
+  const takeId = createTaker(new Set(options.ids));
+  const { chosen, left } = chooseTitled(exploration, required, options);
+  const files = new Map<string, string>();
+  const cases = groupBySubject(chosen).map(({ session, title }): AddedCase => {
+    const id = takeId(deriveSlug(title, 'case'));
+    let count = 0;
+    const keepFile = (extension: string, text: string) => {
+      count += 1;
+      const file = `snapshots/${id}${count === 1 ? '' : `-${count}`}.${extension}`;
+      files.set(file, text);
+      return file;
+    };
+    const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null });
+    return { content: { id, title: escapeText(title), steps }, comments: [], isCommentedOut: false };
+  });
+  return {
+    cases,
+    findings: findings
+      .filter(({ tool }) => tool === null || options.isWanted([tool]))
+      .map((finding) => draftFinding(finding, takeId)),
+    files,
+    needsWorkspace: chosen.some(({ session }) => session.needsFiles),
+    left,
+  };
+}
+
+function chooseTitled(
+  { sessions }: Pick<Exploration, 'sessions'>,
+  required: RequiredNames,
+  { hasWorkspace, isWanted, limit }: DraftOptions,
+): { chosen: Titled[]; left: Array<{ title: string; reason: string }> } {
+  const left: Array<{ title: string; reason: string }> = [];
+  const ranked: Titled[] = [];
+  const counts = new Map<string, number>();
+  for (const session of sessions) {
+    const settled = settleSession(session);
+    const title = writeTitle(settled ?? session, required);
+    if (!isWanted(session.steps.map(({ request }) => nameRequest(request)))) continue;
+    const reason =
+      settled === null
+        ? 'name a directory that only the explorer has'
+        : settled.needsFiles && !hasWorkspace
+          ? 'need files of the workspace'
+          : explainWorthless(settled);
+    if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
+    else ranked.push({ session: settled, title, rank: rank(settled, counts) });
+  }
+  const titles = new Set<string>();
+  const distinct = ranked
+    .toSorted((a, b) => a.rank - b.rank)
+    .filter(({ title }) => !titles.has(title) && titles.add(title));
+  const kept = new Set(distinct.filter(({ rank: own }) => own < repeated).slice(0, limit));
+  left.push(
+    ...ranked
+      .filter((each) => !kept.has(each))
+      .map((each) => ({
+        title: each.title,
+        reason:
+          distinct.includes(each) && each.rank < repeated
+            ? `are above the limit of ${maxCases} cases`
+            : 'repeat another one',
+      })),
+  );
+  return { chosen: ranked.filter((each) => kept.has(each)), left };
+}
+
+/** Explains why a session shows nothing that a person would assert; null if it does. */
+function explainWorthless({ steps }: ExploredSession): string | null {
+  if (steps.some(({ observation }) => readsLikeError(observation.outcome)))
+    return 'have an answer that reads like an error';
+  const last = steps.at(-1);
+  // The explorer knows too little about resources and prompts to say what is wrong with a request.
+  const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
+  return isOther ? 'are refused for a reason that no schema names' : null;
+}
+
+/** The rank of sessions that show what others show. */
+const repeated = 9;
+
+/**
+ * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, what the server itself refuses,
+ * parameters, one refusal by the validation of each tool, and the rest. `counts` remembers what earlier sessions had.
+ */
+function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): number {
+  const last = steps.at(-1);
+  if (last === undefined) return repeated;
+  const count = (key: string) => {
+    const found = counts.get(key) ?? 0;
+    counts.set(key, found + 1);
+    return found;
+  };
+  const { request, observation, isValid } = last;
+  if (request.kind !== 'tool') return count(request.kind) < firstRequests ? 0 : 5;
+  if (isAnswered(observation)) {
+    if (adds.some((feature) => feature.startsWith('tool '))) return 0;
+    if (adds.some((feature) => feature.startsWith('state '))) return 1;
+    return adds.some((feature) => /^(?:parameter|value) /.test(feature)) ? 3 : 6;
+  }
+  const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
+  if (!isFramework) return 2;
+  return count(`refusal ${request.tool}`) === 0 ? 4 : repeated;
+}
+
+/** Groups cases by the subject of their last request, in the order in which the subjects first appear. */
+function groupBySubject(cases: readonly Titled[]): Titled[] {
+  const subjects = cases.map(({ session }) => nameSubject(session));
+  const order = [...new Set(subjects)];
+  return cases.toSorted((a, b) => order.indexOf(nameSubject(a.session)) - order.indexOf(nameSubject(b.session)));
+}
+
+function nameSubject({ steps }: Pick<ExploredSession, 'steps'>): string {
+  const last = steps.at(-1);
+  return last === undefined ? '' : nameRequest(last.request);
+}
+
+/** Drafts the steps with their checks: those of the last request, and of each request that another one repeats. */
+function draftSteps(
+  { steps }: Pick<ExploredSession, 'steps'>,
+  context: { required: RequiredNames; keepFile: ((extension: string, text: string) => string) | null },
+): JsonObject[] {
+  const captures = listCaptures(steps.map(({ request }) => request));
+  const isShown = (index: number) => index === steps.length - 1 || isRepeated(index);
+  const isRepeated = (index: number) =>
+    steps.some(
+      ({ request }, other) => other !== index && JSON.stringify(request) === JSON.stringify(steps[index]?.request),
+    );
+  return steps.flatMap((step, index): JsonObject[] => {
+    const capture = captures.get(index);
+    const call = { ...draftRequest(step.request, captures), ...(capture !== undefined && { capture }) };
+    const isChecked = isShown(index) || !isAnswered(step.observation);
+    const checks = isChecked ? chooseChecks(step, { ...context, isLater: index > 0 }) : [];
+    return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];
+  });
+}
+
+type Captures = ReadonlyMap<number, Record<string, string>>;
+
+/** Names the values that later requests take from results, by step. */
+function listCaptures(requests: readonly ExploredRequest[]): Captures {
+  const captures = new Map<number, Record<string, string>>();
+  const visit = (value: unknown) => {
+    if (typeof value === 'string') {
+      const reference = readReference(value);
+      if (reference === null) return;
+      const known = captures.get(reference.step) ?? {};
+      captures.set(reference.step, { ...known, [nameCapture(reference)]: reference.pointer });
+    } else if (Array.isArray(value)) for (const item of value) visit(item);
+    else if (isRecord(value)) for (const member of Object.values(value)) visit(member);
+  };
+  for (const request of requests) if (request.kind === 'tool') visit(request.arguments);
+  return captures;
+}
+
+function nameCapture({ step, pointer }: { step: number; pointer: string }): string {
+  const last = pointer.split('/').findLast((part) => !/^\d+$/.test(part)) ?? 'value';
+  return `${last.replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')}${step + 1}`;
+}
+
+function draftRequest(request: ExploredRequest, captures: Captures): JsonObject {
+  const fill = (text: string) => {
+    const reference = readReference(text);
+    if (reference === null) return escapeText(text);
+    return captures.has(reference.step) ? `{{${nameCapture(reference)}}}` : escapeText(text);
+  };
+  if (request.kind === 'resource') return { readResource: escapeText(request.uri) };
+  const step =
+    request.kind === 'tool' ? { toolCall: escapeText(request.tool) } : { getPrompt: escapeText(request.prompt) };
+  return Object.keys(request.arguments).length === 0 ? step : { ...step, arguments: mapTexts(request.arguments, fill) };
+}
+
+/** Drafts the requests of a session as steps, with captures for the values that later ones take from results. */
+export function draftRequests(session: readonly ExploredRequest[]): JsonObject[] {
+  const captures = listCaptures(session);
+  return session.map((request, index) => {
+    const capture = captures.get(index);
+    return { ...draftRequest(request, captures), ...(capture !== undefined && { capture }) };
+  });
+}
+
+/** Drafts the session of a finding, commented out: it fails until the server is corrected, or the case is. */
+function draftFinding({ kind, tool, message, session }: Finding, takeId: (id: string) => string): AddedCase {
+  const steps = draftRequests(session);
+  const title = `${tool ?? 'The server'}: ${kind}`;
+  return {
+    content: { id: takeId(deriveSlug(title, 'finding')), title: escapeText(title), steps },
+    comments: [`Finding ${kind}: ${message.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}`],
+    isCommentedOut: true,
+  };
+}
+
+/** Escapes `{{`, which begins a placeholder in an evals file, except in that of the workspace. */
+export function escapeText(text: string): string {
+  return text.replaceAll(/\{\{(?!workspace\}\})/g, String.raw`\{{`);
+}

@@ -1,0 +1,94 @@
+import { isJsonEqual } from '../../base/json.ts';
+import {
+  type ExploredRequest,
+  type ExploredSession,
+  nameRequest,
+  type ObservedStep,
+  type Outcome,
+} from '../exploration.ts';
+import { volatileMark } from '../stability/forms.ts';
+import { readOutcomeText } from '../stability/texts.ts';
+import { environmentCanary } from '../world/canary.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
+import { isWriter } from './title.ts';
+
+/** Directories of a world that a run of evals does not have. */
+const otherDirectories = /\{\{(?:outside|home|tmp|worlds)\}\}/g;
+
+/** Parts of texts that depend on the machine: absolute paths, and modes of files, which depend on the umask. */
+const machineForms: readonly RegExp[] = [
+  /(?<![\w.}/])\/(?:bin|etc|home|lib|mnt|nix|opt|private|proc|root|sbin|srv|sys|tmp|usr|Users|var|work)\/[^\s"'`,;:)\]}]*/g,
+  /\b(?:permissions|mode)\b["']?: ?["']?[0-7]{3,6}\b/gi,
+];
+
+/**
+ * Returns the session as evals can repeat it; null if it names a directory that only worlds have. A file outside of the workspace becomes
+ * one next to it, and what depends on the machine is volatile.
+ */
+export function settleSession(session: ExploredSession): ExploredSession | null {
+  const steps = session.steps.map((step): ObservedStep => {
+    const request: ExploredRequest = mapTexts(step.request, nameOutside);
+    const settled = mapTexts(step.observation.outcome, (text) => hideMachine(nameOutside(text)));
+    return { ...step, request, observation: { ...step.observation, outcome: hideEnvironment(settled) } };
+  });
+  const isMovable = steps.every(({ request }) => JSON.stringify(request).search(otherDirectories) === -1);
+  if (!isMovable) return null;
+  // A document may mention a name that a file of the workspace has, too.
+  const isDocument = steps.every(
+    ({ request, observation }) => request.kind === 'resource' || hasNoAnswer(observation.outcome),
+  );
+  const needsFiles = session.needsFiles && !(isDocument && !JSON.stringify(steps).includes('{{workspace}}'));
+  return { ...session, needsFiles, steps: shortenChain(steps, session.adds) };
+}
+
+/** Drops readers that the session is not about, and what follows the last change that a reader sees. */
+function shortenChain(steps: readonly ObservedStep[], adds: readonly string[]): readonly ObservedStep[] {
+  const readers = new Set(adds.map((feature) => /^state (\S+) after /.exec(feature)?.[1]));
+  readers.delete(undefined);
+  // References count steps.
+  if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
+  const meant = steps.filter(({ request }) => isWriter(request) || readers.has(nameRequest(request)));
+  const last = meant.findLastIndex((step, index) => {
+    const earlier = meant.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));
+    return (
+      !isWriter(step.request) &&
+      (earlier === undefined || !isJsonEqual(earlier.observation.outcome, step.observation.outcome))
+    );
+  });
+  return last === -1 ? steps : meant.slice(0, last + 1);
+}
+
+function nameOutside(text: string): string {
+  return text.replaceAll('{{outside}}/', '{{workspace}}/../').replaceAll(/(?<=(?:^|\s|')\.\.\/)outside\//g, '');
+}
+
+function hideMachine(text: string): string {
+  return [otherDirectories, ...machineForms].reduce((hidden, form) => hidden.replaceAll(form, volatileMark), text);
+}
+
+/** An answer with the environment of its process is another one in each environment. */
+function hideEnvironment(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'result' || !readOutcomeText(outcome).includes(environmentCanary.value)) return outcome;
+  return { ...outcome, result: { content: [] } };
+}
+
+/** Checks if nothing of the answer is asserted. */
+const hasNoAnswer = (outcome: Outcome) =>
+  outcome.kind === 'result' && Array.isArray(outcome.result['content']) && outcome.result['content'].length === 0;
+
+/** How an answer reads that only looks like a success. */
+const errorTexts: readonly RegExp[] = [
+  /^\s*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception)\b(?: \w+)*:/,
+  /^\s*(?:error|fatal|failed|failure|invalid|unable to|could not|cannot|can't|access denied|permission denied)\b/i,
+  /^Traceback \(most recent call last\)|^panic: /,
+];
+
+/** One line that says that something does not exist. */
+const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b/i;
+
+/** Checks if a result that is no error reads like one. */
+export function readsLikeError(outcome: Outcome): boolean {
+  if (outcome.kind !== 'result' || outcome.isError) return false;
+  const text = readOutcomeText(outcome);
+  return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
+}
