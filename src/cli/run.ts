@@ -9,7 +9,9 @@ export function defineRunCommand(command: Command, setExitCode: (code: number) =
   const options = listFlags('run');
   addRunFlags(command, options);
   command
-    .addOption(new Option('--update', 'Write what `toolResultEquals` got into the evals files, where it failed.'))
+    .addOption(
+      new Option('--update', 'Write what failed checks of tool results got into the evals files and snapshots.'),
+    )
     .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
     .addOption(new Option('--failed', 'Run only the cases that did not pass last time, by the last report.'))
     .addOption(new Option('--watch', 'Run again after each change of a file, the failed cases first.'))
@@ -24,8 +26,8 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      const updatesSnapshots = flags['updateSnapshots'] === true;
       const updatesLiterals = flags['update'] === true;
+      const updatesSnapshots = updatesLiterals || flags['updateSnapshots'] === true;
       if (updatesLiterals) (await import('./update.ts')).checkUpdate(process.env, flags['watch'] === true);
       const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals };
       if (flags['watch'] === true) {

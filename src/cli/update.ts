@@ -2,14 +2,14 @@ import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../base/files.ts';
-import { isJsonEqual, listTexts } from '../base/json.ts';
+import { isJsonEqual, isRecord, listTexts } from '../base/json.ts';
 import { findOutputRoot, replaceOutput } from '../base/output-files.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
-import { type ActualValue, readActualValue } from '../engine/actual-values.ts';
+import { type ActualValue, readActualValue, type RenewableCheck, renewableTypes } from '../engine/actual-values.ts';
+import { isMoreVolatile, renewError, renewNeedle } from '../explore/draft/renew.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
 import { type EvidenceCollector, extendEvidence } from '../gate/run/evidence-log.ts';
-import type { CheckByType } from '../checks/assertion.ts';
 import type { Step } from '../cases/step.ts';
 import type { SourceLocation, SuiteCase } from '../cases/suite.ts';
 import { readPlaceholders } from '../cases/placeholders.ts';
@@ -47,6 +47,7 @@ export interface LiteralLog {
 interface Expectation {
   location: SourceLocation;
   title: string;
+  check: RenewableCheck;
   found: ActualValue[];
   /** True if it held in any iteration. */
   hasHeld: boolean;
@@ -57,10 +58,11 @@ export function createLiteralLog(): LiteralLog {
   const caseIds = new Map<string, string>();
   const note = (testCase: SuiteCase, judge: (position: number) => ActualValue | null) => {
     for (const [position, { step, location }] of testCase.steps.entries()) {
-      if (findEquality(step) === null) continue;
+      const check = findRenewable(step);
+      if (check === null) continue;
       const actual = judge(position);
       const key = `${location.file}:${location.line}:${location.column}`;
-      const known = expectations.get(key) ?? { location, title: testCase.title, found: [], hasHeld: false };
+      const known = expectations.get(key) ?? { location, title: testCase.title, check, found: [], hasHeld: false };
       expectations.set(key, known);
       if (actual === null) known.hasHeld = true;
       else known.found.push(actual);
@@ -100,7 +102,8 @@ export function createLiteralLog(): LiteralLog {
           );
         for (const { location, ...expectation } of own) {
           const decision = decide(expectation, redactor);
-          if (decision?.kind === 'found') literals.push({ ...location, value: decision.value });
+          if (decision?.kind === 'found')
+            literals.push({ ...location, key: expectation.check.type, value: decision.value });
           if (decision?.kind === 'none') keep(location.line, decision.reason);
         }
         if (literals.length === 0) continue;
@@ -133,22 +136,43 @@ export function createLiteralLog(): LiteralLog {
   };
 }
 
-function findEquality(step: Step): CheckByType['toolResultEquals'] | null {
+function findRenewable(step: Step): RenewableCheck | null {
   if (step.kind !== 'assert' || !('type' in step.assertion)) return null;
-  return step.assertion.type === 'toolResultEquals' ? step.assertion : null;
+  const { assertion } = step;
+  return isRenewable(assertion) ? assertion : null;
 }
+
+const isRenewable = (assertion: { type: string }): assertion is RenewableCheck =>
+  renewableTypes.some((type) => type === assertion.type);
 
 function judgeStep({ steps }: SuiteCase, position: number, trace: unknown): ActualValue | null {
   const all = steps.map(({ step }) => step);
   const step = all[position];
-  const check = step === undefined ? null : findEquality(step);
+  const check = step === undefined ? null : findRenewable(step);
   if (check === null) return null;
-  const { path = '', toolName = '' } = check;
-  const hasPlaceholder = [...listTexts([check.value, path, toolName])].some(
+  const hasPlaceholder = [...listTexts(Object.values(check))].some(
     ({ text }) => readPlaceholders(text).names.length > 0,
   );
   if (hasPlaceholder) return { kind: 'none', reason: 'the assertion has a placeholder' };
-  return readActualValue(check, trace, { steps: all, position });
+  const actual = readActualValue(check, trace, { steps: all, position });
+  return actual?.kind === 'found' ? renew(check, actual.value) : actual;
+}
+
+/** Turns what an assertion got into what it expects from now on. */
+function renew(check: RenewableCheck, actual: unknown): ActualValue {
+  const none = (reason: string): ActualValue => ({ kind: 'none', reason });
+  if (check.type === 'toolResultEquals') {
+    return isMoreVolatile(check.value, actual)
+      ? none('the result has a part that reads as a time, an id or the like')
+      : { kind: 'found', value: actual };
+  }
+  const value =
+    check.type === 'toolResultContains' && typeof actual === 'string'
+      ? renewNeedle(check.needle, actual)
+      : check.type === 'toolError' && isRecord(actual) && typeof actual['text'] === 'string'
+        ? renewError(check.error, { code: actual['code'], text: actual['text'] })
+        : null;
+  return value === null ? none('the result has no stable text') : { kind: 'found', value };
 }
 
 /** Decides the new expected value of an assertion; null if it holds. */

@@ -6,6 +6,8 @@ import { escapePlaceholders, readPlaceholders } from '../cases/placeholders.ts';
 export interface NewLiteral {
   line: number;
   column: number;
+  /** The assertion, such as `toolResultContains`. */
+  key: string;
   value: unknown;
 }
 
@@ -23,7 +25,7 @@ interface Edit {
 }
 
 /**
- * Replaces expected values of `toolResultEquals` in an evals file and leaves the rest of its text unchanged. If a mapping or list keeps its
+ * Replaces expected values of assertions in an evals file and leaves the rest of its text unchanged. If a mapping or list keeps its
  * keys or length, only the members that differ change, so that comments between them stay. A value is kept if it has a placeholder, if an
  * alias shares it, or if its comments would be lost.
  */
@@ -48,11 +50,11 @@ export function replaceLiterals(
 function replaceLiteral(text: string, literal: NewLiteral): { text: string } | { reason: string } {
   const counter = new LineCounter();
   const document = parse(text, counter);
-  const found = findLiteral(document.contents, (offset) => {
+  const found = findLiteral(document.contents, literal.key, (offset) => {
     const { line, col } = counter.linePos(offset);
     return line === literal.line && col === literal.column;
   });
-  if (found === null) return { reason: 'its step does not have `toolResultEquals` with a value of its own' };
+  if (found === null) return { reason: `its step does not have \`${literal.key}\` with a value of its own` };
   const written: unknown = found.node.toJS(document);
   if (hasPlaceholder(written)) return { reason: 'the value has a placeholder' };
   const value = escapePlaceholders(literal.value);
@@ -70,16 +72,20 @@ function parse(text: string, lineCounter = new LineCounter()): Document {
 }
 
 /** Finds the step at a position, and in it the value that its assertion expects. */
-function findLiteral(contents: unknown, isMeant: (offset: number) => boolean): { node: Node; path: Path } | null {
+function findLiteral(
+  contents: unknown,
+  key: string,
+  isMeant: (offset: number) => boolean,
+): { node: Node; path: Path } | null {
   const open: Array<{ node: unknown; path: Path }> = [{ node: contents, path: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, path } = next;
     if (isMap(node)) {
       const isStep = node.range != null && isMeant(node.range[0]);
       const assertion: unknown = isStep ? node.get('assert', true) : undefined;
-      const literal: unknown = isMap(assertion) ? assertion.get('toolResultEquals', true) : undefined;
-      if (isNode(literal)) return { node: literal, path: [...path, 'assert', 'toolResultEquals'] };
-      for (const { key, value } of node.items) open.push({ node: value, path: [...path, String(key)] });
+      const literal: unknown = isMap(assertion) ? assertion.get(key, true) : undefined;
+      if (isNode(literal)) return { node: literal, path: [...path, 'assert', key] };
+      for (const { key: name, value } of node.items) open.push({ node: value, path: [...path, String(name)] });
     } else if (isSeq(node))
       for (const [index, item] of node.items.entries()) open.push({ node: item, path: [...path, index] });
   }

@@ -15,6 +15,12 @@ const tools: Record<string, FixtureTool> = {
   count: { call: () => text(`call ${(calls += 1)}`) },
   key: { call: () => text('sesame-4711') },
   break: { call: () => ({ ...text('broken'), isError: true }) },
+  refuse: { call: () => ({ ...text('No note named x at 2026-01-02 10:20'), isError: true }) },
+  list: {
+    call: () =>
+      text(`Notes of 2026-03-04\n${Array.from({ length: 9 }, (_, at) => `- note ${at}`).join('\n')}\n9 notes in all`),
+  },
+  stamp: { call: () => text('2026-05-06') },
   echo: { call: ({ args }) => text(String(args['text'])) },
 };
 
@@ -82,7 +88,55 @@ describe('run --update', () => {
     expect(second).toEqual({ outcome: 'passed', changed: 0, lines: ['No expected value changed.'], text: first.text });
   });
 
+  it('renews what init writes: contained texts, errors and snapshots, and nothing volatile', async () => {
+    const before = `suite: notes
+cases:
+  - title: Greet
+    steps:
+      - toolCall: greet
+      - assert: { toolResultContains: Good morning } # polite
+  - title: List
+    steps:
+      - toolCall: list
+      - assert:
+          # How many.
+          toolResultContains: 8 notes in all
+  - title: Refuse
+    steps:
+      - toolCall: refuse
+      - assert: { toolError: { contains: There is no note } }
+`;
+    await using workspace = await createWorkspace({ [file]: before });
+    const first = await update(workspace);
+    expect([first.outcome, first.changed]).toEqual(['failed', 3]);
+    expect(first.text).toBe(
+      before
+        .replace('Good morning', 'Hello, you'.replace(/.*/, '"Hello, you"'))
+        .replace('8 notes in all', '"9 notes in all"')
+        .replace('There is no note', 'No note named x at'),
+    );
+    expect(await update(workspace)).toMatchObject({ outcome: 'passed', changed: 0, text: first.text });
+  });
+
   it.each<[string, string, RegExp, string[]]>([
+    [
+      'a result that reads as a time',
+      '    steps:\n      - toolCall: stamp\n      - assert: { toolResultEquals: never }\n',
+      /kept, C: the result has a part that reads as a time/,
+      [],
+    ],
+    [
+      'a text that is only a time',
+      '    steps:\n      - toolCall: stamp\n      - assert: { toolResultContains: never }\n',
+      /kept, C: the result has no stable text/,
+      [],
+    ],
+    [
+      'a call that is no longer refused',
+      '    steps:\n      - toolCall: greet\n      - assert: { toolError: { contains: name } }\n',
+      /kept, C: greet no longer answers with an error/,
+      [],
+    ],
     [
       'a placeholder',
       '    steps:\n      - toolCall: echo\n        arguments: { text: "{{uuid}}" }\n      - assert: { toolResultEquals: "{{iteration}}" }\n',

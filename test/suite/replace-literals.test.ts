@@ -5,7 +5,7 @@ import { replaceLiterals } from '../../src/suite/replace-literals.ts';
 
 const head = 'suite: notes # the suite\ncases:\n  - title: Sum\n    steps:\n      - toolCall: add\n';
 /** The step of every file here is in its sixth line. */
-const at = { line: 6, column: 9 };
+const at = { line: 6, column: 9, key: 'toolResultEquals' };
 const replace = (step: string, value: unknown) => {
   const { text, replaced } = replaceLiterals(`${head}${step}`, [{ ...at, value }]);
   expect(text.startsWith(head)).toBe(true);
@@ -85,7 +85,7 @@ describe('replaceLiterals', () => {
   it('replaces in JSON, which stays JSON', () => {
     const file = JSON.stringify({ cases: [{ steps: [{ assert: { toolResultEquals: 'old' } }] }] });
     const column = file.indexOf('{"assert"') + 1;
-    const { text } = replaceLiterals(file, [{ line: 1, column, value: { a: ['new'] } }]);
+    const { text } = replaceLiterals(file, [{ line: 1, column, key: 'toolResultEquals', value: { a: ['new'] } }]);
     expect(JSON.parse(text)).toEqual({ cases: [{ steps: [{ assert: { toolResultEquals: { a: ['new'] } } }] }] });
   });
 
@@ -162,7 +162,7 @@ function printCase({ before, style }: { before: unknown; style: string }, index:
 }
 
 /** Where the step of a case begins. */
-function locateStep(file: string, index: number): { line: number; column: number } {
+function locateStep(file: string, index: number): { line: number; column: number; key: string } {
   const lines = file.split('\n').flatMap((line, at) => (line === '      - assert:' ? [at + 1] : []));
-  return { line: lines[index] ?? 0, column: 9 };
+  return { line: lines[index] ?? 0, column: 9, key: 'toolResultEquals' };
 }
