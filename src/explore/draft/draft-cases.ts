@@ -111,17 +111,8 @@ function chooseTitled(
     .toSorted((a, b) => a.rank - b.rank)
     .filter(({ title }) => !titles.has(title) && titles.add(title));
   const kept = new Set(distinct.filter(({ rank: own }) => own < repeated).slice(0, limit));
-  left.push(
-    ...ranked
-      .filter((each) => !kept.has(each))
-      .map((each) => ({
-        title: each.title,
-        reason:
-          distinct.includes(each) && each.rank < repeated
-            ? `are above the limit of ${maxCases} cases`
-            : 'repeat another one',
-      })),
-  );
+  const tooMany = distinct.filter((each) => each.rank < repeated && !kept.has(each));
+  left.push(...tooMany.map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })));
   return { chosen: ranked.filter((each) => kept.has(each)), left };
 }
 
