@@ -29,7 +29,8 @@ export function draftCase(
     isValid: !last.isWrong,
     observation: { ...first.observation, outcome },
   };
-  const checks = checkPointer(difference) ?? chooseChecks(step, { required, isLater: requests.length > 1, keepFile: null });
+  const checks =
+    checkPointer(difference) ?? chooseChecks(step, { required, isLater: requests.length > 1, keepFile: null });
   const title = `${nameRequest(last.request)}: ${describeCase(difference.exact)}`;
   const asserted = checks.map((check) => ({ assert: mapTexts(check, escapeText) }));
   return print(title, [...draftRequests(listRequests(requests)), ...asserted]);

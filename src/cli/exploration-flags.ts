@@ -7,7 +7,7 @@ export interface ExplorationFlags {
   budget?: string;
   timeLimit: string;
   call?: 'read-only' | 'all';
-  safeTool?: string[];
+  safeTool: string[];
 }
 
 /** Adds the flags of a command that explores a server. */
@@ -37,8 +37,8 @@ export function addExplorationFlags(command: Command): void {
       ).choices(['read-only', 'all']),
     )
     .addOption(
-      add('--safe-tool <name>', 'A tool to call although it is not declared read-only. Repeatable.').argParser(
-        (name: string, earlier: string[] | undefined) => [...(earlier ?? []), name],
-      ),
+      add('--safe-tool <name>', 'Call this tool although it is not declared read-only; may be given again.')
+        .default([], undefined)
+        .argParser((name: string, earlier: string[]) => [...earlier, name]),
     );
 }

@@ -57,7 +57,7 @@ export async function runExplore(
     ...numbers,
     call: flags.call ?? null,
     asks: true,
-    safeTools: flags.safeTool ?? [],
+    safeTools: flags.safeTool,
     earlier,
     sandbox: gateOptions.sandbox,
     isSandboxEnabled: gateOptions.enableSandbox,

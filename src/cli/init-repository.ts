@@ -45,7 +45,6 @@ import { runGate } from './run-gate.ts';
 export interface InitFlags extends ExplorationFlags {
   yes?: boolean;
   evals: string;
-  safeTool: string[];
   model?: string;
   run: boolean;
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { listFlags } from '../gate/options/list.ts';
 import { addExplorationFlags } from './exploration-flags.ts';
 import { addGateOptions } from './gate-options.ts';
@@ -17,11 +17,6 @@ export function defineInitCommand(command: Command, setExitCode: (code: number) 
       '--evals <path>',
       'The evals file to write or to extend. [evals/tools.evals.yaml]',
       'evals/tools.evals.yaml',
-    )
-    .addOption(
-      new Option('--safe-tool <name>', 'Call this tool although it is not declared read-only; may be given again.')
-        .default([], undefined)
-        .argParser((value: string, earlier: string[]) => [...earlier, value]),
     )
     .option('--model <model>', 'Draft prompts for this model, commented out, as <provider>/<name>.')
     .option('--no-run', 'Write the files only.')

@@ -21,7 +21,7 @@ import { type RequiredNames, writeTitle } from './title.ts';
 /** The most cases of a file: more are not read. */
 export const maxCases = 40;
 
-/** The most resources and prompts that get a case before tools have theirs. */
+/** The most resources and prompts that get a case before the tools have their first cases. */
 const firstRequests = 3;
 
 export interface DraftOptions {

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { comparePatched, noteServer, type Patch } from '../support/behaviour.ts';
+
+async function listFound(patches: readonly Patch[]): Promise<string[]> {
+  const { measured } = await comparePatched(noteServer, patches);
+  return measured.differences.map(({ kind, tool, pointer }) => `${kind} ${tool} ${pointer}`.trim());
+}
+
+describe('compareBehaviour', () => {
+  it.each<[string, Patch[], string[]]>([
+    ['nothing', [], []],
+    [
+      'a log on stderr',
+      [["if (method === 'tools/call') {", "if (method === 'tools/call') { console.error(Date.now());"]],
+      [],
+    ],
+    ['a description', [['Does what ${name} says.', 'Does exactly what ${name} says.']], []],
+    ['a tool that is new', [['  where: {', "  extra: { hints: reads, call: () => text('x') },\n  where: {"]], []],
+    ['another value', [['sum: a + b', 'sum: a - b']], ['changed sum /structuredContent/sum']],
+    [
+      'a crash',
+      [["style === 'loud' ? word.toUpperCase()", "style === 'loud' ? process.exit(3)"]],
+      ['broken describe_word'],
+    ],
+    [
+      'another order',
+      [["'red', 'green', 'blue'", "'blue', 'red', 'green'"]],
+      ['changed list_colours /structuredContent/colours'],
+    ],
+  ])('reports for %s what it is', async (_, patches, expected) => {
+    expect(await listFound(patches)).toEqual(expected);
+  });
+
+  it('gives the same bytes for the same seed, and for cached requests the same differences', async () => {
+    const patches: Patch[] = [['sum: a + b', 'sum: a - b']];
+    const first = await comparePatched(noteServer, patches, { seed: 3 });
+    const second = await comparePatched(noteServer, patches, { seed: 3 });
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+    const third = await comparePatched(noteServer, patches, { seed: 3, cached: first.corpus });
+    expect(third.measured).toEqual({ ...first.measured, corpus: 'cached' });
+  });
+});
