@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { readTextFile } from '../base/files.ts';
 import { createFindings } from '../base/findings.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -41,7 +42,7 @@ export async function runExplore(
   const cwd = process.cwd();
   const numbers = readExplorationFlags(flags);
   checkTargets(flags);
-  const earlier = readEarlier(flags);
+  const earlier = await readEarlier(flags);
   const gateOptions = parseDoctorOptions(texts);
   const policy = await readExplorePolicy(gateOptions, cwd);
   const server = await planOneServer(gateOptions, { cwd, environment: process.env });
@@ -110,9 +111,9 @@ function checkTargets({ write }: ExploreFlags): void {
 }
 
 /** @throws {ConfigurationError} if the file of `--corpus` exists, and is no exploration */
-function readEarlier({ corpus }: ExploreFlags): EarlierCorpus | null {
+async function readEarlier({ corpus }: ExploreFlags): Promise<EarlierCorpus | null> {
   if (corpus === undefined || !existsSync(corpus)) return null;
-  const earlier = readCorpus(readFileSync(corpus, 'utf8'));
+  const earlier = readCorpus(await readTextFile(corpus));
   if (earlier !== null) return earlier;
   const message = `${corpus} exists, and is no exploration of this version; choose another path or remove it`;
   throw new ConfigurationError([{ input: 'corpus', code: 'no-corpus', message }]);

@@ -71,6 +71,7 @@ describe('parseGateOptions', () => {
       suiteScope: 'branch',
       surface: null,
       behaviour: 'off',
+      workspace: null,
       cases: [],
       tags: [],
       concurrency: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBehaviourReport } from '../support/factories/behaviour-factory.ts';
 import type { Report } from '../../src/model/report.ts';
 import { renderComment } from '../../src/report/comment.ts';
 import type { Block } from '../../src/report/document/block.ts';
@@ -35,6 +36,7 @@ function createWholeReport(text: string): Report {
   return {
     ...createHostileReport(text),
     notes: [text, text],
+    behaviour: createBehaviourReport(text),
     surface: { against: text, unread: null, configurations: [configuration, configuration] },
     coverage: {
       unread: text,

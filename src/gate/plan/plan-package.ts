@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import type { Findings } from '../../base/findings.ts';
-import { isWithin } from '../../base/files.ts';
+import { isWithin, readTextFile } from '../../base/files.ts';
 import { isRecord, tryParseJson } from '../../base/json.ts';
 import { findProgram } from '../../server/programs.ts';
 import { splitCommand } from '../../server/split-command.ts';
@@ -168,5 +167,5 @@ async function readPythonProject(directory: string): Promise<Project | null> {
 }
 
 async function readText(path: string): Promise<string | null> {
-  return await readFile(path, 'utf8').catch(() => null);
+  return await readTextFile(path).catch(() => null);
 }

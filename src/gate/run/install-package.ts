@@ -78,7 +78,7 @@ async function installFromNpm(
     runner.length > 0 && /^(?:node|bun)$/.test(runner[0] ?? '')
       ? [...runner, file]
       : bin === null
-        ? [process.execPath, file]
+        ? ['node', file]
         : [join(directory, 'node_modules', '.bin', bin)];
   return { version: String(version), command: joinCommand([...start, ...args]) };
 }

@@ -1,0 +1,1 @@
+export const id=4554,ids=[4554],modules={34554:((c,o,e)=>{e.r(o),e.d(o,{createModel:()=>s,providerPackage:()=>r});var a=e(21361),n=e(26413);const r={name:"@ai-sdk/anthropic",version:a.xv};function s({baseUrl:d,apiKey:t},{model:i,fetch:v}){return(0,a.nM)({baseURL:d.href,apiKey:t?.reveal()??"",headers:{"user-agent":`${n.w.name}/${n.w.version}`},fetch:v}).languageModel(i.name)}})};
