@@ -136,8 +136,8 @@ function compareOutcomes(
 }
 
 /** A result without `isError` means the same as one in which it is false. */
-function dropFlag({ isError: _, ...result }: JsonObject): JsonObject {
-  return result;
+function dropFlag(result: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(result).filter(([key]) => key !== 'isError'));
 }
 
 function compareRefusals(bases: readonly Outcome[], head: Outcome): StepDifference[] {
