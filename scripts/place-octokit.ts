@@ -9,5 +9,9 @@ import { bundleOctokit } from './octokit-bundle.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const { text, modules } = await bundleOctokit(root);
-writeFileSync(path.join(root, 'lib/github/octokit.js'), text);
+writeFileSync(path.join(root, 'lib/github/octokit.cjs'), text);
+writeFileSync(
+  path.join(root, 'lib/github/octokit.js'),
+  "import client from './octokit.cjs';\nexport const { createOctokit } = client;\n",
+);
 writeFileSync(path.join(root, 'lib/github/octokit.licenses.txt'), renderLicences(root, modules));

@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
@@ -79,7 +80,7 @@ export function compareRun(
         value: null,
       });
     }
-    differences.push(...found);
+    appendAll(differences, found);
     // What follows an error has another state, or none.
     if (nameOutcome(outcome) !== [...kinds][0]) break;
   }

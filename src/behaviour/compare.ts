@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
 import { type ExploredRequest, isAnswered, nameRequest } from '../explore/exploration.ts';
@@ -70,7 +71,7 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   const flaky: MeasuredBehaviour['flaky'] = [...corpus.flaky];
   for (const { requests, runs } of ran) {
     const found = listCandidates(requests, runs, context);
-    candidates.push(...found.candidates);
+    appendAll(candidates, found.candidates);
     if (found.unstable !== null) flaky.push({ session: listRequests(requests), reason: found.unstable });
   }
   onProgress('Confirming differences');

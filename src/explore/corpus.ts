@@ -26,8 +26,8 @@ const leastSessions = 40;
 const maxRefusals = 4;
 
 /**
- * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, or a state that a
- * reader sees. Short sessions come first. The same runs give the same sessions.
+ * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a state that a
+ * reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions.
  */
 export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory): KeptSession[] {
   const candidates = runs
@@ -59,7 +59,7 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 
 function rank({ adds, run }: KeptSession): number {
   const isWrong = run.steps.some(({ isValid }) => isValid === false);
-  if (adds.some((feature) => /^(?:tool|resource|prompt|state) /.test(feature))) return 0;
+  if (adds.some((feature) => /^(?:tool|resource|prompt|state|search) /.test(feature))) return 0;
   if (adds.some((feature) => /^(?:parameter|value) /.test(feature))) return 1;
   return isWrong ? 3 : 2;
 }
@@ -117,7 +117,8 @@ const isSameRequest = (left: ExploredRequest, right: ExploredRequest) => JSON.st
 /** Lists the features of a session. */
 function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
   const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index));
-  return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states])];
+  const searches = steps.flatMap((_, index) => describeSearch(steps, index));
+  return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...searches])];
 }
 
 function listStepFeatures({ request, observation, isValid }: ObservedStep, inventory: Inventory): string[] {
@@ -139,6 +140,23 @@ function listStepFeatures({ request, observation, isValid }: ObservedStep, inven
     return [`parameter ${subject} ${name}`, ...(isListed ? [`value ${subject} ${name} ${JSON.stringify(value)}`] : [])];
   });
   return [`tool ${subject}`, ...parameters, shape];
+}
+
+/** Names the texts of the call before that a call has as arguments, in the same case or in the other one. */
+function describeSearch(steps: readonly ObservedStep[], index: number): string[] {
+  const [made, search] = [steps[index - 1], steps[index]];
+  if (made?.request.kind !== 'tool' || search?.request.kind !== 'tool' || !isAnswered(search.observation)) return [];
+  const { tool: maker, arguments: given } = made.request;
+  const { tool, arguments: wanted } = search.request;
+  if (maker === tool) return [];
+  const texts = [...listTexts(given)];
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return [];
+    const found = texts.find(({ text }) => text.toLowerCase() === value.toLowerCase());
+    if (found === undefined) return [];
+    const ending = found.text === value ? '' : ' in the other case';
+    return [`search ${tool} ${name} for ${maker} ${found.path.join('/')}${ending}`];
+  });
 }
 
 /** Names the call that changed a reader's answer. */

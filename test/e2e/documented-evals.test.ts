@@ -41,11 +41,17 @@ describe('the evals of the documents', () => {
     expect(blocks.length).toBeGreaterThan(12);
     await using workspace = await createWorkspace({
       ...Object.fromEntries(blocks.map(toEvalsFile)),
+      'evals/notes/milk.txt': 'two bottles\n',
       'evals/snapshots/chicago.json': JSON.stringify(chicago),
     });
     const run = await runAction({
       workspace: workspace.path,
-      inputs: { ...plainServer, 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
+      inputs: {
+        ...plainServer,
+        isolation: 'iteration',
+        'server-command': everythingOverStdio,
+        evals: 'evals/*.evals.yaml',
+      },
     });
     // Shows the log, which names the failing example.
     expect({ verdict: run.outputs['verdict'], log: run.log }).toMatchObject({ verdict: 'passed' });

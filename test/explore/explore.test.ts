@@ -106,19 +106,19 @@ describe('exploreServer', () => {
     // A second passes whenever the explorer reads the clock, which it does before each session.
     let seconds = 0;
     const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
-    const cut = { clock, budget: 1250, timeLimitMs: 400_000 };
+    const cut = { clock, budget: 250, timeLimitMs: 80_000 };
     const exploration = await exploreInTest(nameExploredServer('many', 'error-flag'), cut);
     const { isCutByTime, coverage, sessions, unexplored, findings } = exploration;
     expect(isCutByTime).toBe(true);
-    // 70 of the seconds are for the examples, and 56 for the errors.
-    expect([coverage.tools.reached > 50, coverage.tools.reached < 120]).toEqual([true, true]);
-    expect(coverage.errorPaths.reached).toBeGreaterThan(30);
-    expect(sessions.length).toBeGreaterThan(10);
+    // 14 of the seconds are for the examples, and 11 for the errors.
+    expect([coverage.tools.reached > 9, coverage.tools.reached < 30]).toEqual([true, true]);
+    expect(coverage.errorPaths.reached).toBeGreaterThan(5);
+    expect(sessions).toEqual([]);
     expect(unexplored).toContainEqual({
       subject: expect.stringMatching(/^\d+ sessions$/),
       reason: 'the time was over before the replay',
     });
-    expect(unexplored).toContainEqual({ subject: 'get_item_299', reason: 'the time was over' });
+    expect(unexplored).toContainEqual({ subject: 'get_item_59', reason: 'the time was over' });
     expect(findings.map(({ kind, tool }) => `${kind} ${tool}`)).toEqual([]);
   });
 

@@ -34,6 +34,7 @@ describe('names that have a value', () => {
     expect(suite?.cases[0]?.placeholders).toEqual({
       first: { text: 'capture', location: { file: 'a.yaml', line: 4, column: 40 } },
       variables: [{ name: 'TOKEN', location }],
+      workspace: null,
     });
     if (suite === null) throw new Error('The suite has findings.');
     const [compiled] = compileSuite(suite, { dialect: 'embedded' });
@@ -143,7 +144,7 @@ describe('findings about names', () => {
     ],
     [
       ['{ toolCall: get, arguments: { id: "{{env}}" } }'],
-      'a.yaml:4:43: `{{env}}` has no value here; known here: `iteration`, `uuid` (unknown-name)',
+      'a.yaml:4:43: `{{env}}` has no value here; known here: `iteration`, `uuid`, `workspace` (unknown-name)',
     ],
     [
       ['{ prompt: "Make {{uuid}}" }'],
@@ -172,7 +173,7 @@ cases:
 `;
     expect(read(suite('{{noteId}}')).findings).toEqual([]);
     expect(read(suite('{{a}}')).findings.map(formatConfigurationIssue)).toEqual([
-      'a.yaml:2:32: `{{a}}` has no value here; known here: `noteId`, `iteration`, `uuid` (unknown-name)',
+      'a.yaml:2:32: `{{a}}` has no value here; known here: `noteId`, `iteration`, `uuid`, `workspace` (unknown-name)',
     ]);
   });
 });

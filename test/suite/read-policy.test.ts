@@ -116,7 +116,7 @@ describe('readPolicy', () => {
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `explore`, `behaviour`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -188,6 +188,8 @@ describe('readPolicy of rules about the gate', () => {
     const rules = 'probation: 5\nstopEarly: true\nmaximumRegressions: 2\nmaximumRateDrop: 5%\n';
     const text = `${rules}${prices}currency: EUR\n`;
     expect(read(text).policy?.gate).toEqual({
+      behaviour: { broken: null, changed: null, fixed: null, slower: null, accept: [] },
+      explore: { error: null, warning: null, note: null, waivers: [] },
       maximumRegressions: { value: 2, source: 'policy.yaml:3' },
       maximumRateDrop: { value: 0.05, source: 'policy.yaml:4' },
       // Without a price of its own, a cached token costs what any other does.

@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { AddedCase } from '../../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../../suite/case-ids.ts';
 import {
@@ -112,7 +113,10 @@ function chooseTitled(
     .filter(({ title }) => !titles.has(title) && titles.add(title));
   const kept = new Set(distinct.filter(({ rank: own }) => own < repeated).slice(0, limit));
   const tooMany = distinct.filter((each) => each.rank < repeated && !kept.has(each));
-  left.push(...tooMany.map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })));
+  appendAll(
+    left,
+    tooMany.map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
+  );
   return { chosen: ranked.filter((each) => kept.has(each)), left };
 }
 

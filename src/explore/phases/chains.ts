@@ -1,7 +1,9 @@
+import { listTexts } from '../../base/json.ts';
 import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
+import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
 import { sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
@@ -20,6 +22,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   await findSetups(context);
   await findTargets(context);
   await followEffects(context);
+  await searchMade(context);
 }
 
 /** Tries tools that were refused after calls of others, with the values that those made. */
@@ -161,4 +164,43 @@ function relate(reader: ListedTool, before: readonly ObservedStep[], knowledge: 
       observation: { ...observation, outcome: { kind: 'result', isError: false, result: {} } },
     })),
   });
+}
+
+/** Names of parameters that take a part of what a reader looks for. */
+const searchNames = /\b(?:query|search|term|keyword|q)\b/;
+
+/** The most texts of one call that are searched for. */
+const maxSearches = 4;
+
+/** Searches for each text that a creating call was given, and for one in the other case. */
+async function searchMade({ lab, knowledge, tools }: PhaseContext): Promise<void> {
+  const searches = tools
+    .filter(({ name }) => lab.isHarmless(name) && lab.explainStop(name) === null)
+    .flatMap((reader) => {
+      const call = knowledge.working.get(reader.name);
+      const parameter = reader.parameters.find(
+        ({ name, schema }) => readType(schema) === 'string' && searchNames.test(splitName(name).join(' ')),
+      );
+      return call === undefined || parameter === undefined ? [] : [{ reader, call, parameter: parameter.name }];
+    });
+  if (searches.length === 0) return;
+  for (const tool of tools) {
+    const made = knowledge.working.get(tool.name);
+    if (made === undefined || readVerb(tool.name) !== 'create' || lab.isHarmless(tool.name)) continue;
+    const texts = [...new Set([...listTexts(made.arguments)].map(({ text }) => text))].slice(0, maxSearches);
+    const wanted = [...texts, ...texts.slice(0, 1).map(swapCase)];
+    for (const { reader, call, parameter } of searches) {
+      for (const text of wanted) {
+        const search = callTool(reader, { ...call.arguments, [parameter]: text });
+        const session = [...made.setup, callTool(tool, made.arguments), search];
+        if ((await lab.run(session, { phase: 'chains', start: 'new' })) === null) return;
+      }
+    }
+  }
+}
+
+/** Writes a text in capitals, or in small letters if it has capitals only. */
+function swapCase(text: string): string {
+  const capitals = text.toUpperCase();
+  return text === capitals ? text.toLowerCase() : capitals;
 }

@@ -1,4 +1,7 @@
-/** Values that programs accept under a name. The first row whose pattern matches the words of the name applies. */
+/**
+ * Values that programs accept under a name. The first row whose pattern matches the words of the name applies. Names, types and texts differ,
+ * so that a search shows where it looks.
+ */
 export interface TypicalValues {
   /** Matches the words of a name, in lower case and singular, joined by spaces. */
   name: RegExp;
@@ -78,10 +81,11 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\bnew text\b|\breplacement\b/, values: ['beta'] },
   {
     name: /\b(?:message|text|content|body|data|value|input|note|comment|description|observation|thought)\b/,
-    values: ['alpha beta', 'Alpha\nBeta\n'],
+    values: ['delta epsilon', 'Delta\nEpsilon\n'],
   },
+  { name: /\b(?:type|kind)\b/, values: ['gamma', 'alpha'] },
   {
-    name: /\b(?:id|identifier|slug|name|entity|node|user|owner|source|target|from|to|type)\b/,
+    name: /\b(?:id|identifier|slug|name|entity|node|user|owner|source|target|from|to)\b/,
     values: ['alpha', 'beta', '1'],
   },
 ];

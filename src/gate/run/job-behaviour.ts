@@ -163,7 +163,7 @@ function nameSide(source: WorldSource, side: string): WorldSource {
         throw new ServerStartError(message.replace(/^The server/, `The server of the ${side}`), {
           stderrTail: [...stderrTail],
           ...(hint === undefined ? {} : { hint }),
-          cause: error,
+          cause: error.cause,
         });
       }
     },

@@ -31,9 +31,16 @@ export function judgeBlockKind(text: string): BlockKind {
   if (hasKey(value, 'jobs')) return 'workflow';
   if (hasKey(value, 'cases')) return 'suite';
   if (hasKey(value, 'examples')) return 'labels';
-  return ['minimumPassRate', 'retryFailed', 'protect', 'judges', 'surface', 'minimumCoverage'].some((key) =>
-    hasKey(value, key),
-  )
+  return [
+    'minimumPassRate',
+    'retryFailed',
+    'protect',
+    'judges',
+    'surface',
+    'explore',
+    'behaviour',
+    'minimumCoverage',
+  ].some((key) => hasKey(value, key))
     ? 'policy'
     : 'unknown';
 }
