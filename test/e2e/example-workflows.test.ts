@@ -177,8 +177,13 @@ describe('two-jobs.yml', () => {
     await using workspace = await createRepository();
     await using api = await startGitHubApi();
     api.pulls.set(7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' });
-    const { sandbox = '', ...inputs } = readExampleInputs(readExampleJob('two-jobs.yml', 'evals'), {});
-    expect(sandbox).toBe('required');
+    const {
+      sandbox = '',
+      // Changes a setting of the machine, so it stays with the runner.
+      'enable-sandbox': isSandboxEnabled,
+      ...inputs
+    } = readExampleInputs(readExampleJob('two-jobs.yml', 'evals'), {});
+    expect([sandbox, isSandboxEnabled]).toEqual(['required', 'true']);
     const level = hasSandbox ? { sandbox } : {};
     const runBoth = async (run: typeof runAction) => {
       const event = createPullRequestEvent();
