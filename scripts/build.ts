@@ -9,9 +9,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ncc, { type BundledModule } from '@vercel/ncc';
 import { transform } from 'esbuild';
+import { bundleOctokit, bundleSchemaWorker } from './bundles.ts';
 import { renderLicences } from './licences.ts';
-import { bundleOctokit } from './octokit-bundle.ts';
-import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');

@@ -12,9 +12,9 @@ import { buildSurfaceJsonSchema } from '../src/model/surface.ts';
 import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
+import { bundleSchemaWorker } from './bundles.ts';
 import { fillCheckTables } from './check-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
-import { bundleSchemaWorker } from './schema-worker.ts';
 import { renderRuleList } from './rule-list.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 

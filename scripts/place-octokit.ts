@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { bundleOctokit } from './bundles.ts';
 import { renderLicences } from './licences.ts';
-import { bundleOctokit } from './octokit-bundle.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const { text, modules } = await bundleOctokit(root);
