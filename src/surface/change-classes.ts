@@ -34,6 +34,12 @@ export const changeClasses = {
   taskAllowed: rule('additive', 'task-allowed', 'Clients that call the tool without a task still can.'),
   taskForbidden: rule('breaking', 'task-forbidden', 'A client that calls the tool as a task is refused now.'),
   outputRemoved: rule('breaking', 'output-schema-removed', 'Nothing says what a result looks like any more.'),
+  // Validators of TypeScript write `additionalProperties: false` by default, which says nothing about later versions of the server.
+  outputProperty: rule(
+    'review',
+    'output-property-added',
+    'Only a client that keeps the earlier output schema refuses the new property.',
+  ),
   outputAdded: rule('additive', 'output-schema-added', 'It promises more about results than before.'),
   capabilityRemoved: rule('breaking', 'capability-removed', 'A client that uses the capability gets errors now.'),
   capabilityAdded: rule('additive', 'capability-added', 'No client depended on it.'),
@@ -82,6 +88,7 @@ const severities: Record<Certainty, SurfaceSeverity> = { yes: 'breaking', maybe:
 export function judgeSchemaChange({ kind, narrows, widens }: SchemaChange, side: Side): ChangeClass {
   const [harm, gain] = side === 'input' ? [narrows, widens] : [widens, narrows];
   const isNew = kind === 'added' || kind === 'addedRequired';
+  if (side === 'output' && isNew && harm === 'yes') return changeClasses.outputProperty;
   const severity = harm === 'no' && gain === 'no' && !isNew ? 'cosmetic' : severities[harm];
   const special = severity === 'review' ? undecided[side][kind] : undefined;
   const direction = { breaking: side === 'input' ? 'narrowed' : 'widened', review: 'undecided' };

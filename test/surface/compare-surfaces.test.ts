@@ -272,7 +272,7 @@ describe('a change of an output schema', () => {
       'a new property of a closed object',
       { type: 'object', ...closed },
       withLimit(limit, closed),
-      ['breaking output.limit.added'],
+      ['review output.limit.added'],
     ],
     ['a property that is gone', withLimit(limit), { type: 'object' }, ['review output.limit.removed']],
   ])('reports %s the other way round', (_what, before, after, changes) => {
