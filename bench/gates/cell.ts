@@ -7,7 +7,9 @@ import type { Contestant, Gate, Level, Signal } from './contestant.ts';
 import { runProgram } from './process.ts';
 import { openRig, type Rig, type Server, ServerProblem } from './servers.ts';
 
-const gateLimitMs = 120_000;
+const gateLimitMs = 300_000;
+/** Preparing is not measured, so a busy machine may take its time. */
+const preparationLimitMs = 900_000;
 const mostRuns = 3;
 const leastRuns = 2;
 
@@ -19,6 +21,7 @@ export interface GateRun {
   fails: boolean;
   reports: boolean;
   seconds: number;
+  isCut?: true;
 }
 
 /** One line of a cell's file. */
@@ -170,8 +173,8 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
   const { contestant } = options.contestant;
   const { level, limitMs = gateLimitMs, log } = options;
   const kept = join(dirname(rig.project), 'kept');
-  const open = (): { gate: Gate; hung: () => boolean } => {
-    const end = performance.now() + limitMs;
+  const open = (allowedMs: number): { gate: Gate; hung: () => boolean } => {
+    const end = performance.now() + allowedMs;
     let hung = false;
     const run: Gate['run'] = async (command, env = {}) => {
       const isolated = { HOME: join(rig.project, 'home'), TMPDIR: join(rig.project, 'tmp'), CI: 'true' };
@@ -185,7 +188,7 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
   let problem: Outcome | null = null;
   let first: Signal = { fails: false, findings: [] };
   await rig.lay(null);
-  const preparation = open();
+  const preparation = open(options.limitMs ?? preparationLimitMs);
   try {
     await contestant.prepare(preparation.gate);
     if (preparation.hung()) problem = 'hung';
@@ -204,7 +207,7 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
       return { run: { outcome: problem, fails: false, reports: false, seconds: 0 }, signal: null };
     }
     await cp(kept, rig.project, { recursive: true });
-    const { gate, hung } = open();
+    const { gate, hung } = open(limitMs);
     const start = performance.now();
     const measure = () => Math.round((performance.now() - start) / 10) / 100;
     try {
@@ -216,6 +219,7 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
         fails: signal.fails,
         reports: signal.fails || isNew,
         seconds: measure(),
+        ...(signal.isCut === true ? { isCut: true } : {}),
       };
       return { run, signal };
     } catch (error) {

@@ -21,6 +21,8 @@ export interface Signal {
   fails: boolean;
   /** What a person is shown, without times: each that the base did not show counts. */
   findings: readonly string[];
+  /** True where a time limit ended the search for calls, so that an idle machine may find more. */
+  isCut?: boolean;
 }
 
 export interface Contestant {

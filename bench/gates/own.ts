@@ -1,7 +1,7 @@
 // What the three contestants of this repository share: its command, and what a person is shown by its reports.
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readdir, readFile, readlink } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Gate, Signal } from './contestant.ts';
 import { type Ran, runProgram } from './process.ts';
@@ -29,6 +29,31 @@ export async function runOwn(gate: Gate, args: readonly string[]): Promise<Ran> 
 
 const sandbox = { none: 'off', confined: 'required' } as const;
 
+/** What a contestant of this repository keeps for its worlds. */
+export const workspace = 'workspace';
+
+/** The command of a server that works in the workspace which it is given. */
+export function writeCommand(start: string): string {
+  return `${start} {{workspace}}`;
+}
+
+/** Makes the workspace of the files that every contestant gets, without links that lead out, which the command refuses. */
+export async function makeWorkspace(project: string): Promise<void> {
+  const files = join(project, 'files');
+  const inside = async (path: string) => {
+    const target = await readlink(path).catch(() => null);
+    return target === null || !relative(files, resolve(dirname(path), target)).startsWith('..');
+  };
+  await mkdir(join(project, workspace));
+  await cp(files, join(project, workspace), { recursive: true, preserveTimestamps: true, filter: inside });
+}
+
+/** The value of `--workspace`. */
+export async function nameWorkspace(project: string): Promise<string> {
+  const names = await readdir(join(project, workspace)).catch(() => []);
+  return names.length === 0 ? 'empty' : workspace;
+}
+
 interface Surfaces {
   configurations: ReadonlyArray<{
     changes: ReadonlyArray<{ id: string }>;
@@ -44,11 +69,11 @@ interface Report {
 /** Runs evals and the comparison of the surface, as the workflow that `init` writes does. */
 export async function runEvals(
   gate: Gate,
-  { evals, surface }: { evals: string; surface: string | null },
+  { evals, surface, command = gate.start }: { evals: string; surface: string | null; command?: string },
 ): Promise<Signal> {
   const { code } = await runOwn(gate, [
     'run',
-    `--server-command=${gate.start}`,
+    `--server-command=${command}`,
     `--evals=${evals}`,
     ...(surface === null ? [] : [`--surface=${surface}`]),
     `--sandbox=${sandbox[gate.level]}`,
@@ -66,24 +91,31 @@ export async function runEvals(
 export async function runBehaviour(gate: Gate, base: string): Promise<Signal> {
   const { code } = await runOwn(gate, [
     'run',
-    `--server-command=${gate.start}`,
+    `--server-command=${writeCommand(gate.start)}`,
     '--behaviour=base',
-    `--base-server-command=${join(base, 'start')}`,
+    `--base-server-command=${writeCommand(join(base, 'start'))}`,
     `--base-server-cwd=${base}`,
+    `--workspace=${await nameWorkspace(gate.project)}`,
     `--sandbox=${sandbox[gate.level]}`,
     '--report-dir=report',
     '--quiet',
   ]);
   const text = await readFile(join(gate.project, 'report/report.json'), 'utf8').catch(() => '{}');
-  const { behaviour = null } = JSON.parse(text) as { behaviour?: unknown };
-  return { fails: code !== 0, findings: [...listIds(behaviour)].map((id) => `behaviour ${id}`) };
+  const { behaviour } = JSON.parse(text) as { behaviour?: Behaviour };
+  const compared = behaviour?.compared ?? null;
+  if (compared === null) throw new Error(`nothing was compared: ${behaviour?.problem ?? `exit code ${code}`}`);
+  // What is ignored by default is only listed.
+  const shown = compared.differences.filter(({ disposition }) => disposition !== 'ignore');
+  const findings = shown.map(({ kind, id }) => `${kind} ${id}`);
+  return { fails: code !== 0, findings, isCut: compared.isCutByTime };
 }
 
-/** All ids of a part of a report, at any depth. */
-function* listIds(part: unknown): Generator<string> {
-  if (typeof part !== 'object' || part === null) return;
-  if ('id' in part && typeof part.id === 'string') yield part.id;
-  for (const each of Object.values(part)) yield* listIds(each);
+interface Behaviour {
+  problem: string | null;
+  compared: {
+    isCutByTime: boolean;
+    differences: ReadonlyArray<{ id: string; kind: string; disposition: string }>;
+  } | null;
 }
 
 /** Whether a subcommand of the command that was built knows an option. */

@@ -231,7 +231,8 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
           ),
         ],
       ) +
-      renderUneven(measured),
+      renderUneven(measured) +
+      renderCut(measured),
     '## False alarms\n\nA silent change shows nowhere: any signal is a false alarm. A meant change shows on purpose: a gate may report it, and may not fail. ' +
       'A repeat is a run of the unchanged server.\n\n' +
       table(
@@ -285,6 +286,18 @@ function renderUneven(rows: readonly Row[]): string {
   return '\n\nThis run is partial: gates were measured on different numbers of bugs. Compare two rows only if both have the same number, or compare them [by server](#by-server).';
 }
 
+/** A search for calls that a busy machine cut finds less than an idle one. */
+function renderCut(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ title, results }) => {
+    const runs = results.flatMap((result) => result.runs);
+    const cut = runs.filter(({ isCut }) => isCut === true).length;
+    return cut === 0
+      ? []
+      : [`${title}: its time limit cut ${cut} of ${runs.length} runs, because the machine was busy.`];
+  });
+  return lines.map((line) => `\n\n${line}`).join('');
+}
+
 function formatPair(results: readonly Result[]): string {
   const { total } = count(results, 'bug', 'fails');
   return total === 0
@@ -306,8 +319,10 @@ function renderMissed(
   return `## Bugs that no gate caught\n\nAt most five, from the half for development.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
 }
 
+const ownNames = new Set(['behaviour', 'init', 'surface']);
+
 function renderLosses(rows: readonly Row[]): string {
-  const own = rows.filter(({ name }) => name === 'init' || name === 'surface');
+  const own = rows.filter(({ name }) => ownNames.has(name));
   const others = rows.filter((row) => !own.includes(row));
   const lines = own.flatMap((row) =>
     others.flatMap((other) => {

@@ -284,26 +284,52 @@ async function compile(server: Server, copy: string, patch: Patch | null): Promi
   return binary;
 }
 
+/**
+ * Without an argument, the server works in the copy's own files. With a directory, it works there instead, and in the HOME and the
+ * temporary directory that it is given, as a server does whose command names `{{workspace}}`.
+ */
 function writeStart(server: Server, place: { project: string; packages: string; binary: string }): string {
   const { project, packages, binary } = place;
   const values: Record<string, string> = {
     node: process.execPath,
     python: join(packages, 'bin/python'),
     binary,
-    project,
   };
-  const fill = (text: string) => text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+  const fill = (text: string) =>
+    text
+      .split(/(\{\{\w+\}\}(?:\/files|\/home)?)/)
+      .map((part) => {
+        if (part === '{{project}}/files') return '"$files"';
+        if (part === '{{project}}/home') return '"$HOME"';
+        if (part === '{{project}}') return quote(project);
+        const name = part.match(/^\{\{(\w+)\}\}$/)?.[1];
+        return part === '' ? '' : quote(name === undefined ? part : (values[name] ?? ''));
+      })
+      .join('');
+  const own = {
+    HOME: join(project, 'home'),
+    TMPDIR: join(project, 'tmp'),
+    XDG_CONFIG_HOME: join(project, 'home/.config'),
+    XDG_CACHE_HOME: join(project, 'home/.cache'),
+  };
   const env = {
-    HOME: '{{project}}/home',
-    TMPDIR: '{{project}}/tmp',
-    XDG_CONFIG_HOME: '{{project}}/home/.config',
-    XDG_CACHE_HOME: '{{project}}/home/.cache',
     PYTHONPATH: '{{project}}/server',
     PYTHONDONTWRITEBYTECODE: '1',
     ...server.env,
   };
-  const words = [...Object.entries(env).map(([name, value]) => `${name}=${fill(value)}`), ...server.command.map(fill)];
-  return `#!/bin/sh\ncd ${quote(project)} && exec env ${words.map(quote).join(' ')}\n`;
+  return [
+    '#!/bin/sh',
+    `files=\${1-${quote(join(project, 'files'))}}`,
+    'if [ $# -eq 0 ]; then',
+    `  cd ${quote(project)} || exit 1`,
+    ...Object.entries(own).map(([name, value]) => `  export ${name}=${quote(value)}`),
+    'fi',
+    `export ${Object.entries(env)
+      .map(([name, value]) => `${name}=${fill(value)}`)
+      .join(' ')}`,
+    `exec ${server.command.map(fill).join(' ')}`,
+    '',
+  ].join('\n');
 }
 
 function quote(word: string): string {

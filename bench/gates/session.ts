@@ -76,7 +76,7 @@ interface Peer extends AsyncDisposable {
   ask(method: string, params: Json): Promise<Json | null>;
 }
 
-function startPeer({ start, cwd, limitMs = 30_000 }: SessionOptions): Peer {
+function startPeer({ start, cwd, limitMs = 120_000 }: SessionOptions): Peer {
   const child = spawn(start, [], { cwd, stdio: ['pipe', 'pipe', 'ignore'], detached: true });
   keepGroup(child.pid);
   const waiting = new Map<number, (answer: Json | null) => void>();

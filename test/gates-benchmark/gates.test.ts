@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { formatAlarms, judgeCell } from '../../bench/gates/page.ts';
 import { proveChanges } from '../../bench/gates/prove.ts';
 import { drawSample } from '../../bench/gates/sample.ts';
 import { runSession } from '../../bench/gates/session.ts';
-import { drawHeldOut, exists, installServer, readServers } from '../../bench/gates/servers.ts';
+import { drawHeldOut, exists, installServer, openRig, readServers } from '../../bench/gates/servers.ts';
 
 const servers = await readServers();
 const findServer = (name: string) => servers.find((server) => server.name === name)!;
@@ -108,6 +108,24 @@ function listCaught({ measured, server }: Cell): boolean[][] {
     .filter(({ kind }) => kind === 'bug')
     .map(({ fails, reports }) => [fails, reports]);
 }
+
+describe('a copy of a server', () => {
+  it('works in the directory that it is given, instead of its own files', async () => {
+    await using rig = await openRig(findServer('memory'));
+    await rig.lay(null);
+    const directory = await createDirectory();
+    const entity = { type: 'entity', name: 'Grace', entityType: 'person', observations: [] };
+    await writeFile(join(directory, 'memory.jsonl'), JSON.stringify(entity));
+    const start = join(directory, 'start');
+    await writeFile(start, `#!/bin/sh\nexec '${rig.start}' '${directory}'\n`, { mode: 0o755 });
+    const calls = [{ tool: 'read_graph' }];
+    const [own] = (await runSession(calls, { start: rig.start, cwd: rig.project })).answers;
+    const [given] = (await runSession(calls, { start, cwd: directory })).answers;
+    expect(own).toContain('Ada');
+    expect(given).toContain('Grace');
+    expect(given).not.toContain('Ada');
+  });
+});
 
 describe('a cell', () => {
   it('has what the surface of server-memory shows of two bugs, in two columns', async () => {
