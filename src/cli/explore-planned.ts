@@ -8,7 +8,8 @@ import type { Exploration } from '../explore/exploration.ts';
 import { exploreServer } from '../explore/explore.ts';
 import type { EarlierCorpus } from '../explore/read-corpus.ts';
 import { openRemoteWorlds, type RemoteServer } from '../explore/world/open-remote.ts';
-import { openWorlds, type ServerStart } from '../explore/world/open-worlds.ts';
+import { openWorlds } from '../explore/world/open-worlds.ts';
+import { callLimits, planStart, type WorldSandbox } from '../explore/world/plan-start.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorldSource } from '../explore/world/world.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
@@ -50,14 +51,14 @@ export function readExplorationFlags({ seed, budget, timeLimit }: ExplorationFla
   return numbers;
 }
 
+/** How calls are contained, and which tools are called for that reason. */
+interface Containment extends WorldSandbox {
+  /** `by-sandbox` calls all tools in a strict sandbox, and else those that are declared read-only; `ask` asks a person on the terminal first. */
+  call: 'read-only' | 'all' | 'by-sandbox' | 'ask';
+}
+
 interface PlannedExploration extends ExplorationNumbers {
-  /** The tools to call; null lets the sandbox, or a person on the terminal, decide. */
-  call: 'read-only' | 'all' | null;
-  /** False if a person is not asked. */
-  asks: boolean;
-  sandbox: string;
-  /** True if the sandbox is enabled on a hosted runner first. */
-  isSandboxEnabled?: boolean;
+  containment: Containment;
   /** The tools that are called in addition; none unless given. */
   safeTools?: readonly string[];
   /** An earlier exploration of the server, whose requests are sent first. */
@@ -67,24 +68,10 @@ interface PlannedExploration extends ExplorationNumbers {
   signal: AbortSignal;
 }
 
-/** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
-const callLimits = { callMs: 8000, pingMs: 5000 };
-
 /** Explores a planned server in worlds, or at its URL, and shows the progress on stderr. Secrets are redacted. */
 export async function explorePlanned(
   server: PlannedServer,
-  {
-    call,
-    asks,
-    sandbox,
-    isSandboxEnabled = false,
-    safeTools = [],
-    earlier = null,
-    workspace,
-    redactor,
-    signal,
-    ...numbers
-  }: PlannedExploration,
+  { containment, safeTools = [], earlier = null, workspace, redactor, signal, ...numbers }: PlannedExploration,
 ): Promise<Exploration> {
   for (const secret of server.secrets) redactor.add(secret);
   const { stderr } = process;
@@ -108,9 +95,9 @@ export async function explorePlanned(
   const context = { clock: systemClock, logger, signal, environment: process.env, redactor };
   await using source =
     server.url === null
-      ? await openWorlds(planStart(server, { workspace, sandbox, isSandboxEnabled }), context)
+      ? await openWorlds(planStart(server, { ...containment, workspace }), context)
       : openRemoteWorlds(await openRemoteServer(server, context), { ...context, callMs: callLimits.callMs });
-  const policy = await chooseCalls(source, { call, asks, server });
+  const policy = await chooseCalls(source, containment, server);
   try {
     const options = {
       ...numbers,
@@ -127,28 +114,6 @@ export async function explorePlanned(
   }
 }
 
-/** Plans how each world starts the server. */
-function planStart(
-  { command, environment, cwd, readyTimeoutMs }: PlannedServer,
-  {
-    workspace,
-    sandbox,
-    isSandboxEnabled,
-  }: Required<Pick<PlannedExploration, 'workspace' | 'sandbox' | 'isSandboxEnabled'>>,
-): ServerStart {
-  if (command === null) throw new Error('A planned server has a command or a URL.');
-  return {
-    command,
-    env: Object.fromEntries([...environment].map(([name, value]) => [name, value.reveal()])),
-    cwd,
-    readyTimeoutMs,
-    workspace,
-    sandbox: sandbox === 'off' ? 'off' : 'auto',
-    isSandboxEnabled,
-    limits: callLimits,
-  };
-}
-
 /** Starts the server of a URL if it has a command, for any number of sessions. */
 async function openRemoteServer(server: PlannedServer, context: ReachContext): Promise<RemoteServer> {
   const access = await openPlannedAccess(server, context);
@@ -163,7 +128,8 @@ async function openRemoteServer(server: PlannedServer, context: ReachContext): P
 /** Decides which tools may be called. Without a strict sandbox, calls can have effects outside of the copies. */
 async function chooseCalls(
   { sandbox }: WorldSource,
-  { call, asks, server }: Pick<PlannedExploration, 'call' | 'asks'> & { server: PlannedServer },
+  { call }: Containment,
+  server: PlannedServer,
 ): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
   if (call === 'all') return { call: 'all', whyReadOnly: '' };
   if (call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
@@ -172,7 +138,7 @@ async function chooseCalls(
   const risk = findCallRisk({ sandbox }, server);
   if (risk === null) return { call: 'all', whyReadOnly: '' };
   const isAllowed =
-    asks &&
+    call === 'ask' &&
     (await confirm(`Call tools that are not declared read-only? ${risk[0]?.toUpperCase()}${risk.slice(1)}. [y/N] `));
   return isAllowed
     ? { call: 'all', whyReadOnly: '' }

@@ -56,12 +56,13 @@ export async function runExplore(
   const signal = listenForInterrupts(process, (code) => process.exit(code));
   const explored = await explorePlanned(server, {
     ...numbers,
-    call: flags.call ?? null,
-    asks: true,
+    containment: {
+      call: flags.call ?? 'ask',
+      sandbox: gateOptions.sandbox,
+      isSandboxEnabled: gateOptions.enableSandbox,
+    },
     safeTools: flags.safeTool,
     earlier,
-    sandbox: gateOptions.sandbox,
-    isSandboxEnabled: gateOptions.enableSandbox,
     workspace,
     redactor,
     signal,

@@ -201,10 +201,12 @@ async function exploreForInit(
   }
   const exploration = await explorePlanned(planned, {
     ...numbers,
-    call: flags.call ?? null,
-    asks: flags.yes !== true,
+    containment: {
+      call: flags.call ?? (flags.yes === true ? 'by-sandbox' : 'ask'),
+      sandbox: 'auto',
+      isSandboxEnabled: false,
+    },
     safeTools: flags.safeTool,
-    sandbox: 'auto',
     workspace,
     redactor,
     signal,

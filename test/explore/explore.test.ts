@@ -106,20 +106,21 @@ describe('exploreServer', () => {
     // A second passes whenever the explorer reads the clock, which it does before each session.
     let seconds = 0;
     const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
-    const cut = { clock, budget: 250, timeLimitMs: 80_000 };
-    const exploration = await exploreInTest(nameExploredServer('many', 'error-flag'), cut);
+    const cut = { clock, budget: 2000, timeLimitMs: 400_000 };
+    const exploration = await exploreInTest(nameExploredServer('error-flag', 'many', 'more'), cut);
     const { isCutByTime, coverage, sessions, unexplored, findings } = exploration;
     expect(isCutByTime).toBe(true);
-    // 14 of the seconds are for the examples, and 11 for the errors.
-    expect([coverage.tools.reached > 9, coverage.tools.reached < 30]).toEqual([true, true]);
-    expect(coverage.errorPaths.reached).toBeGreaterThan(5);
-    expect(sessions).toEqual([]);
+    // 70 of the seconds are for the examples, and 56 for the errors.
+    expect([coverage.tools.reached > 60, coverage.tools.reached < 75]).toEqual([true, true]);
+    expect([coverage.errorPaths.reached > 40, coverage.errorPaths.reached < 60]).toEqual([true, true]);
+    // 72 seconds are for four replays of each session, which begin with 16 of them.
+    expect(sessions).toHaveLength(16);
     expect(unexplored).toContainEqual({
       subject: expect.stringMatching(/^\d+ sessions$/),
       reason: 'the time was over before the replay',
     });
-    expect(unexplored).toContainEqual({ subject: 'get_item_59', reason: 'the time was over' });
-    expect(findings.map(({ kind, tool }) => `${kind} ${tool}`)).toEqual([]);
+    expect(unexplored).toContainEqual({ subject: 'get_part_19', reason: 'the time was over' });
+    expect(findings.map(({ kind, tool }) => `${kind} ${tool}`)).toEqual(['error-flag fetch_page']);
   });
 
   it('says which findings the time was too short to confirm', async () => {

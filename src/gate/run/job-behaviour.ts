@@ -83,12 +83,11 @@ async function loadParts() {
     ...(await import('../../behaviour/compare.ts')),
     ...(await import('../../behaviour/corpus.ts')),
     ...(await import('../../explore/world/open-worlds.ts')),
+    ...(await import('../../explore/world/plan-start.ts')),
     ...(await import('../../explore/choose-calls.ts')),
   };
 }
 
-/** Longer than answers take, and shorter than the ten seconds that demonstrations of slow tools wait. */
-const callLimits = { callMs: 8000, pingMs: 5000 };
 /** After this time the exploration ends; the report says so. */
 const exploringMs = 120_000;
 
@@ -100,22 +99,7 @@ async function compareSides(
   const { checkout, cacheKey } = base.planned;
   const context = { clock, logger, environment, signal: base.lifetime.cancelRun };
   const open = async (side: PlannedServer, name: string): Promise<WorldSource> => {
-    const { command, environment: variables, readyTimeoutMs } = side;
-    if (command === null) throw new Error('A world needs a command.');
-    const env = Object.fromEntries([...variables].map(([key, value]) => [key, value.reveal()]));
-    const { workspace, sandbox, isSandboxEnabled } = planned;
-    const start = {
-      command,
-      env,
-      cwd: side.cwd,
-      readyTimeoutMs,
-      workspace,
-      sandbox: sandbox === 'off' ? ('off' as const) : ('auto' as const),
-      isSandboxEnabled,
-      protect: side.sandbox?.protect ?? [],
-      limits: callLimits,
-    };
-    return nameSide(await parts.openWorlds(start, context), name);
+    return nameSide(await parts.openWorlds(parts.planStart(side, planned), context), name);
   };
   await using ofBase = await open(server, 'base');
   await using ofHead = await open(planned.server, 'change');
@@ -142,7 +126,7 @@ async function compareSides(
     call: risk === null ? 'all' : 'read-only',
     whyReadOnly: risk ?? '',
     workspace: planned.workspace,
-    callMs: callLimits.callMs,
+    callMs: parts.callLimits.callMs,
     clock,
     onProgress: (what) => logger.info(`${what} …`),
   });

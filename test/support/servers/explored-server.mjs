@@ -13,7 +13,21 @@ const object = (properties, required = Object.keys(properties)) => ({ type: 'obj
 const string = { type: 'string' };
 const reads = { readOnlyHint: true };
 
+/** Makes tools that are alike. */
+function makeReaders(noun, count) {
+  const entries = Array.from({ length: count }, (_, index) => [
+    `get_${noun}_${index}`,
+    {
+      schema: object({ count: { type: 'integer' } }, []),
+      hints: reads,
+      call: ({ count = 0 }) => text(`${noun} ${index}: ${count}`),
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
 const notes = new Map();
+const remarks = new Map();
 let calls = 0;
 
 /** The tools of each set, by the argument that chooses it. */
@@ -45,6 +59,27 @@ const sets = {
       hints: { destructiveHint: true },
       call: ({ noteId }) => (notes.delete(noteId) ? text('deleted') : failure(`There is no note ${noteId}`)),
     },
+  },
+  remarks: {
+    create_entity: {
+      schema: object({ name: string }),
+      hints: { readOnlyHint: false },
+      call: ({ name }) => {
+        remarks.set(name, []);
+        return text(`created ${name}`);
+      },
+    },
+    add_remark: {
+      schema: object({ entityName: string, remark: string }),
+      hints: { readOnlyHint: false },
+      call: ({ entityName, remark }) => {
+        if (!remarks.has(entityName)) return failure(`There is no entity ${entityName}`);
+        remarks.get(entityName).push(remark);
+        return text(`${entityName} has ${remarks.get(entityName).length} remarks`);
+      },
+    },
+    // Nothing but its state connects it to the others.
+    publish: { call: () => (remarks.size === 0 ? failure('nothing to publish') : text('published')) },
   },
   words: {
     shout: {
@@ -201,16 +236,8 @@ const sets = {
       },
     },
   },
-  many: Object.fromEntries(
-    Array.from({ length: 60 }, (_, index) => [
-      `get_item_${index}`,
-      {
-        schema: object({ count: { type: 'integer' } }, []),
-        hints: reads,
-        call: ({ count = 0 }) => text(`item ${index}: ${count}`),
-      },
-    ]),
-  ),
+  many: makeReaders('item', 60),
+  more: makeReaders('part', 20),
 };
 
 const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
