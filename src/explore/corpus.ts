@@ -85,9 +85,16 @@ function trimSession(run: SessionRun, adds: readonly string[], inventory: Invent
       .filter((index) => describeState(steps, index).some((state) => adds.includes(state)))
       .flatMap((index) => findEqual(steps, index)),
   );
+  const adding = new Set(
+    steps.keys().filter((index) => listStepFeatures(steps[index], inventory).some((feature) => adds.includes(feature))),
+  );
   const isUseless = ({ request }: ObservedStep, index: number) =>
-    !shown.has(index) && request.kind === 'tool' && readOnly.has(request.tool) && findEqual(steps, index).length > 1;
-  const last = shown.size === 0 ? steps.length - 1 : Math.max(...shown);
+    !shown.has(index) &&
+    !adding.has(index) &&
+    request.kind === 'tool' &&
+    readOnly.has(request.tool) &&
+    findEqual(steps, index).length > 1;
+  const last = shown.size === 0 ? steps.length - 1 : Math.max(...shown, ...adding);
   const isKept = steps.map((step, index) => index <= last && !isUseless(step, index));
   return { ...run, steps: steps.filter((_, index) => isKept[index] === true) };
 }
@@ -121,7 +128,9 @@ function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
   return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...searches])];
 }
 
-function listStepFeatures({ request, observation, isValid }: ObservedStep, inventory: Inventory): string[] {
+function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory): string[] {
+  if (step === undefined) return [];
+  const { request, observation, isValid } = step;
   const subject = nameRequest(request);
   const { outcome } = observation;
   if (isRefused(observation)) {

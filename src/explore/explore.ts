@@ -2,7 +2,6 @@ import { createRandom } from '../base/random.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { clipText, formatCount } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
-import { chooseSessions } from './corpus.ts';
 import { countCoverage } from './count-coverage.ts';
 import {
   type Counted,
@@ -23,6 +22,7 @@ import { coverParameters } from './phases/coverage.ts';
 import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
+import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
@@ -131,8 +131,11 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     await run(context);
   }
   begin('Replaying');
-  const kept = chooseSessions(lab.runs, inventory);
   time.begin(replaysEnd);
+  const { sent } = lab;
+  // Repeated requests do not count.
+  lab.allow(Infinity);
+  const { kept, runs } = await chooseSettled(lab);
   const replayed = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless, time });
   begin('Confirming findings');
   time.begin(1);
@@ -150,8 +153,8 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     server: { name, version, protocolVersion },
     sandbox: source.sandbox,
     isCutByTime: time.isCut,
-    requests: { sent: lab.sent, budget },
-    coverage: countCoverage(lab.runs, inventory, knowledge),
+    requests: { sent, budget },
+    coverage: countCoverage(runs, inventory, knowledge),
     sessions: replayed.stable.map(describeSession),
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
     flaky: replayed.flaky,

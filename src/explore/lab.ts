@@ -24,6 +24,8 @@ export interface Lab {
   allow(requests: number): void;
   /** Runs a session; null if the allowed requests, or the time, are used up, or if one of its tools is not called any more. */
   run(requests: readonly ExploredRequest[], options: { phase: PhaseName; start?: Start }): Promise<SessionRun | null>;
+  /** Lists the sessions that had left something in the world of a run before it. */
+  listBefore(run: SessionRun): ReadonlyArray<readonly ExploredRequest[]>;
   /** True if calls of the tool were shown, or declared, to change nothing. */
   isHarmless: (tool: string) => boolean;
   /** Remembers that calls of the tool change nothing. */
@@ -46,6 +48,7 @@ export function createLab(
   const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
   const runs: SessionRun[] = [];
   const known = new Map<string, SessionRun>();
+  const before = new Map<SessionRun, ReadonlyArray<readonly ExploredRequest[]>>();
   const harmless = new Set<string>();
   const losses = new Map<string, { count: number; reason: string }>();
   let sent = 0;
@@ -75,6 +78,7 @@ export function createLab(
     allow: (requests) => {
       allowed = sent + requests;
     },
+    listBefore: (run) => before.get(run) ?? [],
     isHarmless,
     markHarmless: (tool) => void harmless.add(tool),
     findTool: (name) => tools.get(name),
@@ -96,6 +100,7 @@ export function createLab(
       for (const step of steps) noteLoss(step);
       const run = { phase, steps };
       runs.push(run);
+      before.set(run, worlds.before);
       known.set(key, run);
       onRun(run);
       return run;

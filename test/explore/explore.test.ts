@@ -2,9 +2,27 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
-import type { Exploration } from '../../src/explore/exploration.ts';
+import { type Exploration, isAnswered, nameRequest } from '../../src/explore/exploration.ts';
 import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
 import { createWorkspace } from '../support/workspace.ts';
+
+/** Lists the tools that answer in a session of the corpus. */
+function listAnswered({ sessions }: Exploration): string[] {
+  const names = sessions.flatMap(({ steps }) =>
+    steps.flatMap(({ request, observation }) =>
+      request.kind === 'tool' && isAnswered(observation) ? [request.tool] : [],
+    ),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+/** Lists the tools that the coverage counts as answered. */
+function listCovered({ coverage }: Exploration): string[] {
+  return coverage.byTool
+    .filter((each) => each.isAnswered)
+    .map(({ tool }) => tool)
+    .toSorted();
+}
 
 const listAdds = ({ sessions }: Exploration) => sessions.flatMap(({ adds }) => adds);
 
@@ -32,6 +50,18 @@ describe('exploreServer', () => {
     expect(listAdds(exploration)).toEqual(
       expect.arrayContaining(['state list_notes after create_note', 'state list_notes after delete_note']),
     );
+  });
+
+  it('keeps an answered session of each tool that answered, with the calls before it that it needs', async () => {
+    const exploration = await exploreInTest(nameExploredServer('remarks'));
+    expect(exploration.coverage.tools).toEqual({ reached: 3, of: 3 });
+    expect(listAnswered(exploration)).toEqual(['add_remark', 'create_entity', 'publish']);
+    const session = (tool: string) => exploration.sessions.find(({ adds }) => adds.includes(`tool ${tool}`));
+    const print = (tool: string) =>
+      session(tool)?.steps.map(({ request, observation }) => `${nameRequest(request)} ${isAnswered(observation)}`);
+    expect(print('create_entity')).toEqual(['create_entity true']);
+    expect(print('add_remark')).toEqual(['create_entity true', 'add_remark true']);
+    expect(print('publish')).toEqual(['create_entity true', 'publish true']);
   });
 
   it('marks what differs between replays', async () => {
@@ -162,6 +192,7 @@ describe('exploreServer', () => {
       expect(tools.reached / tools.of).toBeGreaterThan(0.9);
       expect(parameters.reached / parameters.of).toBeGreaterThan(0.75);
       expect(errorPaths.reached / errorPaths.of).toBeGreaterThan(0.6);
+      expect(listAnswered(exploration)).toEqual(listCovered(exploration));
     },
   );
 });

@@ -45,13 +45,17 @@ async function findSetups(context: PhaseContext): Promise<void> {
   }
 }
 
-/** Finds something to change or remove for tools that accept any name, and so worked without it. */
+/**
+ * Finds something to change or remove for tools that accept any name, and so worked without it, and for those that add something and
+ * refused another call: they worked with little, such as an empty list.
+ */
 async function findTargets(context: PhaseContext): Promise<void> {
   const { lab, knowledge, tools } = context;
   for (const tool of tools) {
     const call = knowledge.working.get(tool.name);
     const verb = readVerb(tool.name);
-    if (call === undefined || call.setup.length > 0 || (verb !== 'remove' && verb !== 'update')) continue;
+    const isTarget = verb === 'remove' || verb === 'update' || (verb === 'create' && knowledge.refusals.has(tool.name));
+    if (call === undefined || call.setup.length > 0 || !isTarget) continue;
     if (lab.isHarmless(tool.name) || lab.explainStop(tool.name) !== null) continue;
     for (const producer of listProducers(tool, context)) {
       const made = knowledge.working.get(producer.name);

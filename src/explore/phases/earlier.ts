@@ -1,6 +1,7 @@
 import { isAnswered } from '../exploration.ts';
 import type { EarlierCorpus } from '../read-corpus.ts';
 import type { PhaseContext } from './phase.ts';
+import { settleRun } from './settle-run.ts';
 
 /** Sends the sessions of an earlier exploration again, and remembers the calls that work. Leaves out those with a tool that is not called. */
 export async function repeatEarlier(context: PhaseContext, { sessions }: EarlierCorpus): Promise<void> {
@@ -12,7 +13,9 @@ export async function repeatEarlier(context: PhaseContext, { sessions }: Earlier
     const last = run?.steps[requests.length - 1];
     if (run === null || last?.request.kind !== 'tool' || last.isValid === false) continue;
     if (!isAnswered(last.observation)) continue;
-    const setup = requests.slice(0, -1);
+    const settled = await settleRun(run, lab);
+    if (settled === null) continue;
+    const setup = settled.steps.slice(0, -1).map(({ request }) => request);
     // A chain for its effects ends with a reader, which works without the chain.
     if (setup.length < 2) knowledge.noteWorking(last.request.tool, { arguments: last.request.arguments, setup });
     if (setup.length === 0) knowledge.learn(run);

@@ -3,6 +3,7 @@ import type { ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
+import { settleRun } from './settle-run.ts';
 import { tryCall } from './try-call.ts';
 
 /** Tools that read come first, because their results are values for the others. */
@@ -28,7 +29,10 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
   for (const tool of sortTools(tools)) {
     const tried = await tryCall(tool, buildArguments(tool, knowledge), context, { phase: 'examples' });
     if (tried === null) continue;
-    knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup: [] });
+    const settled = await settleRun(tried.run, lab);
+    if (settled === null) continue;
+    const setup = settled.steps.slice(0, -1).map(({ request }) => request);
+    knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
     await probeHarmless(tool, context);
   }
 }
@@ -61,16 +65,18 @@ async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }: PhaseC
   const readers = tools.filter(({ isReadOnly }) => isReadOnly).slice(0, 2);
   const reads = readers.flatMap((reader) => {
     const working = knowledge.working.get(reader.name);
-    return working === undefined ? [] : [callTool(reader, working.arguments)];
+    return working === undefined || working.setup.length > 0 ? [] : [callTool(reader, working.arguments)];
   });
   const own = callTool(tool, call.arguments);
-  const run = await lab.run([...reads, own, own, ...reads], { phase: 'examples', start: 'new' });
-  if (run === null || run.steps.length < 2 * reads.length + 2) return;
-  const first = run.steps[reads.length];
-  const second = run.steps[reads.length + 1];
+  const session = [...call.setup, ...reads, own, own, ...reads];
+  const run = await lab.run(session, { phase: 'examples', start: 'new' });
+  if (run === null || run.steps.length < session.length) return;
+  const steps = run.steps.slice(call.setup.length);
+  const first = steps[reads.length];
+  const second = steps[reads.length + 1];
   const isSame =
     isSameOutcome(first, second) &&
-    reads.every((_, index) => isSameOutcome(run.steps[index], run.steps[index + reads.length + 2]));
-  const isQuiet = run.steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
+    reads.every((_, index) => isSameOutcome(steps[index], steps[index + reads.length + 2]));
+  const isQuiet = steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
   if (isSame && isQuiet) lab.markHarmless(tool.name);
 }

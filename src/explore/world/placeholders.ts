@@ -1,6 +1,9 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { resolveLocalReference } from '../../base/json-pointer.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PlacePaths } from '../../workspace/place.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
+import type { ExploredRequest } from '../exploration.ts';
 
 /** The directories of a world, by the names of their placeholders. */
 export interface WorldPaths extends PlacePaths {
@@ -20,6 +23,21 @@ export function writeReference(step: number, pointer: string): string {
 export function readReference(text: string): { step: number; pointer: string } | null {
   const [, step, pointer] = reference.exec(text) ?? [];
   return step === undefined || pointer === undefined ? null : { step: Number(step), pointer };
+}
+
+/** Joins sessions to one. References in them keep their meaning. */
+export function joinSessions(sessions: ReadonlyArray<readonly ExploredRequest[]>): ExploredRequest[] {
+  const joined: ExploredRequest[] = [];
+  for (const requests of sessions) appendAll(joined, shiftReferences(requests, joined.length));
+  return joined;
+}
+
+/** Makes references of requests count further steps before them. */
+export function shiftReferences<Value>(value: Value, steps: number): Value {
+  return mapTexts(value, (text) => {
+    const found = readReference(text);
+    return found === null ? text : writeReference(found.step + steps, found.pointer);
+  });
 }
 
 /** Replaces references by the values in `results`. A reference to a missing value stays. */

@@ -21,6 +21,8 @@ export interface Worlds extends AsyncDisposable {
       judge: (step: { request: ExploredRequest; observation: Observation }) => Trace;
     },
   ): Promise<Observation[]>;
+  /** The sessions that left something in the world of the last session, before it. */
+  readonly before: ReadonlyArray<readonly ExploredRequest[]>;
   /** Opens a world if there is none, and returns it. */
   take(): Promise<World>;
 }
@@ -33,6 +35,8 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
   let world: World | null = null;
   let state: Trace = 'clean';
   let sessions = 0;
+  let before: ReadonlyArray<readonly ExploredRequest[]> = [];
+  let left: Array<readonly ExploredRequest[]> = [];
   let next: Promise<World> | null = null;
   const endings: Array<PromiseLike<void>> = [];
 
@@ -54,10 +58,14 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
     world = opened;
     state = 'clean';
     sessions = 0;
+    left = [];
     return opened;
   };
   return {
     take,
+    get before() {
+      return before;
+    },
     run: async (requests, { start, judge }) => {
       const isTooUsed =
         state === 'spoilt' ||
@@ -68,6 +76,8 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
       const current = await take();
       sessions += 1;
       current.beginSession();
+      before = [...left];
+      let hasLeft = false;
       const observations: Observation[] = [];
       for (const request of requests) {
         const observation = await current.send(request);
@@ -76,8 +86,10 @@ export function openVariant(source: WorldSource, variant: WorldVariant, { isEage
         const hasLost = [...changed, ...removed].some((path) => current.hadFile(path));
         const trace = hasLost ? 'spoilt' : judge({ request, observation });
         if (trace === 'spoilt' || (trace === 'used' && state === 'clean')) state = trace;
+        hasLeft ||= trace !== 'clean';
         if (current.isLost) break;
       }
+      if (hasLeft) left.push(requests);
       if (isEager && state !== 'clean' && next === null) {
         next = open();
         // `take` throws the error.
