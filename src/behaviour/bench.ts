@@ -12,8 +12,7 @@ export interface SentStep {
 
 /** Both sides in new worlds of one variant. Disposing it ends the worlds. */
 export interface Round extends AsyncDisposable {
-  /** Sends the requests to both sides, one after the other. */
-  run(requests: readonly ExploredRequest[], options: { start: Start; isHeadFirst: boolean }): Promise<SidePair>;
+  run(requests: readonly ExploredRequest[], options: { start: Start }): Promise<SidePair>;
 }
 
 export interface SidePair {
@@ -22,22 +21,27 @@ export interface SidePair {
 }
 
 export interface Bench {
-  /** Opens a round. With `isEager`, new worlds start while others are in use, which takes time from those. */
-  openRound(variant: WorldVariant, options?: { isEager?: boolean }): Round;
+  /**
+   * Opens a round, in which both sides answer at once, and new worlds start while others are in use. In a quiet one, nothing runs but the side
+   * that answers, so that neither its time nor a port of the machine depends on the other.
+   */
+  openRound(variant: WorldVariant, options?: { isQuiet?: boolean }): Round;
 }
 
-/** Opens rounds, in which both sides answer the same sessions alternately. */
+/** Opens rounds, in which both sides answer the same sessions. In a quiet one, chance decides which side is first. */
 export function createBench({
   base,
   head,
   harmless,
   clock,
+  random,
 }: {
   base: WorldSource;
   head: WorldSource;
   /** The tools whose calls change nothing on the base. */
   harmless: ReadonlySet<string>;
   clock: Clock;
+  random: () => number;
 }): Bench {
   const judge = (step: { request: ExploredRequest; observation: Observation }) =>
     judgeTrace(step, (tool) => harmless.has(tool));
@@ -56,13 +60,18 @@ export function createBench({
     return observations.map((observation, index) => ({ observation, durationMs: durations[index] ?? 0 }));
   };
   return {
-    openRound: (variant, { isEager = true } = {}) => {
-      const sides = { base: openSide(base, variant, isEager), head: openSide(head, variant, isEager) };
+    openRound: (variant, { isQuiet = false } = {}) => {
+      const sides = { base: openSide(base, variant, !isQuiet), head: openSide(head, variant, !isQuiet) };
       return {
-        run: async (requests, { start, isHeadFirst }) => {
-          const first = await runSide(isHeadFirst ? sides.head : sides.base, requests, start);
-          const second = await runSide(isHeadFirst ? sides.base : sides.head, requests, start);
-          return isHeadFirst ? { base: second, head: first } : { base: first, head: second };
+        run: async (requests, { start }) => {
+          const runBase = async () => await runSide(sides.base, requests, start);
+          const runHead = async () => await runSide(sides.head, requests, start);
+          if (!isQuiet) {
+            const [ofBase, ofHead] = await settleBoth(runBase(), runHead());
+            return { base: ofBase, head: ofHead };
+          }
+          if (random() < 0.5) return { head: await runHead(), base: await runBase() };
+          return { base: await runBase(), head: await runHead() };
         },
         [Symbol.asyncDispose]: async () => {
           await Promise.all([sides.base.worlds[Symbol.asyncDispose](), sides.head.worlds[Symbol.asyncDispose]()]);
@@ -70,6 +79,12 @@ export function createBench({
       };
     },
   };
+}
+
+/** Waits for both, also if one fails, so that nothing is in use when its error is thrown. */
+export async function settleBoth<T>(left: Promise<T>, right: Promise<T>): Promise<[T, T]> {
+  await Promise.allSettled([left, right]);
+  return [await left, await right];
 }
 
 /** Adds the duration of each request to a list. */

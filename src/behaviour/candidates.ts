@@ -1,6 +1,7 @@
 import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
 import type { ComparedRequest, FoundDifference, Run } from './compare-runs.ts';
 import { compareRun } from './compare-runs.ts';
+import type { AnswersAlone } from './lost.ts';
 
 /** The runs of one session on both sides. */
 export interface SessionRuns {
@@ -24,6 +25,7 @@ export interface Candidate {
 export interface CompareContext {
   roots: { base: readonly string[]; head: readonly string[] };
   callMs: number;
+  alone: AnswersAlone;
 }
 
 /** Compares each run of the change with all runs of the base; null if the base itself varies in what differs. */

@@ -5,6 +5,7 @@ import { readOutcomeText } from '../explore/stability/texts.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { compareValues } from './compare-values.ts';
 import { focusTexts } from './focus.ts';
+import { type AnswersAlone, findLost, type LostEffect, type SeenStep } from './lost.ts';
 import { normalizeOutcome } from './normalize.ts';
 import type { SentStep } from './bench.ts';
 
@@ -13,6 +14,8 @@ export interface ComparedRequest {
   request: ExploredRequest;
   /** True if the call is meant to be refused: it breaks its schema, or names something unknown. */
   isWrong: boolean;
+  /** True if the call may change what later requests of the session see. */
+  mayMake: boolean;
 }
 
 /** A difference that one run of the change shows. */
@@ -46,14 +49,18 @@ export function compareRun(
     requests,
     roots,
     callMs,
+    alone,
   }: {
     requests: readonly ComparedRequest[];
     roots: { base: readonly string[]; head: readonly string[] };
     callMs: number;
+    alone: AnswersAlone;
   },
 ): Compared {
   const differences: FoundDifference[] = [];
-  for (const [step, { isWrong }] of requests.entries()) {
+  const seen: SeenStep[] = [];
+  for (const [step, request] of requests.entries()) {
+    const { isWrong } = request;
     const steps = bases.flatMap((run) => run[step] ?? []);
     const own = head[step];
     if (steps.length < bases.length || own === undefined) break;
@@ -65,7 +72,12 @@ export function compareRun(
         unstable: `request ${step + 1} had different outcomes on the base: ${[...kinds].toSorted().join(', ')}`,
       };
     const outcome = normalizeOutcome(own.observation.outcome, roots.head);
-    const found = compareOutcomes(outcomes, outcome, { isWrong, callMs }).map((each) => ({ ...each, step }));
+    seen.push({ request, bases: outcomes, head: outcome });
+    const compared = compareOutcomes(outcomes, outcome, { isWrong, callMs });
+    const found = (compared.length === 0 ? [] : replaceLost(compared, findLost(seen, alone))).map((each) => ({
+      ...each,
+      step,
+    }));
     const { noise } = own.observation;
     if (noise !== null && steps.every(({ observation }) => observation.noise === null)) {
       const what = 'the server writes to stdout, where only messages belong';
@@ -88,6 +100,12 @@ export function compareRun(
 }
 
 type StepDifference = Omit<FoundDifference, 'step'>;
+
+/** What a lost effect changes in an answer is one difference. */
+function replaceLost(differences: StepDifference[], lost: LostEffect | null): StepDifference[] {
+  const shown = differences.find(({ value }) => lost?.isShownBy(value) === true) ?? differences[0];
+  return lost === null || shown === undefined ? differences : [{ ...shown, kind: 'lost', what: lost.what }];
+}
 
 /** Compares an outcome of the change with those of the base, which are of one kind. */
 function compareOutcomes(

@@ -1,13 +1,13 @@
 import { appendAll } from '../base/lists.ts';
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
-import { type ExploredRequest, isAnswered, nameRequest } from '../explore/exploration.ts';
+import { type ExploredRequest, isAnswered, nameRequest, type Outcome } from '../explore/exploration.ts';
 import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
-import { createBench, type Bench } from './bench.ts';
+import { createBench, type Bench, settleBoth } from './bench.ts';
 import {
   type Candidate,
   type CompareContext,
@@ -21,8 +21,10 @@ import type { ComparedBehaviour, CompareOptions } from './comparison.ts';
 import { type Confirmed, confirmCandidates } from './confirm.ts';
 import { type Corpus, createCorpus } from './corpus.ts';
 import { draftCase, draftTimed } from './draft-case.ts';
+import { type AnswersAlone, writeAlone } from './lost.ts';
+import { normalizeOutcome } from './normalize.ts';
 import { type PlannedSession, planSessions } from './plan-sessions.ts';
-import { findSlowerTools, type SlowerTool } from './slower.ts';
+import { findSlowerTools, measureGain, type SlowerTool } from './slower.ts';
 
 /** Worlds of both sides that differ in their path, its length and the time zone. */
 const variants: readonly WorldVariant[] = [
@@ -31,8 +33,10 @@ const variants: readonly WorldVariant[] = [
   { folder: 'world', timeZone: 'America/St_Johns', isForeign: false },
 ];
 
-/** Each session runs in so many rounds, and one whose calls change nothing in so many more, to see what differs sometimes. */
-const rounds = 2;
+/**
+ * Each session runs in one round, one that differs in a second round, and one whose calls change nothing in so many more, to see what differs
+ * sometimes.
+ */
 const furtherRounds = 10;
 /** A session that takes longer than this has no further rounds. */
 const longestFurtherMs = 250;
@@ -50,23 +54,26 @@ interface RanSession extends PlannedSession {
  */
 export async function compareBehaviour(options: CompareOptions): Promise<ComparedBehaviour> {
   const { base, head, cached, clock, seed, onProgress, callMs } = options;
-  const inventories = { base: await readListed(base.source), head: await readListed(head.source) };
+  const [ofBase, ofHead] = await settleBoth(readListed(base.source), readListed(head.source));
+  const inventories = { base: ofBase, head: ofHead };
   const corpus = cached ?? (await explore(options));
   const { sessions, uncompared } = await planSessions(corpus, {
     base: inventories.base.inventory,
     head: inventories.head.inventory,
   });
   const harmless = new Set(corpus.harmless);
-  const bench = createBench({ base: base.source, head: head.source, harmless, clock });
-  const random = createRandom(seed);
-  const context: CompareContext = { roots: { base: base.roots, head: head.roots }, callMs };
+  const bench = createBench({ base: base.source, head: head.source, harmless, clock, random: createRandom(seed) });
+  const roots = { base: base.roots, head: head.roots };
   onProgress('Comparing answers');
-  const ran = await runAll(sessions, { bench, random });
+  const first: CompareContext = { roots, callMs, alone: new Map() };
+  const ran = await runAll(sessions, { bench, context: first });
   const isHarmless = (request: ExploredRequest) => request.kind !== 'tool' || harmless.has(request.tool);
   await runFurther(
     ran.filter((session) => session.requests.every(({ request }) => isHarmless(request))),
-    { bench, random },
+    bench,
   );
+  const alone = await answerAlone(ran, { bench, context: first });
+  const context: CompareContext = { roots, callMs, alone };
   const candidates: Candidate[] = [];
   const flaky: MeasuredBehaviour['flaky'] = [...corpus.flaky];
   for (const { requests, runs } of ran) {
@@ -75,14 +82,14 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
     if (found.unstable !== null) flaky.push({ session: listRequests(requests), reason: found.unstable });
   }
   onProgress('Confirming differences');
-  const { confirmed, flaky: rare } = await confirmCandidates(candidates, { bench, variants, context, random });
+  const { confirmed, flaky: rare } = await confirmCandidates(candidates, { bench, variants, context });
   onProgress('Timing calls');
   const slower = await findSlowerTools(
     ran.map(({ requests, runs }) => ({
       requests,
-      runs: { base: runs.base.slice(0, rounds), head: runs.head.slice(0, rounds) },
+      runs: { base: runs.base.slice(0, 2), head: runs.head.slice(0, 2) },
     })),
-    { bench, random },
+    bench,
   );
   const required = listRequired(inventories.base.inventory);
   const differences = [
@@ -113,7 +120,10 @@ async function explore({ base, identity, onProgress, ...options }: CompareOption
   const showPhase = ({ phase, subject }: ExploreProgress) => {
     if (subject === null) onProgress(phase);
   };
-  return createCorpus(await exploreServer(base.source, { ...options, onProgress: showPhase }), identity);
+  return createCorpus(
+    await exploreServer(base.source, { ...options, isUnchecked: true, onProgress: showPhase }),
+    identity,
+  );
 }
 
 /** Reads what a server lists, in a world of its own. */
@@ -124,25 +134,36 @@ async function readListed(source: WorldSource): Promise<{ inventory: Inventory; 
 
 interface RunOptions {
   bench: Bench;
-  random: () => number;
+  context: CompareContext;
 }
 
-/** Runs all sessions on both sides, in rounds: the second round in the reverse order. */
-async function runAll(sessions: readonly PlannedSession[], { bench, random }: RunOptions): Promise<RanSession[]> {
+/** Runs all sessions on both sides, and those that differ once more, in the reverse order: what varies on the base differs there, too. */
+async function runAll(sessions: readonly PlannedSession[], { bench, context }: RunOptions): Promise<RanSession[]> {
   const ran = sessions.map((session): RanSession => ({ ...session, runs: { base: [], head: [] } }));
-  for (let count = 0; count < rounds; count += 1) {
-    await using round = bench.openRound(variants[count] ?? firstVariant);
-    for (const { requests, runs } of count % 2 === 0 ? ran : ran.toReversed()) {
-      const pair = await round.run(listRequests(requests), { start: 'new', isHeadFirst: random() < 0.5 });
-      runs.base.push(pair.base);
-      runs.head.push(pair.head);
-    }
-  }
+  await runRound(ran, bench, firstVariant);
+  const differing = ran.filter(
+    ({ requests, runs }) => listCandidates(requests, runs, context).candidates.length > 0 || isSlower(runs),
+  );
+  await runRound(differing.toReversed(), bench, variants[1] ?? firstVariant);
   return ran;
 }
 
+async function runRound(ran: readonly RanSession[], bench: Bench, variant: WorldVariant): Promise<void> {
+  if (ran.length === 0) return;
+  await using round = bench.openRound(variant);
+  for (const { requests, runs } of ran) {
+    const pair = await round.run(listRequests(requests), { start: 'new' });
+    runs.base.push(pair.base);
+    runs.head.push(pair.head);
+  }
+}
+
+function isSlower({ base: [base], head: [head] }: SessionRuns): boolean {
+  return head?.some((step, index) => measureGain(base?.[index], step) > 0) === true;
+}
+
 /** Runs sessions whose calls change nothing some more times, without new worlds. */
-async function runFurther(ran: readonly RanSession[], { bench, random }: RunOptions): Promise<void> {
+async function runFurther(ran: readonly RanSession[], bench: Bench): Promise<void> {
   const isShort = ({ runs }: RanSession) =>
     [...runs.base, ...runs.head].every(
       (run) => run.reduce((sum, { durationMs }) => sum + durationMs, 0) <= longestFurtherMs,
@@ -158,11 +179,37 @@ async function runFurther(ran: readonly RanSession[], { bench, random }: RunOpti
   await using round = bench.openRound(firstVariant);
   for (let count = 0; count < furtherRounds; count += 1) {
     for (const { requests, runs } of repeated) {
-      const pair = await round.run(listRequests(requests), { start: 'new', isHeadFirst: random() < 0.5 });
+      const pair = await round.run(listRequests(requests), { start: 'new' });
       runs.base.push(pair.base);
       runs.head.push(pair.head);
     }
   }
+}
+
+/** Sends the requests whose answers changed after calls that may have made something, without those calls. */
+async function answerAlone(ran: readonly RanSession[], { bench, context }: RunOptions): Promise<AnswersAlone> {
+  const wanted = new Map<string, ComparedRequest>();
+  for (const { requests, runs } of ran) {
+    if (!requests.slice(0, -1).some(({ mayMake }) => mayMake)) continue;
+    for (const { requests: shown } of listCandidates(requests, runs, context).candidates) {
+      const last = shown.at(-1);
+      const key = last === undefined || !shown.slice(0, -1).some(({ mayMake }) => mayMake) ? null : writeAlone(last);
+      if (last !== undefined && key !== null) wanted.set(key, last);
+    }
+  }
+  const answers = new Map<string, { base: Outcome; head: Outcome }>();
+  if (wanted.size === 0) return answers;
+  await using round = bench.openRound(firstVariant);
+  for (const [key, { request }] of wanted) {
+    const pair = await round.run([request], { start: 'new' });
+    const [base, head] = [pair.base[0], pair.head[0]];
+    if (base === undefined || head === undefined) continue;
+    answers.set(key, {
+      base: normalizeOutcome(base.observation.outcome, context.roots.base),
+      head: normalizeOutcome(head.observation.outcome, context.roots.head),
+    });
+  }
+  return answers;
 }
 
 function countTools(ran: readonly RanSession[], { tools }: Inventory): MeasuredBehaviour['tools'] {

@@ -16,6 +16,8 @@ const confirmations = 3;
 const chanceRounds = 30;
 const leastChance = 5;
 const maxChanceSessions = 5;
+/** A difference that none of the first runs shows again is seen no more often than others by chance. */
+const firstChanceRounds = 12;
 
 /** A difference that repeated. */
 export interface Confirmed {
@@ -30,7 +32,6 @@ interface ConfirmOptions {
   bench: Bench;
   variants: readonly WorldVariant[];
   context: CompareContext;
-  random: () => number;
 }
 
 /**
@@ -73,10 +74,7 @@ function chooseShortest(candidates: readonly Candidate[]): Candidate[] {
   return [...shortest.values()];
 }
 
-async function shrinkAll(
-  candidates: readonly Candidate[],
-  { bench, context, random }: ConfirmOptions,
-): Promise<Candidate[]> {
+async function shrinkAll(candidates: readonly Candidate[], { bench, context }: ConfirmOptions): Promise<Candidate[]> {
   await using round = bench.openRound(firstVariant);
   const shrunk: Candidate[] = [];
   for (const candidate of candidates) {
@@ -85,7 +83,7 @@ async function shrinkAll(
       continue;
     }
     const requests = await shrinkSession(candidate.requests, async (shorter) => {
-      const pair = await runPair(round, shorter, 'own', random);
+      const pair = await runPair(round, shorter, 'own');
       return findSame(candidate, shorter, { base: [pair.base], head: [pair.head] }, context) !== null;
     });
     shrunk.push(requests === candidate.requests ? candidate : { ...candidate, requests });
@@ -96,10 +94,9 @@ async function shrinkAll(
 async function runPair(
   round: Round,
   requests: readonly ComparedRequest[],
-  start: 'own' | 'new' | 'used',
-  random: () => number,
+  start: 'own' | 'new',
 ): Promise<{ base: Run; head: Run }> {
-  return await round.run(listRequests(requests), { start, isHeadFirst: random() < 0.5 });
+  return await round.run(listRequests(requests), { start });
 }
 
 /** Finds the difference with the same key; null if no run of the change shows it. */
@@ -121,16 +118,16 @@ type Repeated =
 
 async function repeat(
   candidates: readonly Candidate[],
-  { bench, variants, context, random }: ConfirmOptions,
+  { bench, variants, context }: ConfirmOptions,
 ): Promise<Repeated[]> {
   if (candidates.length === 0) return [];
   const runs = candidates.map((): SessionRuns => ({ base: [], head: [] }));
   for (let count = 0; count < confirmations; count += 1) {
-    await using round = bench.openRound(variants[count % variants.length] ?? firstVariant);
+    await using round = bench.openRound(variants[count % variants.length] ?? firstVariant, { isQuiet: true });
     const order = candidates.map((_, index) => index);
     // Another order shows what one session leaves for the next.
     for (const index of count % 2 === 0 ? order : order.toReversed()) {
-      const pair = await runPair(round, candidates[index]?.requests ?? [], 'new', random);
+      const pair = await runPair(round, candidates[index]?.requests ?? [], 'new');
       runs[index]?.base.push(pair.base);
       runs[index]?.head.push(pair.head);
     }
@@ -184,18 +181,19 @@ async function runRare(
 
 async function runOften(
   candidate: Candidate,
-  { bench, context, random }: ConfirmOptions,
+  { bench, context }: ConfirmOptions,
 ): Promise<{ confirmed: Confirmed | null; shown: number; of: number; isBaseFlaky: boolean }> {
-  await using round = bench.openRound(firstVariant);
+  await using round = bench.openRound(firstVariant, { isQuiet: true });
   const runs: SessionRuns = { base: [], head: [] };
   let shown = 0;
   for (let count = 1; count <= chanceRounds; count += 1) {
-    const pair = await runPair(round, candidate.requests, 'new', random);
+    const pair = await runPair(round, candidate.requests, 'new');
     runs.base.push(pair.base);
     runs.head.push(pair.head);
     if (!isRepeatedByBase(candidate, runs, context)) return { confirmed: null, shown, of: count, isBaseFlaky: true };
     shown = findSame(candidate, candidate.requests, runs, context)?.shown ?? 0;
-    if (shown + chanceRounds - count < leastChance) return { confirmed: null, shown, of: count, isBaseFlaky: false };
+    const isHopeless = shown + chanceRounds - count < leastChance || (shown === 0 && count >= firstChanceRounds);
+    if (isHopeless) return { confirmed: null, shown, of: count, isBaseFlaky: false };
   }
   const same = findSame(candidate, candidate.requests, runs, context);
   if (same === null) return { confirmed: null, shown, of: chanceRounds, isBaseFlaky: false };

@@ -23,7 +23,7 @@ type Validity = boolean | null;
  * the two input schemas allows, are left out: the comparison of the tool surface says that.
  */
 export async function planSessions(
-  corpus: Pick<Corpus, 'sessions'>,
+  corpus: Pick<Corpus, 'sessions' | 'harmless'>,
   { base, head }: { base: Inventory; head: Inventory },
 ): Promise<PlannedSessions> {
   const check = createChecker();
@@ -38,7 +38,8 @@ export async function planSessions(
       if (request.kind === 'tool' && gap === null && before !== after) {
         gap = { subject: request.tool, reason: 'have arguments that only one of the two input schemas allows' };
       }
-      compared.push({ request, isWrong: phase === 'errors' || before === false });
+      const mayMake = request.kind === 'tool' && !corpus.harmless.includes(request.tool);
+      compared.push({ request, isWrong: phase === 'errors' || before === false, mayMake });
     }
     if (gap === null) sessions.push({ requests: compared });
     else {

@@ -28,10 +28,10 @@ interface Suspect {
   gainMs: number;
 }
 
-/** Finds the tools that both first rounds showed as slower, and tests each with further pairs of runs. */
+/** Finds the tools that the first rounds showed as slower, and tests each with further pairs of runs. */
 export async function findSlowerTools(
   ran: ReadonlyArray<{ requests: readonly ComparedRequest[]; runs: SessionRuns }>,
-  { bench, random }: { bench: Bench; random: () => number },
+  bench: Bench,
 ): Promise<SlowerTool[]> {
   const tools = new Set<string>();
   const suspects = new Map<string, Suspect>();
@@ -47,8 +47,7 @@ export async function findSlowerTools(
   }
   const pairs = Math.max(leastPairs, Math.ceil(Math.log2((2 * tools.size) / error)));
   const tested: Array<{ suspect: Suspect; pValue: number; before: number; after: number }> = [];
-  for (const suspect of suspects.values())
-    tested.push({ suspect, ...(await timePairs(suspect, pairs, { bench, random })) });
+  for (const suspect of suspects.values()) tested.push({ suspect, ...(await timePairs(suspect, pairs, bench)) });
   const areSlower = rejectByHolm(
     tested.map(({ pValue }) => pValue),
     { error, total: Math.max(1, tools.size) },
@@ -75,7 +74,7 @@ function nameTimed(request: ExploredRequest): string {
 }
 
 /** Measures by how much the change was slower; 0 if it was not, or if the answers are not of one kind. */
-function measureGain(base: SentStep | undefined, head: SentStep | undefined): number {
+export function measureGain(base: SentStep | undefined, head: SentStep | undefined): number {
   if (base === undefined || head === undefined) return 0;
   const [before, after] = [base.observation.outcome, head.observation.outcome];
   const isAlike = before.kind === after.kind && (before.kind === 'result' || before.kind === 'error');
@@ -87,14 +86,14 @@ const isSlower = (before: number, after: number) => after >= before + leastMs &&
 async function timePairs(
   { requests }: Suspect,
   count: number,
-  { bench, random }: { bench: Bench; random: () => number },
+  bench: Bench,
 ): Promise<{ pValue: number; before: number; after: number }> {
-  await using round = bench.openRound(firstVariant, { isEager: false });
+  await using round = bench.openRound(firstVariant, { isQuiet: true });
   const sent = listRequests(requests);
   const times: { before: number[]; after: number[] } = { before: [], after: [] };
   let [slower, others] = [0, 0];
   for (let pair = 0; pair < count; pair += 1) {
-    const { base, head } = await round.run(sent, { start: 'new', isHeadFirst: random() < 0.5 });
+    const { base, head } = await round.run(sent, { start: 'new' });
     const [before, after] = [base.at(-1), head.at(-1)];
     if (base.length < sent.length || head.length < sent.length || before === undefined || after === undefined) continue;
     times.before.push(before.durationMs);

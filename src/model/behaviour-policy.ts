@@ -30,6 +30,7 @@ export function countBehaviour(
   return reportBehaviour(base, measured, {
     effects: {
       broken: effects.broken.value,
+      lost: effects.lost.value,
       changed: effects.changed.value,
       slower: effects.slower.value,
       fixed: effects.fixed.value,

@@ -24,6 +24,7 @@ const maxNamed = 5;
 
 const words: Readonly<Record<BehaviourKind, [one: string, several: string]>> = {
   broken: ['call that worked is broken', 'calls that worked are broken'],
+  lost: ['answer lost the effect of an earlier call', 'answers lost the effects of earlier calls'],
   changed: ['answer has changed', 'answers have changed'],
   slower: ['tool is slower', 'tools are slower'],
   fixed: ['call that failed works', 'calls that failed work'],

@@ -27,6 +27,32 @@ describe('compareBehaviour', () => {
       [["'red', 'green', 'blue'", "'blue', 'red', 'green'"]],
       ['changed list_colours /structuredContent/colours'],
     ],
+    [
+      'a search that finds nothing',
+      [['title.includes(query)', 'title.includes(`${query}!`)']],
+      ['lost search_notes /structuredContent/found'],
+    ],
+    [
+      'a list without the last note',
+      [['notes: [...notes.values()]', 'notes: [...notes.values()].slice(0, -1)']],
+      ['lost list_notes /structuredContent/notes'],
+    ],
+    [
+      'a search in words',
+      [
+        ['call: ({ query }) =>\n      structured({', 'call: ({ query }) =>\n      describeFound({'],
+        [
+          'const notes = new Map();',
+          'const notes = new Map();\nconst describeFound = ({ query, found }) => text(found.map(({ title }) => `${title} has ${query}`).join());',
+        ],
+      ],
+      ['changed search_notes /structuredContent'],
+    ],
+    [
+      'a removal that removes nothing',
+      [['notes.delete(title)', 'notes.has(title)']],
+      ['lost list_notes /structuredContent/notes'],
+    ],
   ])('reports for %s what it is', async (_, patches, expected) => {
     expect(await listFound(patches)).toEqual(expected);
   });

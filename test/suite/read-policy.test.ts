@@ -188,7 +188,7 @@ describe('readPolicy of rules about the gate', () => {
     const rules = 'probation: 5\nstopEarly: true\nmaximumRegressions: 2\nmaximumRateDrop: 5%\n';
     const text = `${rules}${prices}currency: EUR\n`;
     expect(read(text).policy?.gate).toEqual({
-      behaviour: { broken: null, changed: null, fixed: null, slower: null, accept: [] },
+      behaviour: { broken: null, changed: null, fixed: null, lost: null, slower: null, accept: [] },
       explore: { error: null, warning: null, note: null, waivers: [] },
       maximumRegressions: { value: 2, source: 'policy.yaml:3' },
       maximumRateDrop: { value: 0.05, source: 'policy.yaml:4' },

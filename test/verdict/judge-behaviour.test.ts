@@ -80,6 +80,14 @@ test('fails a gate without evals for a broken call, and names its id', () => {
   expect(exit.exitCode).toBe(1);
 });
 
+test('fails for an answer that lost the effect of an earlier call, unless the policy says otherwise', () => {
+  const { judgement } = judge(measure('lost'));
+  expect(judgement.verdict.outcome).toBe('failed');
+  expect(judgement.verdict.reasons[0]?.message).toContain('1 answer lost the effect of an earlier call');
+  const review = judge(measure('lost'), { policy: { behaviour: { lost: 'review' } } });
+  expect(review.judgement.verdict.outcome).toBe('passed');
+});
+
 test('shows changed and slower answers without failing', () => {
   const { exit, judgement } = judge(measure('changed', 'slower', 'fixed'));
   expect(judgement.verdict).toMatchObject({ outcome: 'passed', reasons: [{ code: 'behaviour-kept' }] });

@@ -28,6 +28,11 @@ export const behaviourRules = [
     'fail',
     'Calls that worked, and are now refused, unanswered or invalid. Default: fail.',
   ),
+  defineEffect(
+    'behaviour.lost',
+    'fail',
+    'Answers that no longer show what an earlier call of the session made or removed. Default: fail.',
+  ),
   defineEffect('behaviour.changed', 'review', 'Answers with another value or another error. Default: review.'),
   defineEffect('behaviour.slower', 'review', 'Tools that are at least 100 ms and twice as slow. Default: review.'),
   defineEffect('behaviour.fixed', 'ignore', 'Calls that failed, and work now. Default: ignore.'),

@@ -29,6 +29,22 @@ const tools = {
     hints: reads,
     call: ({ title }) => (notes.has(title) ? structured(notes.get(title)) : failure(`There is no note ${title}.`)),
   },
+  search_notes: {
+    schema: object({ query: string }),
+    hints: reads,
+    call: ({ query }) =>
+      structured({
+        query,
+        found: [...notes.values()]
+          .filter(({ title }) => title.includes(query))
+          .map(({ title, body }) => ({ title, body })),
+      }),
+  },
+  remove_note: {
+    schema: object({ title: string }),
+    hints: { readOnlyHint: false, destructiveHint: true },
+    call: ({ title }) => (notes.delete(title) ? text(`Removed ${title}.`) : failure(`There is no note ${title}.`)),
+  },
   sum: {
     schema: object({ a: { type: 'number' }, b: { type: 'number' } }),
     hints: reads,
