@@ -1,71 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { installPackage } from '../../../src/gate/run/install-package.ts';
 import { planPackage } from '../../../src/gate/plan/plan-package.ts';
 import { createFindings } from '../../../src/base/findings.ts';
+import { openIndex, openRegistry } from '../../support/servers/registries.ts';
+import { findProgram } from '../../../src/server/programs.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
-
-const versions = ['1.0.0', '1.1.0', '2.0.0-beta.1', '2.0.0'];
-
-/** Serves a registry on loopback that has a package in several versions. */
-async function openRegistry({ path }: Workspace): Promise<AsyncDisposable & { url: string }> {
-  const packed = versions.map((version) => {
-    const manifest = {
-      name: 'notes',
-      version,
-      bin: { 'notes-server': 'build/index.js' },
-      scripts: { postinstall: 'node -e "process.exit(9)"' },
-    };
-    execFileSync(
-      'sh',
-      [
-        '-c',
-        `mkdir -p ${version}/package/build && cat > ${version}/package/package.json && echo '#!/usr/bin/env node' > ${version}/package/build/index.js && tar -czf ${version}.tgz -C ${version} package`,
-      ],
-      {
-        cwd: path,
-        input: JSON.stringify(manifest),
-      },
-    );
-    const file = readFileSync(join(path, `${version}.tgz`));
-    return { manifest, file };
-  });
-  const server = createServer((request, response) => {
-    const wanted = /\/notes-(.+)\.tgz$/.exec(request.url ?? '')?.[1];
-    const found = packed.find(({ manifest }) => manifest.version === wanted);
-    if (found !== undefined) response.end(found.file);
-    else if (request.url === '/notes') {
-      const list = packed.map(({ manifest, file }) => [
-        manifest.version,
-        {
-          ...manifest,
-          dist: {
-            tarball: `${url}/notes-${manifest.version}.tgz`,
-            integrity: `sha512-${createHash('sha512').update(file).digest('base64')}`,
-          },
-        },
-      ]);
-      response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({ name: 'notes', 'dist-tags': { latest: '2.0.0' }, versions: Object.fromEntries(list) }),
-      );
-    } else response.writeHead(404).end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 async function install(workspace: Workspace, version: string, registry: string) {
   await workspace.write('package.json', JSON.stringify({ name: 'notes', version }));
@@ -111,4 +52,41 @@ describe('base: package', () => {
     await expect(opening).rejects.toThrow('The release could not be installed');
     expect(existsSync(directory)).toBe(false);
   });
+
+  it.skipIf(findProgram('uv') === null && findProgram('python3') === null)(
+    'installs the last wheel up to the version of the change from an index',
+    async () => {
+      await using workspace = await createWorkspace({
+        'pyproject.toml': '[project]\nname = "notes"\nversion = "1.0.5"\n',
+      });
+      await using index = await openIndex(workspace);
+      const { path } = workspace;
+      const command = 'python3 -m notes --verbose';
+      const findings = createFindings();
+      const planned = await planPackage(
+        { name: null, version: null },
+        { command, serverCwd: path, cwd: path },
+        findings,
+      );
+      if (planned === null) throw new Error('Nothing is planned.');
+      const directory = join(path, 'installed');
+      const environment = {
+        PATH: process.env['PATH'] ?? '',
+        HOME: path,
+        PIP_INDEX_URL: `${index.url}/simple`,
+        UV_DEFAULT_INDEX: `${index.url}/simple`,
+        PIP_RETRIES: '0',
+      };
+      const installed = await installPackage(planned, {
+        directory,
+        environment,
+        signal: new AbortController().signal,
+      });
+      expect(installed.version).toBe('1.0.0');
+      expect(installed.command).toBe(`${join(directory, 'venv/bin/python')} -m notes --verbose`);
+      expect(existsSync(join(directory, 'venv'))).toBe(true);
+      await installed[Symbol.asyncDispose]();
+      expect(existsSync(directory)).toBe(false);
+    },
+  );
 });
