@@ -1,6 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CancelledError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { jobOnBranch } from '../support/gate/hosted-gate.ts';
+import { isRunning } from '../support/process/processes.ts';
+import { createPullRequestEvent } from '../support/runner/events.ts';
+import { openRegistry } from '../support/servers/registries.ts';
 import { runGitIn } from '../support/github/pull-request.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -35,8 +42,8 @@ const broken = "return { content: [{ type: 'text', text: 'Out of order' }], isEr
 const reworded = "return { content: [{ type: 'text', text: 'It is ' + (a + b) }] };";
 
 /** Creates a repository in which `main` adds, and the change answers otherwise. */
-async function createRepository(answer: string): Promise<Workspace> {
-  const workspace = await createWorkspace({ 'server.mjs': writeServer(sum) });
+async function createRepository(answer: string, before = sum): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'server.mjs': writeServer(before) });
   runGitIn(workspace, 'init', '-q', '--template=', '-b', 'main');
   runGitIn(workspace, 'add', '.');
   runGitIn(workspace, 'commit', '-q', '-m', 'One');
@@ -46,15 +53,19 @@ async function createRepository(answer: string): Promise<Workspace> {
   return workspace;
 }
 
-async function compare(workspace: Workspace, inputs: GateInputs = {}) {
-  return await runEmbeddedGate(workspace, {
+async function compare(
+  workspace: Workspace,
+  inputs: GateInputs = {},
+  surroundings: Parameters<typeof runEmbeddedGate>[2] = {},
+) {
+  const usual = {
     evals: '',
     'server-command': `${process.execPath} server.mjs`,
     behaviour: 'base',
     base: 'git',
     'base-ref': 'main',
-    ...inputs,
-  });
+  };
+  return await runEmbeddedGate(workspace, { ...usual, ...inputs }, surroundings);
 }
 
 describe('behaviour: base', () => {
@@ -79,6 +90,62 @@ describe('behaviour: base', () => {
     expect(second.report.behaviour?.compared).toMatchObject({ corpus: 'cached' });
     expect(second.report.behaviour?.compared?.differences.map(({ disposition }) => disposition)).toContain('accepted');
     expect(second.exitCode).toBe(0);
+  });
+
+  it.each([
+    [['accept-behaviour', 'docs'], 'passed'],
+    [['accept-behavior'], 'failed'],
+  ])('reads the labels %j of the pull request', async (labels, outcome) => {
+    await using workspace = await createRepository(broken);
+    await using elsewhere = await createWorkspace({
+      'event.json': JSON.stringify(createPullRequestEvent({ labels }).payload),
+    });
+    const environment = {
+      ...jobOnBranch,
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_EVENT_PATH: join(elsewhere.path, 'event.json'),
+      GITHUB_BASE_REF: 'main',
+    };
+    const { report, warnings } = await compare(workspace, {}, { environment });
+    expect(report.verdict.outcome).toBe(outcome);
+    expect(warnings.some((line) => line.includes('The label accept-behaviour accepts'))).toBe(outcome === 'passed');
+  });
+
+  it('compares with the last release, from a registry', async () => {
+    await using workspace = await createRepository(broken);
+    await workspace.write('package.json', JSON.stringify({ name: 'notes', version: '1.1.0', type: 'module' }));
+    await using packages = await createWorkspace();
+    await using registry = await openRegistry(packages, writeServer(sum));
+    const environment = { HOME: packages.path, npm_config_registry: registry.url, npm_config_fetch_retries: '0' };
+    const { report } = await compare(workspace, { base: 'package', 'base-ref': '' }, { environment });
+    expect(report.behaviour?.base.label).toContain('notes 1.1.0');
+    expect(report.behaviour?.compared?.differences[0]).toMatchObject({ kind: 'broken', tool: 'add' });
+    expect(report.verdict.outcome).toBe('failed');
+  });
+
+  it('says that it was cancelled, and ends both servers', async () => {
+    await using marks = await createWorkspace();
+    const path = JSON.stringify(join(marks.path, 'pids'));
+    const marking = `process.getBuiltinModule('node:fs').appendFileSync(${path}, process.pid + '\\n'); ${sum}`;
+    await using workspace = await createRepository(marking, marking);
+    const cancel = new AbortController();
+    const { report, exitCode } = await compare(
+      workspace,
+      { sandbox: 'off' },
+      {
+        signal: cancel.signal,
+        onInfo: (message) => {
+          if (message.startsWith('Comparing answers'))
+            cancel.abort(new CancelledError('Stopped by SIGINT.', { signal: 'SIGINT' }));
+        },
+      },
+    );
+    expect(report.behaviour).toMatchObject({ problem: expect.stringContaining('Stopped by SIGINT'), compared: null });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(exitCode).not.toBe(0);
+    const pids = (await readFile(join(marks.path, 'pids'), 'utf8')).split('\n').filter(Boolean).map(Number);
+    expect(pids.length).toBeGreaterThan(0);
+    expect(pids.filter(isRunning)).toEqual([]);
   });
 
   it('shows another answer, and does not fail', async () => {

@@ -27,7 +27,7 @@ const mergeSha = '3333333333333333333333333333333333333333';
 const onMain = { ref: 'refs/heads/main', sha: baseSha, headRef: '', baseRef: '' };
 
 export function createPullRequestEvent(
-  options: { isFork?: boolean; headRef?: string; title?: string; baseCommit?: string } = {},
+  options: { isFork?: boolean; headRef?: string; title?: string; baseCommit?: string; labels?: string[] } = {},
 ): RunnerEvent {
   const headRepository = options.isFork === true ? fork : repository;
   const headRef = options.headRef ?? 'change';
@@ -36,6 +36,7 @@ export function createPullRequestEvent(
     title: options.title ?? 'Change a tool',
     body: null,
     draft: false,
+    labels: (options.labels ?? []).map((name) => ({ name })),
     user: sender,
     head: { ref: headRef, sha: headSha, label: `${headRepository.owner.login}:${headRef}`, repo: headRepository },
     base: { ref: 'main', sha: options.baseCommit ?? baseSha, label: `${owner}:main`, repo: repository },
