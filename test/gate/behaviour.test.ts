@@ -9,6 +9,7 @@ import { isRunning } from '../support/process/processes.ts';
 import { createPullRequestEvent } from '../support/runner/events.ts';
 import { openRegistry } from '../support/servers/registries.ts';
 import { runGitIn } from '../support/github/pull-request.ts';
+import { writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** A server over stdio with one tool that only reads. */
@@ -77,6 +78,16 @@ describe('behaviour: base', () => {
     expect(report.verdict).toMatchObject({ outcome: 'passed', reasons: [{ code: 'behaviour-kept' }] });
     expect(report.server).toBeNull();
     expect(exitCode).toBe(0);
+  });
+
+  it('measures no coverage where no cases run', async () => {
+    await using workspace = await createRepository(sum);
+    const { report } = await compare(workspace, { surface: 'base' });
+    expect(report.surface?.configurations).toHaveLength(1);
+    expect(report.coverage).toBeUndefined();
+    await workspace.write('x.evals.yaml', writeCallingCases(['add']));
+    const { report: other } = await compare(workspace, { surface: 'base', behaviour: 'off', evals: 'x.evals.yaml' });
+    expect(other.coverage?.items).not.toEqual([]);
   });
 
   it('fails a change that breaks a call, until its id is accepted', async () => {

@@ -29,15 +29,17 @@ export interface PlannedCoverage {
 /** Limits the time: a hosted service answers one of these requests per second. */
 const maxTraces = { hosted: 60, local: 100_000 };
 
-/** Plans the coverage, which is measured if the policy requires some, and in addition to a surface that is compared; else null. */
+/** Plans the coverage, which is measured if the policy requires some, and if cases run and a surface is compared; else null. */
 export function planCoverage(
   { surface, merge, shard, cases }: GateOptions,
   {
     rules: { minimumCoverage: minimum },
     service: { hosted },
-  }: { rules: GateRules; service: Pick<PlannedService, 'hosted'> },
+    suites,
+  }: { rules: GateRules; service: Pick<PlannedService, 'hosted'>; suites: readonly unknown[] },
 ): PlannedCoverage | null {
-  if (merge.length > 0 || (surface === null && minimum.length === 0)) return null;
+  const isShown = surface !== null && suites.length > 0;
+  if (merge.length > 0 || (!isShown && minimum.length === 0)) return null;
   const isPartial = shard !== null || cases.length > 0;
   return { minimum, isPartial, maxTraces: maxTraces[hosted === null ? 'local' : 'hosted'] };
 }
