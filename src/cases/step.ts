@@ -136,8 +136,8 @@ export type RequestStep = StepByKind[(typeof requestKinds)[number]];
 
 const requestKindNames: ReadonlySet<Step['kind']> = new Set(requestKinds);
 
-export function isRequestStep({ kind }: Step): boolean {
-  return requestKindNames.has(kind);
+export function isRequestStep(step: Step): step is RequestStep {
+  return requestKindNames.has(step.kind);
 }
 
 /** Lists steps, with each `repeat` step replaced by the steps that it repeats. */

@@ -176,7 +176,8 @@ function findLatest(
   return { latest, none: subject === undefined ? none : `${printValue(subject)} ${missing}.` };
 }
 
-function toToolResult({ kind, subject, text, structuredContent, error, latencyMs }: Reply): ToolResult {
+/** Returns the answer in the form that the checks of tool results judge. */
+export function toToolResult({ kind, subject, text, structuredContent, error, latencyMs }: Reply): ToolResult {
   return {
     toolName: kind === 'prompt' ? `prompt ${subject}` : kind === 'completion' ? `completing ${subject}` : subject,
     arguments: null,

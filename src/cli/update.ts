@@ -167,9 +167,9 @@ function renew(check: RenewableCheck, actual: unknown): ActualValue {
       : { kind: 'found', value: actual };
   }
   const value =
-    check.type === 'toolResultContains' && typeof actual === 'string'
+    'needle' in check && typeof actual === 'string'
       ? renewNeedle(check.needle, actual)
-      : check.type === 'toolError' && isRecord(actual) && typeof actual['text'] === 'string'
+      : 'error' in check && isRecord(actual) && typeof actual['text'] === 'string'
         ? renewError(check.error, { code: actual['code'], text: actual['text'] })
         : null;
   return value === null ? none('the result has no stable text') : { kind: 'found', value };

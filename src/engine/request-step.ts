@@ -26,7 +26,7 @@ const lists = {
   listPrompts: 'prompts/list',
 } as const;
 
-function formQuestion(step: RequestStep): Question {
+export function formQuestion(step: RequestStep): Question {
   switch (step.kind) {
     case 'readResource': {
       const { uri } = step;
@@ -234,7 +234,7 @@ function beginRequestSpan(
 }
 
 /** Reads the parts of a reply that assertions judge: its texts, and its document if it is more than text. */
-function readReply(
+export function readReply(
   kind: RequestStep['kind'],
   result: unknown,
 ): Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes'> {
@@ -261,7 +261,7 @@ function readReply(
   }
 }
 
-function listRecords(value: unknown): Array<Record<string, unknown>> {
+export function listRecords(value: unknown): Array<Record<string, unknown>> {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 

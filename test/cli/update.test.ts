@@ -1,3 +1,4 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { checkUpdate, createLiteralLog } from '../../src/cli/update.ts';
@@ -26,7 +27,19 @@ const tools: Record<string, FixtureTool> = {
 
 /** Runs a gate with the log, and then writes what it says; `lines` is what a person sees. */
 async function update(workspace: Workspace, secrets: readonly string[] = []) {
-  await using server = await startFixtureMcpServer(tools);
+  await using server = await startFixtureMcpServer(tools, {
+    era: 'legacy',
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    prepare: (offered) => {
+      offered.setRequestHandler('resources/read', ({ params: { uri } }) => {
+        if (uri === 'note://gone') throw new ProtocolError(-32050, 'No note with this name');
+        return { contents: [{ uri, text: `${uri} says hello\n` }] };
+      });
+      offered.setRequestHandler('prompts/get', () => ({
+        messages: [{ role: 'user', content: { type: 'text', text: 'Write a short note.' } }],
+      }));
+    },
+  });
   const log = createLiteralLog();
   const inputs = { 'server-command': '', 'server-url': server.url, isolation: '' };
   const { report } = await runEmbeddedGate(workspace, inputs, { watchEvidence: log.watch });
@@ -118,7 +131,52 @@ cases:
     expect(await update(workspace)).toMatchObject({ outcome: 'passed', changed: 0, text: first.text });
   });
 
+  it('renews texts of resources and prompts, and errors of their requests', async () => {
+    const before = `suite: notes
+cases:
+  - title: Read
+    steps:
+      - listTools: true
+      - ping: true
+      - toolCall: greet
+      - readResource: note://a
+      - readResource: note://b
+      - assert: { resourceContains: 'a says good morning', uri: note://a }
+      - assert: { resourceContains: b says good morning }
+      - assert: { resourceContains: says hello, uri: note://a }
+  - title: Ask
+    steps:
+      - getPrompt: short
+      - assert: { promptContains: Write a long note }
+  - title: Refuse
+    steps:
+      - readResource: note://gone
+      - assert: { requestError: { code: -32602, contains: There is no note } }
+`;
+    await using workspace = await createWorkspace({ [file]: before });
+    const first = await update(workspace);
+    expect([first.outcome, first.changed, first.lines.at(-1)]).toEqual([
+      'failed',
+      4,
+      'Changed 4 expected values. Check the difference, and run again to judge.',
+    ]);
+    expect(first.text).toBe(
+      before
+        .replace("'a says good morning'", "'note://a says hello'")
+        .replace('b says good morning', '"note://b says hello"')
+        .replace('Write a long note', '"Write a short note."')
+        .replace('-32602, contains: There is no note', '-32050, contains: No note with this name'),
+    );
+    expect(await update(workspace)).toMatchObject({ outcome: 'passed', changed: 0, text: first.text });
+  });
+
   it.each<[string, string, RegExp, string[]]>([
+    [
+      'a prompt that is no longer refused',
+      '    steps:\n      - getPrompt: short\n      - assert: { requestError: { contains: name } }\n',
+      /kept, C: prompt short no longer answers with an error/,
+      [],
+    ],
     [
       'a result that reads as a time',
       '    steps:\n      - toolCall: stamp\n      - assert: { toolResultEquals: never }\n',
