@@ -17,6 +17,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['checks', 2],
   ['verdict', 2],
   ['report', 2],
+  ['hosts', 2],
   ['workspace', 3],
   ['cases', 3],
   ['suite', 4],

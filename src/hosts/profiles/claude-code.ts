@@ -1,0 +1,40 @@
+import type { HostProfile } from '../profile.ts';
+
+const measured = { kind: 'measured', version: '2.1.330', date: '2026-11-24' } as const;
+
+export const claudeCode: HostProfile = {
+  id: 'claude-code',
+  title: 'Claude Code',
+  names: {
+    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: null, long: 'kept' },
+    basis: measured,
+    note: 'A name of 92 characters was not cut.',
+  },
+  tools: {
+    deferral: {
+      value: { kind: 'search', characters: 0 },
+      basis: measured,
+      note: '`ENABLE_TOOL_SEARCH=false` and `--tools ""` show all tools at once.',
+    },
+    forApps: { value: 'hidden', basis: measured },
+  },
+  description: { value: { limit: 4096 }, basis: measured, note: 'The description of a deferred tool is whole.' },
+  instructions: { value: { shown: 'message', limit: 4096 }, basis: measured },
+  schemas: {
+    changes: { value: [], basis: measured },
+    refused: { value: null, basis: measured },
+  },
+  arguments: { value: 'passed-on', basis: measured },
+  timeout: { value: null, basis: measured, note: 'The timeout is long.' },
+  results: {
+    structured: { value: 'structured', basis: measured },
+    structuredAlone: { value: 'json', basis: measured },
+    error: { value: 'marked', basis: measured },
+    image: { value: 'shown', basis: measured },
+    resource: { value: 'text', basis: measured },
+    link: { value: 'text', basis: measured },
+    audio: { value: 'file', basis: measured },
+    forUser: { value: 'shown', basis: measured },
+    long: { value: { over: 25000, unit: 'tokens', head: 0, tail: 0, rest: 'file', isError: true }, basis: measured },
+  },
+};

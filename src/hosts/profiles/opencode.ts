@@ -1,0 +1,39 @@
+import type { HostProfile } from '../profile.ts';
+
+const measured = { kind: 'measured', version: '1.18.33', date: '2026-11-24' } as const;
+
+export const opencode: HostProfile = {
+  id: 'opencode',
+  title: 'opencode',
+  names: {
+    value: { pattern: '{server}_{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: null, long: 'kept' },
+    basis: measured,
+  },
+  tools: {
+    deferral: { value: { kind: 'none' }, basis: measured },
+    forApps: { value: 'shown', basis: measured },
+  },
+  description: { value: { limit: null }, basis: measured },
+  instructions: { value: { shown: 'system-prompt', limit: null }, basis: measured },
+  schemas: {
+    changes: { value: [{ kind: 'closed' }], basis: measured },
+    refused: { value: { shape: 'property-true', drops: 'server' }, basis: measured },
+  },
+  arguments: { value: 'passed-on', basis: measured },
+  timeout: { value: 5, basis: measured },
+  results: {
+    structured: { value: 'text', basis: measured },
+    structuredAlone: { value: 'json', basis: measured },
+    error: { value: 'unmarked', basis: measured },
+    image: { value: 'message', basis: measured },
+    resource: { value: 'text', basis: measured },
+    link: { value: 'lost', basis: measured },
+    audio: { value: 'lost', basis: measured },
+    forUser: { value: 'shown', basis: measured },
+    long: {
+      value: { over: 200000, unit: 'characters', head: 0, tail: 0, rest: 'file', isError: false },
+      basis: measured,
+      note: 'Only 200,000 characters were measured, so that smaller results may be cut, too.',
+    },
+  },
+};

@@ -1,0 +1,44 @@
+import type { HostProfile } from '../profile.ts';
+
+const measured = { kind: 'measured', version: '0.24.4', date: '2026-11-24' } as const;
+
+export const qwenCode: HostProfile = {
+  id: 'qwen-code',
+  title: 'Qwen Code',
+  names: {
+    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: null, limit: 63, long: 'hash' },
+    basis: measured,
+    note: 'The form of the hash was not recorded, so that the shown name is an estimate.',
+  },
+  tools: {
+    deferral: {
+      value: { kind: 'search', characters: 160 },
+      basis: measured,
+      note: 'The number of characters is approximate.',
+    },
+    forApps: { value: 'hidden', basis: measured },
+  },
+  description: { value: { limit: null }, basis: measured, note: 'Whole after the search.' },
+  instructions: { value: { shown: 'reminder', limit: null }, basis: measured },
+  schemas: {
+    changes: { value: [], basis: measured },
+    refused: { value: null, basis: measured },
+  },
+  arguments: { value: 'checked', basis: measured },
+  timeout: { value: 600, basis: measured },
+  results: {
+    structured: { value: 'both', basis: measured },
+    structuredAlone: { value: 'json', basis: measured },
+    error: { value: 'marked', basis: measured },
+    image: { value: 'note', basis: measured },
+    resource: { value: 'text', basis: measured },
+    link: { value: 'text', basis: measured },
+    audio: { value: 'note', basis: measured },
+    forUser: { value: 'shown', basis: measured },
+    long: {
+      value: { over: 200000, unit: 'characters', head: 2000, tail: 0, rest: 'file', isError: false },
+      basis: measured,
+      note: 'Only 200,000 characters were measured, so that smaller results may be cut, too.',
+    },
+  },
+};
