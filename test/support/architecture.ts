@@ -26,6 +26,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['service', 6],
   ['github', 6],
   ['otlp', 6],
+  ['upstream', 6],
   ['mcp', 6],
   ['surface', 7],
   ['models', 7],
