@@ -33,12 +33,28 @@ export interface Suite {
   isIndependent: boolean;
   /** The directory that each iteration gets a copy of, relative to the file, or `empty`; null if the file names none. */
   workspace: { path: string; location: SourceLocation } | null;
+  /** The recorded answers of the APIs that the server uses; null if it may reach the network. */
+  upstream: UpstreamKey | null;
   match: MatchOptions;
   /** Run at the end of every iteration, except in cases that replace them. */
   checks: Check[];
   /** The requirements that the file sets. */
   policy: PolicyLayer;
   cases: SuiteCase[];
+}
+
+/** Where recorded answers of APIs are, and how requests are compared with the recorded ones. */
+export interface UpstreamKey {
+  /** The directory of the recordings, relative to the evals file. */
+  path: string;
+  /** Request headers that are compared, in lower case. */
+  headers: readonly string[];
+  ignore: { query: readonly string[]; body: readonly string[] };
+  /** Further names of headers, parameters and members that hold secrets. */
+  secrets: readonly string[];
+  /** Hosts that the server cannot reach, in lower case. */
+  block: readonly string[];
+  location: SourceLocation;
 }
 
 export interface SuiteCase {

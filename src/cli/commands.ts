@@ -31,6 +31,11 @@ const gateCommands: ReadonlyArray<CommandRow<GateProcess>> = [
     load: async () => (await import('./record.ts')).defineRecordCommand,
   },
   {
+    name: 'record-upstream',
+    summary: 'Record what the APIs answer that an MCP server uses, for evals without the network.',
+    load: async () => (await import('./record-upstream.ts')).defineRecordUpstreamCommand,
+  },
+  {
     name: 'merge',
     summary: 'Join the reports of shards into one verdict and one report.',
     load: async () => (await import('./merge.ts')).defineMergeCommand,

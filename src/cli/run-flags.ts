@@ -19,6 +19,8 @@ export interface RunFlags {
   texts: Record<string, string>;
   /** True if recordings are written next to the evals files and decide the exit code. */
   isRecording?: boolean;
+  /** True if the answers of APIs are recorded next to the evals files and decide the exit code. */
+  recordsUpstream?: boolean;
   updatesSnapshots?: boolean;
   /** True if failed expected values in the evals files are replaced by those of the results. */
   updatesLiterals?: boolean;

@@ -14,7 +14,16 @@ import { createLiteralLog } from './update.ts';
 
 /** Runs the gate with these texts of options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts, isRecording = false, updatesSnapshots = false, updatesLiterals = false }: RunFlags,
+  {
+    quiet,
+    verbose,
+    format,
+    texts,
+    isRecording = false,
+    recordsUpstream = false,
+    updatesSnapshots = false,
+    updatesLiterals = false,
+  }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -39,7 +48,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals };
+    const flags = { quiet, format, texts, isRecording, recordsUpstream, updatesSnapshots, updatesLiterals };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -53,7 +62,15 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts, isRecording, updatesSnapshots, updatesLiterals }: Required<Omit<RunFlags, 'verbose'>>,
+  {
+    quiet,
+    format,
+    texts,
+    isRecording,
+    recordsUpstream,
+    updatesSnapshots,
+    updatesLiterals,
+  }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
@@ -66,9 +83,10 @@ async function runPlan(
     return 0;
   }
   const literals = updatesLiterals ? createLiteralLog() : null;
-  const { exitCode, isFullyRecorded } = await runJob(options, context, {
+  const { exitCode, isFullyRecorded, isUpstreamRecorded } = await runJob(options, context, {
     ...(literals !== null && { watchEvidence: literals.watch }),
     isRecording,
+    recordsUpstream,
     updatesSnapshots,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
@@ -90,5 +108,6 @@ async function runPlan(
     await literals.update({ cwd: context.cwd, print, redactor, color: stream.hasColors?.() ?? false });
   }
   // When recording, only the completeness of the recordings decides. The gate judges the results later.
+  if (recordsUpstream && exitCode <= 3) return isUpstreamRecorded ? 0 : 3;
   return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
 }

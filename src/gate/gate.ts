@@ -12,6 +12,7 @@ import type { GateContext } from './run/context.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import type { GatePlan } from './plan/plan.ts';
+import type { MadeUpstream } from './run/job-upstream.ts';
 import type { KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
 import { startRunLifetime } from './run/run-lifetime.ts';
@@ -35,6 +36,8 @@ export interface GateResult {
   recordings: readonly MadeRecording[];
   /** The snapshots that the gate took instead of comparing with them, if they differ from their files. */
   snapshots: readonly TakenSnapshot[];
+  /** The recordings of APIs that the gate made. */
+  upstream: readonly MadeUpstream[];
   /** 0 passed, or the policy lets the verdict pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
@@ -60,7 +63,19 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, otherServers, suites, baseline, evidence, tracePath, kept, recordings, snapshots, measured } = ran;
+  const {
+    server,
+    otherServers,
+    suites,
+    baseline,
+    evidence,
+    tracePath,
+    kept,
+    recordings,
+    snapshots,
+    upstream,
+    measured,
+  } = ran;
   const { serverNotes, answerNotes, modelNotes } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
@@ -96,10 +111,18 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
-  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, snapshots, exitCode };
+  const made = { recordings, snapshots, upstream };
+  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, ...made, exitCode };
 }
 
-const nothingRan = { evidence: null, tracePath: null, kept: null, recordings: [], snapshots: [] } as const;
+const nothingRan = {
+  evidence: null,
+  tracePath: null,
+  kept: null,
+  recordings: [],
+  snapshots: [],
+  upstream: [],
+} as const;
 
 /** Reads the trend; null for a shard, because a part of the cases is no point of a trend of the whole. */
 function readTrend({ history, revision, shard }: GatePlan): Trend | null {

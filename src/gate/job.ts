@@ -12,6 +12,7 @@ import { gate, type GateHooks, type GateResult } from './gate.ts';
 import { listenForInterrupts, type SignalSource } from './host-process.ts';
 import type { GateOptions } from './options/schema.ts';
 import { type GatePlan, planGate } from './plan/plan.ts';
+import { hasUpstream } from './plan/suite-workspaces.ts';
 import { previewGate } from './preview.ts';
 import { announceGate } from './publish/announce-gate.ts';
 import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
@@ -78,6 +79,8 @@ interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRe
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
   /** True if answers of models are recorded next to the evals files. */
   isRecording?: boolean;
+  /** True if answers of APIs are recorded next to the evals files instead of replayed. */
+  recordsUpstream?: boolean;
   /** True if the results become the snapshots that `toMatchFile` compares with. */
   updatesSnapshots?: boolean;
   /** The marker in the environment of every process that is started; the default is the supervisor's. */
@@ -92,6 +95,8 @@ export type JobResult = GateResult & {
   files: JobFiles;
   /** True if every case that needs a model for its result has a result. */
   isFullyRecorded: boolean;
+  /** True if answers of APIs were to be recorded, and every request of the server is. */
+  isUpstreamRecorded: boolean;
 };
 
 /**
@@ -104,8 +109,8 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence } = sinks;
   const startedAt = new Date(clock.now());
-  const { updatesSnapshots = false } = sinks;
-  const plan = await planGate(options, { cwd, environment, nowMs: clock.now(), updatesSnapshots });
+  const { updatesSnapshots = false, recordsUpstream = false } = sinks;
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now(), updatesSnapshots, recordsUpstream });
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks(plan);
@@ -151,7 +156,7 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
 async function publishGate(
   plan: GatePlan,
   context: GateContext,
-  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'isRecording'>,
+  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'isRecording' | 'recordsUpstream'>,
 ): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
@@ -167,6 +172,11 @@ async function publishGate(
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
     isComplete = isFullyRecorded(report, plan.models);
   }
+  let isUpstreamRecorded = false;
+  if (sinks.recordsUpstream === true) {
+    const { publishUpstream } = await import('./publish/publish-upstream.ts');
+    isUpstreamRecorded = await publishUpstream(result.upstream, { cwd: plan.cwd, logger, redactor });
+  }
   await publishSnapshots(result.snapshots, plan, { logger, redactor });
   if (plan.annotations && sinks.onAnnotations !== undefined) {
     const changes = report.surface?.configurations.flatMap((each) => each.changes) ?? [];
@@ -178,7 +188,7 @@ async function publishGate(
   const files = { ...written, tracePath: traces };
   sinks.onFiles?.(report, files);
   await publishOnline(result, plan, { clock, logger, redactor, signal });
-  return { ...result, files, isFullyRecorded: isComplete };
+  return { ...result, files, isFullyRecorded: isComplete, isUpstreamRecorded };
 }
 
 /**
@@ -196,7 +206,7 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
  * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
  * post step and a dry run need none of them.
  */
-async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
+async function loadChunks({ suites, models, github, upload }: GatePlan): Promise<void> {
   if (models !== null) {
     const [{ loadProviders }] = await Promise.all([
       import('./run/open-models.ts'),
@@ -216,5 +226,6 @@ async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
     // If the client does not load, `publishToGitHub` warns.
     ...(github === null ? [] : [import('./publish/publish-github.ts'), loadGitHub(github).catch(() => {})]),
     ...(upload === null ? [] : [import('./publish/upload-results.ts')]),
+    ...(suites.some(hasUpstream) ? [import('./run/job-upstream.ts'), import('./publish/publish-upstream.ts')] : []),
   ]);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import type { BrowserPool } from '../browser/pool.ts';
-import type { CaseOutcome } from '../engine/outcome.ts';
+import { type CaseOutcome, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/model-judge.ts';
 import type { OpenModel } from '../engine/prompt-runner.ts';
 import type { Snapshots } from '../checks/judgement.ts';
@@ -56,14 +56,17 @@ export interface PlannedIteration {
   openModel: ((mask: TextMask | null) => ReturnType<OpenModel>) | null;
   /** Null if no model is available. */
   openJudge: ((model: Parameters<OpenJudge>[0], mask: TextMask | null) => ReturnType<OpenJudge>) | null;
-  /** Starts the servers for this iteration alone, in a workspace; null if iterations share `servers`. */
+  /** Starts the servers for this iteration alone; null if iterations share `servers`. */
   openWorkspace?: (() => Promise<IterationWorkspace>) | null;
 }
 
-/** The workspace of one iteration, with servers that work in it. Disposing it ends them and removes the workspace. */
+/** The servers of one iteration alone, and the workspace that they work in. Disposing it ends them and removes the workspace. */
 export interface IterationWorkspace extends AsyncDisposable {
-  readonly path: string;
-  readonly mask: TextMask;
+  /** Null if they work in no workspace of their own. */
+  readonly path: string | null;
+  readonly mask: TextMask | null;
+  /** Says why the surroundings of the servers lacked something, so that the iteration has no result; null if they lacked nothing. */
+  findLack(): string | null;
   readonly servers: readonly [OwnTarget, ...OwnTarget[]];
 }
 
@@ -168,7 +171,12 @@ export function createRunner(options: RunnerOptions): Runner {
     const trace = options.propagatesTraces === true ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const { variables = new Map<string, Secret>() } = options;
-    const facts = { iteration: iterationNumber, uuid: randomUUID(), variables, workspace: workspace?.path };
+    const facts = {
+      iteration: iterationNumber,
+      uuid: randomUUID(),
+      variables,
+      workspace: workspace?.path ?? undefined,
+    };
     const onSession = (target: Target, protocolVersion: string) => {
       const server = servers.find((each) => each.target === target);
       if (server !== undefined) options.onSpoken?.(server.serverId, protocolVersion);
@@ -195,7 +203,10 @@ export function createRunner(options: RunnerOptions): Runner {
       schemaTimeMs: options.schemaTimeMs,
       ...extras,
     });
-    const outcome = mask === null ? seen : mask.hide(seen);
+    const lack = seen.status === 'cancelled' ? null : (workspace?.findLack() ?? null);
+    // Whatever the servers did without it says nothing about them, also if they ended.
+    const known = lack === null ? seen : { ...withholdResult(seen, lack), loss: null };
+    const outcome = mask === null ? known : mask.hide(known);
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     return outcome;
   };

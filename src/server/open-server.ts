@@ -1,8 +1,9 @@
+import type { Server } from 'node:net';
 import { ConfigurationError, ServerStartError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { clipText } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
-import type { Place, Places } from '../workspace/place.ts';
+import type { Place } from '../workspace/place.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
 import { openTokenRequest } from '../mcp/client-credentials.ts';
 import { summarizeDiagnosis } from '../mcp/diagnosis.ts';
@@ -13,6 +14,7 @@ import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import type { ProcessWitness, RunCommand } from '../model/process-end.ts';
 import { prepareStart, type StartOptions } from './prepare-start.ts';
+import { listenOnLoopback } from './proxy-listener.ts';
 import { runCommand } from './run-command.ts';
 import type {
   AccessOptions,
@@ -21,6 +23,7 @@ import type {
   ServerContext,
   ServerInstances,
   ServerOptions,
+  ServerProxy,
   StartContext,
 } from './running-server.ts';
 import { resolveWords, startInPlace } from './start-in-place.ts';
@@ -44,12 +47,14 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   const { sessionMarker, tail, sandboxReport } = prepared;
   const workspaces = prepared.start === null ? null : (options.workspaces ?? null);
   const hide = <Value>(value: Value): Value => workspaces?.places.hide(value) ?? value;
+  const openInitial = options.upstream?.openInitial ?? null;
   let place: Place | null = null;
+  let proxy: ServerProxy | null = null;
   try {
     if (workspaces !== null) prepared.start?.watchdog.addDirectory(workspaces.places.root);
     if (workspaces !== null && workspaces.initial !== null) place = await workspaces.places.open(workspaces.initial);
-    const start =
-      prepared.start === null || place === null ? prepared.start : startInPlace(prepared.start, place.paths);
+    if (prepared.start !== null && openInitial !== null) proxy = await openInitial(await listenFor(prepared.start));
+    const start = prepared.start === null ? null : adapt(prepared.start, { place, proxy });
     const reached = await reachServer(options, { context, start });
     return {
       findForeignOwner: () => null,
@@ -60,7 +65,9 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       sessionMarker,
       stderrTail: (maxLines = tailLines) => hide(tail.readLines(maxLines)),
       instances:
-        workspaces === null ? null : openInstances(reached, { start: prepared.start, places: workspaces.places }),
+        workspaces === null && options.upstream == null
+          ? null
+          : openInstances(reached, { start: prepared.start, places: workspaces?.places ?? null }),
       diagnose: async (signal) => {
         const { protocol } = reached;
         return await diagnose(
@@ -79,11 +86,13 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       },
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();
+        await proxy?.[Symbol.asyncDispose]();
         await prepared[Symbol.asyncDispose]();
         await place?.[Symbol.asyncDispose]();
       },
     };
   } catch (error) {
+    await proxy?.[Symbol.asyncDispose]();
     await prepared[Symbol.asyncDispose]();
     await place?.[Symbol.asyncDispose]();
     if (workspaces !== null && error instanceof ServerStartError) throw hideInError(error, hide);
@@ -96,18 +105,40 @@ export async function openServer(options: ServerOptions, context: ServerContext)
 
 function openInstances(
   { openInstance }: ReachedServer,
-  { start, places }: { start: StartContext | null; places: Places },
+  { start, places }: { start: StartContext | null; places: ServerInstances['places'] },
 ): ServerInstances | null {
   if (start === null || openInstance === undefined) return null;
   return {
     places,
-    open: ({ paths }) => {
-      const inPlace = startInPlace(start, paths);
-      const instance = openInstance(inPlace);
-      const runIn: RunCommand = (command, options) => runCommand(resolveWords(command, start.cwd), inPlace, options);
-      return { ...instance, witness: { ...instance.witness, runCommand: runIn } };
+    open: async ({ place, openProxy }) => {
+      const proxy = openProxy === null ? null : await openProxy(await listenFor(start));
+      const own = adapt(start, { place, proxy });
+      const instance = openInstance(own);
+      const runIn: RunCommand = (command, options) =>
+        runCommand(place === null ? command : resolveWords(command, start.cwd), own, options);
+      return {
+        ...instance,
+        witness: { ...instance.witness, runCommand: runIn },
+        [Symbol.asyncDispose]: async () => {
+          await instance[Symbol.asyncDispose]();
+          await proxy?.[Symbol.asyncDispose]();
+        },
+      };
     },
   };
+}
+
+/** Opens a socket that the processes of a start can reach. */
+async function listenFor({ sandbox }: StartContext): Promise<Server> {
+  return await (sandbox?.listen ?? listenOnLoopback)();
+}
+
+function adapt(
+  start: StartContext,
+  { place, proxy }: { place: Place | null; proxy: ServerProxy | null },
+): StartContext {
+  const inPlace = place === null ? start : startInPlace(start, place.paths);
+  return proxy === null ? inPlace : { ...inPlace, env: { ...inPlace.env, ...proxy.variables } };
 }
 
 function hideInError(

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import type { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
@@ -61,6 +62,23 @@ export interface ServerOptions {
   side?: SideDirectories | null;
   /** The places in which its processes work; null if all of them work in `cwd`. */
   workspaces?: ServerWorkspaces | null;
+  /** The recordings through which the requests of its processes go; null if they go to the network. */
+  upstream?: ServerUpstream | null;
+}
+
+/** Serves as the proxy of a server's processes, on a socket that they can reach. */
+export type OpenProxy = (listener: Server) => Promise<ServerProxy>;
+
+/** A proxy for the processes of a server. */
+export interface ServerProxy extends AsyncDisposable {
+  /** The variables that send the requests of programs to it. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The proxies of a server's processes. */
+export interface ServerUpstream {
+  /** Opens the proxy for processes that serve no iteration; null if these have none. */
+  openInitial: OpenProxy | null;
 }
 
 /** The places in which the processes of a server work. */
@@ -76,10 +94,11 @@ export interface ServerInstance extends AsyncDisposable {
   readonly witness: ProcessWitness;
 }
 
-/** Starts the server again in places. */
+/** Starts the server again: in a place, with a proxy, or both. */
 export interface ServerInstances {
-  readonly places: Places;
-  open(place: Place): ServerInstance;
+  /** Null if its processes work in no places. */
+  readonly places: Places | null;
+  open(world: { place: Place | null; openProxy: OpenProxy | null }): Promise<ServerInstance>;
 }
 
 /** The access to a server. */
@@ -132,7 +151,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly lost: Promise<ServerStartError>;
   /** Null if the gate did not start the server. */
   readonly witness: ProcessWitness | null;
-  /** Null if its processes cannot work in places. */
+  /** Null if the server cannot be started for one iteration alone, or need not be. */
   readonly instances: ServerInstances | null;
   /** Describes another process that answers at the port of the server; null if none is known, or if `ownsPort` is not set. */
   readonly findForeignOwner: () => string | null;

@@ -147,6 +147,7 @@ export function buildSuite(
         ? null
         : { setting: written.concurrency, source: locateText(document, ['concurrency']) },
     isIndependent: written.independent ?? false,
+    upstream: buildUpstream(written.upstream, document),
     workspace:
       written.workspace === undefined ? null : { path: written.workspace, location: document.locateKey(['workspace']) },
     match,
@@ -228,6 +229,25 @@ export function resolveChecks(suiteChecks: readonly Check[], envelope: ChecksEnv
     default:
       throw new TypeError('A mode of checks that this version does not know.');
   }
+}
+
+function buildUpstream(written: WrittenSuite['upstream'], document: SourceDocument): Suite['upstream'] {
+  if (written === undefined) return null;
+  const {
+    path,
+    headers = [],
+    ignore,
+    secrets = [],
+    block = [],
+  } = typeof written === 'string' ? { path: written } : written;
+  return {
+    path,
+    headers: headers.map((name) => name.toLowerCase()),
+    ignore: { query: ignore?.query ?? [], body: ignore?.body ?? [] },
+    secrets,
+    block: block.map((host) => host.toLowerCase()),
+    location: document.locateKey(['upstream']),
+  };
 }
 
 function parseCaseChecks(written: WrittenCase['checks'], judgeModel: string | undefined): ChecksEnvelope {

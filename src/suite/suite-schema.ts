@@ -126,6 +126,41 @@ const caseSchema = z
   })
   .meta({ id: 'case' });
 
+const names = z.array(text);
+
+const upstreamSchema = z
+  .union([
+    text,
+    z.strictObject({
+      path: text.meta({ description: 'The directory of the recordings, relative to this file.' }),
+      headers: names.exactOptional().meta({
+        description: 'Request headers that decide if a recorded answer fits. No other request header is recorded.',
+        examples: [['accept-language']],
+      }),
+      ignore: z
+        .strictObject({
+          query: names.exactOptional().meta({ description: 'Query parameters that differ each time.' }),
+          body: z
+            .array(z.string().regex(/^\//))
+            .exactOptional()
+            .meta({ description: 'JSON Pointers to parts of bodies that differ each time; `*` is any segment.' }),
+        })
+        .exactOptional()
+        .meta({ description: 'Parts of requests that are neither recorded nor compared.' }),
+      secrets: names.exactOptional().meta({
+        description: 'Further names of headers, query parameters and JSON members whose values are secrets.',
+      }),
+      block: names.exactOptional().meta({
+        description: 'Hosts that the server cannot reach, such as those of telemetry; `*.example.com` names all below.',
+      }),
+    }),
+  ])
+  .meta({
+    description:
+      "A directory, relative to this file, with recorded answers of the APIs that the server uses. The server's HTTP requests get these answers and no network.",
+    examples: ['upstream'],
+  });
+
 /** The same limit as in upstream's suite file. */
 export const maxCases = 500;
 
@@ -164,6 +199,7 @@ export const suiteSchema = z.strictObject({
       'A directory, relative to this file: every iteration gets a copy of it as `{{workspace}}`. `empty` is an empty directory.',
     examples: ['fixtures/notes', 'empty'],
   }),
+  upstream: upstreamSchema.exactOptional(),
   match: matchSchema.exactOptional(),
   setup: fixtureStepsSchema.exactOptional().meta({
     description: 'Steps before every iteration of every case. One that fails leaves the iteration unscored.',

@@ -11,19 +11,33 @@ export const bodySchema = z.union([
 
 export type WrittenBody = z.output<typeof bodySchema>;
 
-/** JSON.parse rounds such a number, so its text is kept. */
-const longNumber = /(?<![\w"])-?\d[\d.]{15,}|\d[eE][+-]?\d/;
-
 /** Describes a body; null for an empty one. */
 export function describeBody(body: Buffer, contentType: string): WrittenBody | null {
   if (body.length === 0) return null;
   if (!isUtf8(body) || body.includes(0)) return { base64: body.toString('base64') };
   const text = body.toString('utf8');
   if (/\bjson\b/i.test(contentType) || /^\s*[[{]/.test(text)) {
-    const json = longNumber.test(text) ? undefined : tryParseJson(text);
+    const json = roundsNumber(text) ? undefined : tryParseJson(text);
     if (json !== undefined && !isTooDeep(json)) return { json };
   }
   return { text: splitLines(text) };
+}
+
+/** Checks if reading the text as JSON changes a number, such as a long id. Such a body stays text. */
+function roundsNumber(text: string): boolean {
+  if (!/\d{16}/.test(text)) return false;
+  let isRounded = false;
+  const read = (_name: string, value: unknown, context?: { source?: string }): unknown => {
+    const source = context?.source ?? '';
+    isRounded ||= typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value);
+    return value;
+  };
+  try {
+    JSON.parse(text, read);
+  } catch {
+    return false;
+  }
+  return isRounded;
 }
 
 /** Returns the bytes of a body. */

@@ -1,7 +1,6 @@
 import { describeBody, encodeBody, joinLines, splitLines } from './body.ts';
-import { hideHeader } from './describe-request.ts';
 import type { UpstreamAnswer } from './exchange.ts';
-import { type Hiding, hiddenMark, hideInJson, hideInText } from './hidden-values.ts';
+import { type Hiding, hiddenMark, hideInJson, hideInText, hideNamed } from './hidden-values.ts';
 import type { WrittenAnswer } from './recording.ts';
 
 /**
@@ -17,7 +16,7 @@ export function describeAnswer({ status, headers, body }: UpstreamAnswer, hiding
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
     if (droppedHeaders.test(key)) continue;
-    const hidden = key === 'set-cookie' ? hideCookie(value, hiding) : hideHeader(key, value, hiding);
+    const hidden = key === 'set-cookie' ? hideCookie(value, hiding) : hideNamed(key, value, hiding);
     named.set(key, [...(named.get(key) ?? []), hidden]);
   }
   const written = [...named].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values] as const);

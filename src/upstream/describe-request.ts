@@ -2,7 +2,7 @@ import { isRecord, printCanonicalJson } from '../base/json.ts';
 import { unescapePointerToken } from '../base/json-pointer.ts';
 import { describeBody, joinLines, splitLines, type WrittenBody } from './body.ts';
 import type { UpstreamRequest } from './exchange.ts';
-import { decodePart, type Hiding, hiddenMark, hideInJson, hideInText, isForm } from './hidden-values.ts';
+import { decodePart, type Hiding, hideInJson, hideInText, hideNamed, isForm } from './hidden-values.ts';
 import type { WrittenRequest } from './recording.ts';
 
 /** Which parts of requests decide if a recorded answer fits. */
@@ -24,7 +24,7 @@ export interface MatchSettings {
 export function describeRequest(request: UpstreamRequest, settings: MatchSettings, hiding: Hiding): WrittenRequest {
   const headers = settings.headers.flatMap((name) => {
     const value = request.headers[name];
-    return value === undefined ? [] : [[name, hideHeader(name, value, hiding)] as const];
+    return value === undefined ? [] : [[name, hideNamed(name, value, hiding)] as const];
   });
   const body = hideBody(describeRequestBody(request), settings, hiding);
   return {
@@ -55,15 +55,10 @@ export function renewRequest(request: WrittenRequest, { headers, ignore }: Match
   };
 }
 
-/** Hides the value of a header, for the authorization, cookies and names of secrets. */
-export function hideHeader(name: string, value: string, hiding: Hiding): string {
-  return hiding.isSecret(name, value) ? hiddenMark : hiding.hide(value);
-}
-
 function describeUrl({ protocol, host, pathname, searchParams }: URL, { ignore }: MatchSettings, hiding: Hiding) {
   const pairs = [...searchParams]
     .filter(([name]) => !ignore.query.includes(name))
-    .map(([name, value]) => [name, hiding.isSecret(name, value) ? hiddenMark : hiding.hide(value)] as const)
+    .map(([name, value]) => [name, hideNamed(name, value, hiding)] as const)
     // Sorted by name only: the order of the values of one name may matter.
     .toSorted(([a], [b]) => (a === b ? 0 : a < b ? -1 : 1));
   const query = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');

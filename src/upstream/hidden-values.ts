@@ -58,6 +58,17 @@ export function createHiding(
   };
 }
 
+const placeholder = /^\{\{env\.[^{}]+\}\}$/;
+
+/**
+ * Hides a value with a name. The value of a variable stays its placeholder, because in CI the variable has another value, by which the name
+ * may not count as that of a secret.
+ */
+export function hideNamed(name: string, value: string, hiding: Hiding): string {
+  const hidden = hiding.hide(value);
+  return !placeholder.test(hidden) && hiding.isSecret(name, value) ? hiddenMark : hidden;
+}
+
 /** Replaces secrets in a JSON value: texts, names of members, and texts of members with the name of a secret. */
 export function hideInJson(value: unknown, hiding: Hiding): unknown {
   if (typeof value === 'string') return hiding.hide(value);
@@ -66,7 +77,7 @@ export function hideInJson(value: unknown, hiding: Hiding): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       hiding.hide(name),
-      typeof member === 'string' && hiding.isSecret(name, member) ? hiddenMark : hideInJson(member, hiding),
+      typeof member === 'string' ? hideNamed(name, member, hiding) : hideInJson(member, hiding),
     ]),
   );
 }
@@ -74,7 +85,7 @@ export function hideInJson(value: unknown, hiding: Hiding): unknown {
 /** Replaces secrets in a text that is no JSON document: also in a form, and in parts that look like JSON. */
 export function hideInText(text: string, hiding: Hiding): string {
   const hide = (whole: string, start: string, name: string, value: string, end = '') =>
-    hiding.isSecret(decodePart(name), value) ? `${start}${hiddenMark}${end}` : whole;
+    hiding.isSecret(decodePart(name), value) ? `${start}${hideNamed(decodePart(name), value, hiding)}${end}` : whole;
   const members = text.replaceAll(
     /("([\w-]+)"\s*:\s*")((?:[^"\\]|\\.)*)(")/g,
     (whole, start: string, name: string, value: string, end: string) => hide(whole, start, name, value, end),

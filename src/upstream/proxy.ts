@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
-import { createServer as createListener, isIPv6, type Server, type Socket } from 'node:net';
+import { isIPv6, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { describeError } from '../base/errors.ts';
@@ -17,16 +17,6 @@ type Origin = `${'http' | 'https'}://${string}`;
 
 /** The first byte of a TLS handshake, RFC 8446 §5.1. */
 const tlsHandshake = 0x16;
-
-/** Opens a listening socket on the loopback interface. */
-export async function listenOnLoopback(): Promise<Server> {
-  const listener = createListener();
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(0, '127.0.0.1', resolve);
-  });
-  return listener;
-}
 
 /**
  * Serves HTTP and HTTPS clients as their proxy: the session answers every request, and nothing is forwarded. HTTPS is decrypted with a

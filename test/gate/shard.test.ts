@@ -22,6 +22,7 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     protocol: anyProtocol,
     concurrency: { setting: 'auto', source: 'default', isIndependent: false },
     workspace: null,
+    upstream: null,
     requirements: applyPolicyDefaults(emptyPolicyLayer),
   };
 }

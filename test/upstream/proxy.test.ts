@@ -10,12 +10,13 @@ import { forward } from '../../src/http/forward.ts';
 import { createAuthority } from '../../src/upstream/certificate.ts';
 import { maxBodyBytes, type UpstreamSession } from '../../src/upstream/exchange.ts';
 import { createHiding } from '../../src/upstream/hidden-values.ts';
-import { listenOnLoopback, openProxy } from '../../src/upstream/proxy.ts';
+import { openProxy } from '../../src/upstream/proxy.ts';
 import { openRecord } from '../../src/upstream/record.ts';
 import type { WrittenExchange } from '../../src/upstream/recording.ts';
 import { openReplay } from '../../src/upstream/replay.ts';
 import { listProxyVariables } from '../../src/upstream/variables.ts';
 import { findProgram } from '../../src/server/programs.ts';
+import { listenOnLoopback } from '../../src/server/proxy-listener.ts';
 import { startUpstreamApi, type UpstreamApi } from '../support/upstream/upstream-api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 

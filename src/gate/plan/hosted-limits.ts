@@ -38,6 +38,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findGatingJudges(suite, profile),
     ...findSnapshots(suite, profile),
     ...findOwnWorkspace(suite, profile),
+    ...findOwnUpstream(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -115,6 +116,13 @@ function findOwnWorkspace({ workspace }: Suite, { name }: ServiceProfile): Confi
   if (workspace === null) return [];
   const message = `the service ${name} starts no process for an iteration and knows no \`workspace\`; remove it, or use \`service: embedded\``;
   return [{ ...workspace.location, code: 'needs-embedded-service', message }];
+}
+
+/** Finds recordings of APIs, since no service replays them. */
+function findOwnUpstream({ upstream }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  if (upstream === null) return [];
+  const message = `the service ${name} replays no answers of APIs and knows no \`upstream\`; remove it, or use \`service: embedded\``;
+  return [{ ...upstream.location, code: 'needs-embedded-service', message }];
 }
 
 /** Finds cases with the same title and steps, by which a service identifies a case. Two cases that differ only in something else would become one. */

@@ -13,6 +13,7 @@ import { describeGitError, findRepository } from './git-checkout.ts';
 import { hashWorkspace } from '../../workspace/workspace.ts';
 import { planPackage, type PlannedPackage } from './plan-package.ts';
 import { planServer, type PlannedServer } from './plan-server.ts';
+import { printUpstream } from './plan-upstream.ts';
 import { listWorkspaces } from './suite-workspaces.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
@@ -99,7 +100,11 @@ export async function planBase(
     seed: base?.seed ?? drawSeed(context),
   };
   // Both sides get the files of the change, so results of the base belong to these files.
-  const files = await Promise.all(listWorkspaces(context.suites).map((workspace) => hashWorkspace(workspace.files)));
+  const copied = await Promise.all(listWorkspaces(context.suites).map((workspace) => hashWorkspace(workspace.files)));
+  const replayed = context.suites.flatMap((planned) =>
+    planned.kind === 'file' && planned.upstream !== null ? [printUpstream(planned.upstream)] : [],
+  );
+  const files = [...copied, ...replayed];
   const describe = (servers: readonly PlannedServer[]) => hashServers(servers, [...baseSetup, ...files]);
   if (base?.package != null && options.serverCommand !== null) {
     const cwd = resolve(context.cwd, options.serverCwd ?? '.');

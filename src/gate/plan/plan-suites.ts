@@ -21,6 +21,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes, noteCappedRuns } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
+import { planUpstream, type PlannedUpstream } from './plan-upstream.ts';
 import { planWorkspace, type PlannedWorkspace } from './plan-workspace.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -42,6 +43,8 @@ export interface FileSuite {
   requirements: SuiteRequirements;
   /** The files that each iteration starts with; null if iterations share the files of the server. */
   workspace: PlannedWorkspace | null;
+  /** The recorded answers of the APIs that the server uses; null if it may reach the network. */
+  upstream: PlannedUpstream | null;
 }
 
 /** A suite that a hosted service keeps, run unchanged. */
@@ -87,6 +90,8 @@ interface SuiteSources {
   policy: LoadedPolicy;
   /** The names of the servers in `mcp-config`; empty if options describe the one server. */
   serverNames: readonly string[];
+  /** True if answers of APIs are recorded instead of replayed. */
+  recordsUpstream: boolean;
 }
 
 /** Reads and selects the suites, or names the suite that the service keeps. */
@@ -101,7 +106,7 @@ export async function planSuites(
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, serverNames }: SuiteSources,
+  { cwd, ci, profile, policy, serverNames, recordsUpstream }: SuiteSources,
   findings: Findings,
 ): Promise<FileSuite[]> {
   const { suites, findings: mistakes } = await readSuites(options, cwd);
@@ -136,15 +141,19 @@ async function planFileSuites(
   for (const { suite } of planned) findings.noteAll(noteCappedRuns(suite.suite, profile));
   const branch = readServiceBaseline(options)?.branch ?? null;
   const workspaces = new Map<string, PlannedWorkspace | null>();
+  const upstreams = new Map<string, PlannedUpstream | null>();
   for (const { suite } of planned) {
     const { id } = suite.suite;
     // A hosted service refuses the key as such.
     const isEmbedded = profile.name === 'embedded';
+    const reading = { cwd, isRecording: recordsUpstream, findings };
+    upstreams.set(id, isEmbedded ? await planUpstream(suite.suite, reading) : null);
     workspaces.set(id, isEmbedded ? await planWorkspace(suite.suite, options.workspace, { cwd, findings }) : null);
   }
   return planned.map(({ suite: { suite }, whole }) => ({
     kind: 'file',
     workspace: workspaces.get(suite.id) ?? null,
+    upstream: upstreams.get(suite.id) ?? null,
     suite: capRuns(suite, profile),
     whole: capRuns(whole, profile),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),

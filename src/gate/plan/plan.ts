@@ -110,6 +110,8 @@ export interface PlanContext {
   nowMs?: number;
   /** True if the results become the snapshots. */
   updatesSnapshots?: boolean;
+  /** True if answers of APIs are recorded instead of replayed. */
+  recordsUpstream?: boolean;
 }
 
 /**
@@ -119,7 +121,7 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const findings = createFindings();
-  const { cwd, environment, updatesSnapshots = false } = context;
+  const { cwd, environment, updatesSnapshots = false, recordsUpstream = false } = context;
   const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment }, findings);
   const joined = await planMerge(options, { cwd }, findings);
@@ -132,7 +134,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { servers, variables } = await planServers(options, context, ofServers);
   findings.noteAll(ofServers.notes);
   const serverNames = servers.flatMap(({ name }) => name ?? []);
-  const sources = { cwd, ci, profile: service.profile, policy, serverNames };
+  const sources = { cwd, ci, profile: service.profile, policy, serverNames, recordsUpstream };
   const all = merge === null ? await planSuites(options, sources, findings) : [];
   await checkPolicy(policy, { all, merge }, findings);
   const { suites, shard } = planPart(all, { options, rules, history }, findings);
@@ -185,7 +187,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     shard,
     merge,
     servers,
-    base: updatesSnapshots ? null : base,
+    base: updatesSnapshots || recordsUpstream ? null : base,
     variables,
     service,
     baseline,

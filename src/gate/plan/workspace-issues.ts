@@ -1,4 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
+import type { SourceLocation } from '../../cases/suite.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedBase } from './plan-base.ts';
 import type { PlannedServer } from './plan-server.ts';
@@ -6,6 +8,7 @@ import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 const needsOwnProcess = 'every iteration starts a process of its own in a copy of the workspace';
+const needsOwnProxy = 'every iteration starts a process of its own, whose requests get the answers recorded for it';
 
 /** Finds what prevents one process for each iteration, and uses of `{{workspace}}` that have no value. */
 export function findWorkspaceIssues(
@@ -38,11 +41,38 @@ export function findWorkspaceIssues(
       issues.push({ input, code: 'needs-workspace', message });
     }
   }
-  if (unset.length === files.length || service.hosted !== null) return distinct(issues);
-  const at = files.find(({ suite }) => suite.workspace !== null)?.suite.workspace?.location ?? { input: 'workspace' };
+  if (service.hosted !== null) return distinct(issues);
+  const shared = { servers, base, isolation, tunnel };
+  const withFiles = files.find(({ suite, workspace }) => suite.workspace !== null || workspace !== null);
+  if (unset.length < files.length) {
+    const at = withFiles?.suite.workspace?.location ?? { input: 'workspace' };
+    appendAll(issues, findSharedProcesses({ key: 'workspace', at, why: needsOwnProcess }, shared));
+  }
+  const at = files.find(({ suite }) => suite.upstream !== null)?.suite.upstream?.location;
+  if (at !== undefined) {
+    appendAll(issues, findSharedProcesses({ key: 'upstream', at, why: needsOwnProxy }, shared));
+    appendAll(issues, findContainers(at, servers));
+  }
+  return distinct(issues);
+}
+
+/** Finds what has several iterations share a process. */
+function findSharedProcesses(
+  { key, at, why }: { key: 'workspace' | 'upstream'; at: Partial<SourceLocation> | { input: string }; why: string },
+  {
+    servers,
+    base,
+    isolation,
+    tunnel,
+  }: {
+    servers: readonly PlannedServer[];
+    base: Pick<PlannedBase, 'servers'> | null;
+  } & Pick<GateOptions, 'isolation' | 'tunnel'>,
+): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
   if (isolation === 'run') {
-    const message = `${needsOwnProcess}, and \`isolation\` is \`run\`; leave it at \`iteration\`, or remove \`workspace\``;
-    issues.push({ ...at, code: 'workspace-and-isolation', message });
+    const message = `${why}, and \`isolation\` is \`run\`; leave it at \`iteration\`, or remove \`${key}\``;
+    issues.push({ ...at, code: `${key}-and-isolation`, message });
   }
   for (const each of [...servers, ...(base?.servers ?? [])]) {
     const { name, url } = each;
@@ -52,14 +82,24 @@ export function findWorkspaceIssues(
       : name === null
         ? 'the server at `server-url`'
         : `the server \`${name}\``;
-    const message = `${needsOwnProcess}, and all iterations share ${server} over HTTP; start it on stdio, or remove \`workspace\``;
-    issues.push({ ...at, code: 'workspace-and-url', message });
+    const message = `${why}, and all iterations share ${server} over HTTP; start it on stdio, or remove \`${key}\``;
+    issues.push({ ...at, code: `${key}-and-url`, message });
   }
   if (tunnel === 'always') {
-    const message = `${needsOwnProcess}, which no tunnel reaches, and \`tunnel\` is \`always\`; leave it at \`auto\`, or remove \`workspace\``;
-    issues.push({ ...at, code: 'workspace-and-tunnel', message });
+    const message = `${why}, which no tunnel reaches, and \`tunnel\` is \`always\`; leave it at \`auto\`, or remove \`${key}\``;
+    issues.push({ ...at, code: `${key}-and-tunnel`, message });
   }
-  return distinct(issues);
+  return issues;
+}
+
+/** Finds servers in containers, which have a loopback interface and variables of their own. */
+function findContainers(at: SourceLocation, servers: readonly PlannedServer[]): ConfigurationIssue[] {
+  return servers.flatMap(({ name, command }) => {
+    if (command === null || !/^(?:\S*\/)?(?:docker|podman)(?:\.exe)?\s/.test(command)) return [];
+    const server = name === null ? 'the server' : `the server \`${name}\``;
+    const message = `${server} runs in a container, which reaches no proxy of this machine; start it without one, or remove \`upstream\``;
+    return [{ ...at, code: 'upstream-and-container', message }];
+  });
 }
 
 function usesWorkspace({ command, environment }: PlannedServer): boolean {

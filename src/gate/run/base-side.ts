@@ -7,6 +7,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
+import type { ServerUpstream } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { ProcessScope } from '../../model/base-comparison.ts';
 import type { PlannedBase } from '../plan/plan-base.ts';
@@ -62,6 +63,8 @@ export interface BaseContext {
   witnesses: ServerWitnessBook;
   /** The directories in which the base's programs keep files. */
   side: SideDirectories | null;
+  /** The recordings that answer the requests of its servers; null without any. */
+  upstream: ServerUpstream | null;
   /** Returns what the servers need to start; null until the backend is open. */
   getScope: () => { backend: EvalBackend; teardown: Teardown } | null;
 }
@@ -163,6 +166,7 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
       side: context.side,
       // Its directory is in those of the side.
       places: openPlaces(suites, context.side),
+      upstream: context.upstream,
       ownsPort: true,
     });
     await attempt('started', async () => {

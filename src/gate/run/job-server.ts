@@ -4,7 +4,13 @@ import type { ProxySettings } from '../../http/proxy.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
-import type { RunningServer, ServerWorkspaces, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
+import type {
+  RunningServer,
+  ServerUpstream,
+  ServerWorkspaces,
+  SessionPlan,
+  WantedProtocol,
+} from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
@@ -31,6 +37,8 @@ interface ServerUse {
   side?: SideDirectories | null;
   /** The places in which iterations work; null without one. */
   workspaces?: ServerWorkspaces | null;
+  /** The recordings that answer its requests; null if these go to the network. */
+  upstream?: ServerUpstream | null;
   /** Resolves when no run uses the server any more. */
   waitForRuns: () => Promise<void>;
 }
@@ -66,6 +74,7 @@ export async function startServer(
     side = null,
     ownsPort = false,
     workspaces = null,
+    upstream = null,
     waitForRuns,
   }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
@@ -91,6 +100,7 @@ export async function startServer(
       side,
       ownsPort,
       workspaces,
+      upstream,
       ...(sandbox === null ? {} : { sandbox: openTo(sandbox, workspaces) }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },

@@ -16,6 +16,7 @@ import { noCleanupJournal } from './cleanup-journal.ts';
 import { openServerTunnel } from './job-server.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { openLocalRelay } from './local-relay.ts';
+import type { JobUpstream } from './job-upstream.ts';
 import type { LocalServer } from './local-server.ts';
 import { createLocalRecord } from './local-record.ts';
 import { startLocalRun } from './local-run.ts';
@@ -36,6 +37,8 @@ export interface LocalOptions {
   environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The witnesses of server processes, which know how calls ended. */
   witnesses?: ServerWitnesses | undefined;
+  /** The recorded answers of APIs; null if no suite has any. */
+  upstream?: JobUpstream | null;
 }
 
 /** The evals file has its own limit of iterations. */
@@ -45,7 +48,7 @@ const maxExplained = 1000;
 /** Opens the backend that runs evals in this process. */
 export async function openLocalBackend(
   plan: LocalPlan,
-  { clock, logger, redactor, environment, witnesses }: LocalOptions,
+  { clock, logger, redactor, environment, witnesses, upstream = null }: LocalOptions,
 ): Promise<EvalBackend> {
   const answers = createAnswerUse();
   const redactWitness = createWitnessRedaction(redactor);
@@ -149,6 +152,7 @@ export async function openLocalBackend(
         witnesses,
         redactWitness,
         answers,
+        upstream,
         known: servers,
       }),
     readBaseline: async () => {

@@ -21,11 +21,11 @@ import { type ConnectedTarget, connectTarget } from '../../runner/connect-target
 import type { IterationWorkspace, OwnTarget, PlannedTarget, Runner } from '../../runner/runner.ts';
 import { scheduleCases } from '../../runner/schedule.ts';
 import { showPaths } from '../../workspace/placeholders.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { compileCase } from '../../suite/compile.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
 import type { AnswerUse } from './answer-use.ts';
 import type { RunStart, StartedRun } from './backend.ts';
+import type { JobUpstream } from './job-upstream.ts';
 import type { LocalServer } from './local-server.ts';
 import type { LocalIteration, LocalRecord } from './local-record.ts';
 import type { JobModels } from './open-models.ts';
@@ -48,6 +48,8 @@ interface LocalStart extends RunStart {
   witnesses: ServerWitnesses | undefined;
   redactWitness: (witness: ProcessWitness) => ProcessWitness;
   answers: AnswerUse;
+  /** The recorded answers of APIs; null if no suite has any. */
+  upstream: JobUpstream | null;
   /** The servers by the id of their registration. */
   known: ReadonlyMap<string, LocalServer>;
 }
@@ -68,17 +70,17 @@ export async function startLocalRun(
   const { numbers, compared, models } = start;
   const source = models?.open({ suiteId: outline.id, requirements, numbers, compared }) ?? null;
   const cases = planCases(planned, outline, start);
-  const openWorkspace = planned.workspace === null ? null : planWorkspaces(planned.workspace.files, start);
+  const openWorkspace = planned.workspace === null && planned.upstream === null ? null : planWorkspaces(planned, start);
   const targets = await connectServers(cases, { ...start, openWorkspace });
   refuseClashes(cases, targets);
-  const runs = cases.map((each) => planIterations(each, { targets, source, openWorkspace }));
+  const runs = cases.map((each) => planIterations(each, { targets, source, openWorkspace, numbers }));
   const hasOneProcess = start.servers.some(
     ({ id }) => start.known.get(id)?.running.report.isolation === 'one process for the run',
   );
   const { batches, report } = scheduleCases(runs, {
     ...planned.concurrency,
     hasOneProcess,
-    hasWorkspaces: openWorkspace !== null,
+    hasWorkspaces: planned.workspace !== null,
   });
   const iterations = runs.flatMap((each) => each.iterations);
   const runId = createId('run');
@@ -221,7 +223,7 @@ async function connectServers(
   const signal = lifetime.cancelRun;
   const servers = new Map(cases.flatMap((each) => each.servers).map((server) => [server.id, server]));
   const targets = [...servers.values()].map(nameTarget);
-  await using workspace = (await openWorkspace?.(targets)) ?? null;
+  await using workspace = (await openWorkspace?.(targets, null)) ?? null;
   const own = new Map(workspace?.servers.map((server) => [server.serverId, server]));
   const connect = async (server: RunServer): Promise<ConnectedTarget> => {
     for (let attempt = 0; ; attempt += 1) {
@@ -253,34 +255,48 @@ function nameTarget(server: RunServer): PlannedTarget & { witness?: ProcessWitne
   return { serverId: server.id, target: { ...server.local.target(), serverName: nameCaseServer(server) } };
 }
 
-/** Opens a place, and starts these servers in it. */
-type OpenWorkspace = (servers: readonly PlannedTarget[]) => Promise<IterationWorkspace>;
+/** Starts these servers for one iteration alone; null is for a connection that serves none. */
+type OpenWorkspace = (
+  servers: readonly PlannedTarget[],
+  iteration: { caseId: string; number: number } | null,
+) => Promise<IterationWorkspace>;
 
 function planWorkspaces(
-  files: Workspace,
-  { known, redactWitness }: Pick<LocalStart, 'known' | 'redactWitness'>,
+  planned: FileSuite,
+  { known, redactWitness, upstream }: Pick<LocalStart, 'known' | 'redactWitness' | 'upstream'>,
 ): OpenWorkspace {
-  return async (planned) => {
+  const files = planned.workspace?.files ?? null;
+  return async (targets, iteration) => {
     await using opened = new Disposer();
-    const instances = new Map(planned.map(({ serverId }) => [serverId, known.get(serverId)?.running.instances]));
-    const places = [...instances.values()].find((each) => each != null)?.places;
-    if (places === undefined) throw new Error('A workspace was planned for servers that have no places.');
-    const place = opened.use(await places.open(files));
-    const start = ({ serverId, target }: PlannedTarget): OwnTarget => {
+    const instances = new Map(targets.map(({ serverId }) => [serverId, known.get(serverId)?.running.instances]));
+    const places = [...instances.values()].find((each) => each != null)?.places ?? null;
+    if (places === null && files !== null) throw new Error('A workspace was planned for servers that have no places.');
+    const place = files === null || places === null ? null : opened.use(await places.open(files));
+    const answers =
+      iteration === null || planned.upstream === null ? null : upstream?.openIteration(planned, iteration);
+    const openProxy = answers?.openProxy ?? upstream?.openIdle(planned) ?? null;
+    // The servers end first, so that no request comes later.
+    if (answers != null) opened.use({ [Symbol.asyncDispose]: async () => answers.finish() });
+    const start = async ({ serverId, target }: PlannedTarget): Promise<OwnTarget> => {
       const own = instances.get(serverId);
-      if (own == null) throw new Error('A workspace was planned for a server that has no places.');
-      const instance = opened.use(own.open(place));
+      if (own == null) throw new Error('A process for each iteration was planned for a server that cannot have them.');
+      const instance = opened.use(await own.open({ place, openProxy }));
       const { serverName, protocol } = target;
       const witness = redactWitness(instance.witness);
       return { serverId, target: { ...instance.endpoint, serverName, protocol, access: null }, witness };
     };
-    const [first, ...others] = planned.map(start);
+    const started: OwnTarget[] = [];
+    for (const target of targets) started.push(await start(target));
+    const [first, ...others] = started;
     if (first === undefined) throw new Error('A workspace was planned without a server.');
     const kept = opened.move();
-    const { workspace, home, tmp } = place.paths;
     return {
-      path: workspace,
-      mask: { hide: (value) => places.hide(value), show: (value) => showPaths(value, { workspace, home, tmp }) },
+      path: place?.paths.workspace ?? null,
+      mask:
+        place === null || places === null
+          ? null
+          : { hide: (value) => places.hide(value), show: (value) => showPaths(value, place.paths) },
+      findLack: () => answers?.findLack() ?? null,
       servers: [first, ...others],
       [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
     };
@@ -322,10 +338,12 @@ function planIterations(
     targets,
     source,
     openWorkspace,
+    numbers,
   }: {
     targets: ReadonlyMap<string, ConnectedTarget>;
     source: ModelSource | null;
     openWorkspace: OpenWorkspace | null;
+    numbers: RunStart['numbers'];
   },
 ) {
   const find = (server: RunServer): PlannedTarget & { readOnlyTools: ConnectedTarget['readOnlyTools'] } => {
@@ -338,6 +356,7 @@ function planIterations(
   const lists = reached.map(({ readOnlyTools }) => readOnlyTools);
   const iterations = Array.from({ length: testCase.runs }, (_, index): LocalIteration => {
     const iterationNumber = index + 1;
+    const number = numbers?.get(caseId)?.[index] ?? iterationNumber;
     const request = { caseId, iterationNumber, apiKeys: new Map<string, string>() };
     return {
       id: createId('iter'),
@@ -354,7 +373,7 @@ function planIterations(
         source === null
           ? null
           : (judge, mask) => source.openSession({ ...request, ...useMask(mask), model: judge, purpose: 'judge' }),
-      openWorkspace: openWorkspace === null ? null : () => openWorkspace(reached),
+      openWorkspace: openWorkspace === null ? null : () => openWorkspace(reached, { caseId, number }),
     };
   });
   return {

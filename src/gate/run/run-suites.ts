@@ -28,6 +28,8 @@ import { runPlannedSuite } from './run-rounds.ts';
 import type { RanSuite } from './run-suite.ts';
 import type { SharedFiles } from './shared-files.ts';
 import type { TakenSnapshot } from './snapshots.ts';
+import type { MadeUpstream } from './job-upstream.ts';
+import { hasUpstream } from '../plan/suite-workspaces.ts';
 import { openPlaces } from './open-places.ts';
 import { createServerWitnesses, createTestServers, noteFindings } from './test-servers.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './trace-log.ts';
@@ -46,6 +48,8 @@ export interface SuiteRuns {
   kept: KeptResults | null;
   recordings: MadeRecording[];
   snapshots: TakenSnapshot[];
+  /** The recordings of APIs that were made. */
+  upstream: MadeUpstream[];
   measured: SurfaceResults;
 }
 
@@ -61,11 +65,13 @@ export async function runSuites(
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
+  const { openJobUpstream } = plan.suites.some(hasUpstream) ? await import('./job-upstream.ts') : {};
+  await using upstream = openJobUpstream?.(plan, { environment, clock, redactor }) ?? null;
   await using sides =
     plan.base === null ? null : await openSides({ ...plan, base: plan.base }, { environment, logger });
   const side = sides?.change ?? null;
   using places = openPlaces(plan.suites, side);
-  const servers = createTestServers(plan, { witnesses, environment, processMarker, side, places });
+  const servers = createTestServers(plan, { witnesses, environment, processMarker, side, places, upstream });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
@@ -91,12 +97,13 @@ export async function runSuites(
       processMarker,
       witnesses,
       side: sides?.base ?? null,
+      upstream,
     };
     await using base = plan.base === null ? null : await openBase(plan.base, { ...job, getScope: () => scope });
     await base?.prepare({ needsSetup: plan.behaviour !== null });
     // Compared before the server of the job starts, so that nothing else runs while calls are timed.
     await behaviour.compare(base, { ...context, cwd: plan.cwd, signal: lifetime.cancelRun });
-    const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
+    const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses, upstream };
     await using backend = await openBackend(plan, reaching);
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
@@ -210,6 +217,7 @@ export async function runSuites(
     kept,
     recordings,
     snapshots,
+    upstream: upstream?.collect() ?? [],
     measured: { ...surfaces.report(), behaviour: behaviour.report() },
   };
 }

@@ -1,7 +1,7 @@
 import type { SessionPlan } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import { hasWorkspace } from '../plan/suite-workspaces.ts';
+import { hasOwnProcesses } from '../plan/suite-workspaces.ts';
 
 /** The most server processes that are started ahead of their iterations. More would only compete for the few cores of a CI machine. */
 export const maxWarmProcesses = 4;
@@ -17,8 +17,7 @@ export function planFirstSessions(
   plan: Pick<GatePlan, 'suites' | 'service'>,
   { isOnlyServer }: { isOnlyServer: boolean },
 ): SessionPlan {
-  // Iterations with a workspace start their own processes.
-  const suites = plan.suites.filter((planned) => !hasWorkspace(planned));
+  const suites = plan.suites.filter((planned) => !hasOwnProcesses(planned));
   if (suites.length === 0) return noSessions;
   const tunnelSessions = plan.service.isTunnelled ? 1 : 0;
   if (plan.service.hosted !== null || suites.every(overlapsInAnyCase)) {

@@ -6,7 +6,7 @@ import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/proto
 import type { ServerReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
 import { defaultConfiguration } from '../../model/surface.ts';
-import type { RunningServer } from '../../server/running-server.ts';
+import type { RunningServer, ServerUpstream } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { Places } from '../../workspace/place.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -77,6 +77,8 @@ export function createTestServers(
     side?: SideDirectories | null;
     /** Null if no suite has a workspace. */
     places?: Places | null;
+    /** Null if no suite has recordings of APIs. */
+    upstream?: ServerUpstream | null;
     ownsPort?: boolean;
   },
 ): TestServers {

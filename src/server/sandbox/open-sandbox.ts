@@ -6,6 +6,7 @@ import { describeError, SandboxError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
+import { createNamespaceListeners, type Listen } from '../proxy-listener.ts';
 import { spawnProgram } from '../spawn.ts';
 import { enableNamespaces } from './enable-namespaces.ts';
 import { holdSandbox } from './lease.ts';
@@ -13,6 +14,7 @@ import { planMounts, type SideMounts } from './mounts.ts';
 import { listOwnCode } from './own-code.ts';
 import {
   buildBubblewrap,
+  buildNetworkEntry,
   buildStart,
   buildUnshare,
   listDescriptors,
@@ -50,6 +52,8 @@ export interface SandboxedStart {
 export interface Sandbox {
   /** @throws the error of the system if the program or the directory does not exist */
   wrap(words: readonly string[], place: { cwd: string; env: Record<string, string> }): SandboxedStart;
+  /** Opens sockets on the loopback interface of the sandbox; null if that is the machine's. */
+  readonly listen: Listen | null;
 }
 
 export interface OpenedSandbox extends AsyncDisposable {
@@ -117,6 +121,8 @@ async function tryToOpen(
     }
     const { namespaces, tool } = made;
     const isConfined = options.mode === 'required';
+    const entry = buildNetworkEntry(tools, namespaces);
+    const listeners = entry === null ? null : createNamespaceListeners(entry, listDescriptors(namespaces));
     return {
       sandbox: createSandbox({
         tools,
@@ -125,6 +131,7 @@ async function tryToOpen(
         temporary,
         writable: options.writable,
         side: options.side ?? null,
+        listen: listeners?.listen ?? null,
       }),
       report: {
         level: isConfined ? 'confined' : 'isolated',
@@ -132,6 +139,7 @@ async function tryToOpen(
         why: `made with ${tool}`,
       },
       [Symbol.asyncDispose]: async () => {
+        await listeners?.[Symbol.asyncDispose]();
         closeNamespaces(namespaces);
         dispose();
       },
@@ -193,7 +201,10 @@ async function makeNamespaces(
       failures.push(`${tool} failed (${made.why})`);
       continue;
     }
-    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary, writable: [], side }), cwd);
+    const why = await tryOut(
+      createSandbox({ tools, user, namespaces: made, temporary, writable: [], side, listen: null }),
+      cwd,
+    );
     if (why === null) return { namespaces: made, tool };
     closeNamespaces(made);
     failures.push(`${tool} failed (${why})`);
@@ -295,15 +306,18 @@ function createSandbox({
   temporary,
   writable,
   side,
+  listen,
 }: Pick<Making, 'tools' | 'user' | 'temporary'> & {
   namespaces: Namespaces;
   writable: readonly string[];
   side: SideMounts | null;
+  listen: Listen | null;
 }): Sandbox {
   // Programs that the side has installed are only in the layer over its HOME.
   const findInstalled = (path = '') =>
     side?.home == null ? [] : path.split(':').filter((directory) => isIn([side.home?.path ?? ''], directory));
   return {
+    listen,
     wrap: (words, { cwd, env: given }) => {
       const isOwn = isIn(writable, given['TMPDIR'] ?? '');
       const env = temporary === null || isOwn ? given : { ...given, TMPDIR: temporary };

@@ -121,6 +121,17 @@ export function listDescriptors({ mnt, user, net }: Namespaces): Array<number | 
   return [mnt, user ?? 'ignore', net ?? 'ignore'];
 }
 
+/** Builds the beginning of a command that runs in the network of the gate's namespaces only; null if that is the machine's. */
+export function buildNetworkEntry(
+  { nsenter }: Pick<SandboxTools, 'nsenter'>,
+  { user, net }: Namespaces,
+): string[] | null {
+  if (net === null) return null;
+  const own = '/proc/self/fd';
+  const asUser = user === null ? [] : ['--preserve-credentials', `--user=${own}/${namespaceDescriptors.user}`];
+  return [nsenter, ...asUser, `--net=${own}/${namespaceDescriptors.net}`];
+}
+
 /**
  * Builds the command that starts `words` in the namespaces of the gate and in its own PID namespace.
  *

@@ -60,6 +60,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     concurrency: null,
     isIndependent: false,
     workspace: null,
+    upstream: null,
     match: defaultMatchOptions,
     checks: [],
     policy: emptyPolicyLayer,
