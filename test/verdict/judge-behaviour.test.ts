@@ -88,14 +88,17 @@ test('fails for an answer that lost the effect of an earlier call, unless the po
   expect(review.judgement.verdict.outcome).toBe('passed');
 });
 
-test('shows changed and slower answers without failing', () => {
+test('shows changed and slower answers, and calls that work now, without failing', () => {
   const { exit, judgement } = judge(measure('changed', 'slower', 'fixed'));
   expect(judgement.verdict).toMatchObject({ outcome: 'passed', reasons: [{ code: 'behaviour-kept' }] });
   expect(exit.exitCode).toBe(0);
   expect(exit.warnings).toEqual([
     expect.stringContaining('1 answer has changed'),
     expect.stringContaining('1 tool is slower'),
+    expect.stringContaining('1 call that failed works'),
   ]);
+  const ignoring = judge(measure('fixed'), { policy: { behaviour: { fixed: 'ignore' } } });
+  expect(ignoring.exit.warnings).toEqual([]);
 });
 
 test('fails for a changed answer if the policy says so', () => {

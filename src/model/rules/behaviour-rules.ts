@@ -35,7 +35,11 @@ export const behaviourRules = [
   ),
   defineEffect('behaviour.changed', 'review', 'Answers with another value or another error. Default: review.'),
   defineEffect('behaviour.slower', 'review', 'Tools that are at least 100 ms and twice as slow. Default: review.'),
-  defineEffect('behaviour.fixed', 'ignore', 'Calls that failed, and work now. Default: ignore.'),
+  defineEffect(
+    'behaviour.fixed',
+    'review',
+    'Calls that failed, and work now: a repair, or a check that is gone. Default: review.',
+  ),
   defineListRule('behaviour.accept', {
     scope: 'gate',
     written: z.array(z.string().regex(/^[\w.-]+$/)),
