@@ -4,6 +4,15 @@ import { judgeTrace } from '../explore/lab.ts';
 import type { World, WorldSource, WorldVariant } from '../explore/world/world.ts';
 import { openVariant, type Start, type Worlds } from '../explore/world/worlds.ts';
 
+/** A request of a session, and what the base says about it. */
+export interface ComparedRequest {
+  request: ExploredRequest;
+  /** True if the call is meant to be refused: it breaks its schema, or names something unknown. */
+  isWrong: boolean;
+  /** True if the call may change what later requests of the session see. */
+  mayMake: boolean;
+}
+
 /** A request that was sent: what was observed, and how long it took. */
 export interface SentStep {
   observation: Observation;

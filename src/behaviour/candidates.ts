@@ -1,5 +1,6 @@
 import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
-import type { ComparedRequest, FoundDifference, Run } from './compare-runs.ts';
+import type { FoundDifference, Run } from './compare-runs.ts';
+import type { ComparedRequest } from './bench.ts';
 import { compareRun } from './compare-runs.ts';
 import type { AnswersAlone } from './lost.ts';
 

@@ -1,22 +1,13 @@
 import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
-import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
+import type { Outcome } from '../explore/exploration.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { compareValues } from './compare-values.ts';
 import { focusTexts } from './focus.ts';
 import { type AnswersAlone, findLost, type LostEffect, type SeenStep } from './lost.ts';
 import { normalizeOutcome } from './normalize.ts';
-import type { SentStep } from './bench.ts';
-
-/** A request of a session, and what the base says about it. */
-export interface ComparedRequest {
-  request: ExploredRequest;
-  /** True if the call is meant to be refused: it breaks its schema, or names something unknown. */
-  isWrong: boolean;
-  /** True if the call may change what later requests of the session see. */
-  mayMake: boolean;
-}
+import type { ComparedRequest, SentStep } from './bench.ts';
 
 /** A difference that one run of the change shows. */
 export interface FoundDifference {

@@ -7,7 +7,7 @@ import { type Inventory, readInventory } from '../explore/inventory.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
-import { createBench, type Bench, settleBoth } from './bench.ts';
+import { type Bench, type ComparedRequest, createBench, settleBoth } from './bench.ts';
 import {
   type Candidate,
   type CompareContext,
@@ -16,7 +16,7 @@ import {
   type SessionRuns,
   writeKey,
 } from './candidates.ts';
-import type { ComparedRequest, FoundDifference } from './compare-runs.ts';
+import type { FoundDifference } from './compare-runs.ts';
 import type { ComparedBehaviour, CompareOptions } from './comparison.ts';
 import { type Confirmed, confirmCandidates } from './confirm.ts';
 import { type Corpus, createCorpus } from './corpus.ts';

@@ -1,9 +1,9 @@
 import { formatCount } from '../base/text.ts';
 import { firstVariant, type WorldVariant } from '../explore/world/world.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
-import type { Bench, Round } from './bench.ts';
+import type { Bench, ComparedRequest, Round } from './bench.ts';
 import { type Candidate, type CompareContext, listCandidates, listRequests, type SessionRuns } from './candidates.ts';
-import type { ComparedRequest, Run } from './compare-runs.ts';
+import type { Run } from './compare-runs.ts';
 import { shrinkSession } from './shrink.ts';
 
 /** A difference counts after so many pairs of new worlds in which the base showed the old value and the change another one. */

@@ -9,7 +9,8 @@ import { mapTexts } from '../workspace/placeholders.ts';
 import { renderCases } from '../suite/add-cases.ts';
 import { deriveSlug } from '../suite/case-ids.ts';
 import { listRequests } from './candidates.ts';
-import type { ComparedRequest, FoundDifference, Run } from './compare-runs.ts';
+import type { FoundDifference, Run } from './compare-runs.ts';
+import type { ComparedRequest } from './bench.ts';
 
 const longestValue = 300;
 

@@ -2,7 +2,7 @@ import { listTexts } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { isAnswered, nameRequest, type Outcome } from '../explore/exploration.ts';
 import { printMasked } from '../explore/stability/texts.ts';
-import type { ComparedRequest } from './compare-runs.ts';
+import type { ComparedRequest } from './bench.ts';
 
 /** A step of a session with the outcomes of all runs of the base, and of one run of the change. */
 export interface SeenStep {

@@ -3,7 +3,7 @@ import { checkSchema } from '../engine/schema-check.ts';
 import type { ExploredRequest } from '../explore/exploration.ts';
 import type { Inventory } from '../explore/inventory.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
-import type { ComparedRequest } from './compare-runs.ts';
+import type { ComparedRequest } from './bench.ts';
 import type { Corpus } from './corpus.ts';
 
 /** A session that both sides can answer. */

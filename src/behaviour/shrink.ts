@@ -1,4 +1,4 @@
-import type { ComparedRequest } from './compare-runs.ts';
+import type { ComparedRequest } from './bench.ts';
 
 const references = /\{\{result\.(\d+)(?=\/)/g;
 

@@ -3,9 +3,9 @@ import type { ExploredRequest } from '../explore/exploration.ts';
 import { firstVariant } from '../explore/world/world.ts';
 import { testPairs } from '../verdict/statistics/differences.ts';
 import { rejectByHolm } from '../verdict/statistics/holm.ts';
-import type { Bench, SentStep } from './bench.ts';
+import type { Bench, ComparedRequest, SentStep } from './bench.ts';
 import { listRequests, type SessionRuns } from './candidates.ts';
-import type { ComparedRequest, FoundDifference } from './compare-runs.ts';
+import type { FoundDifference } from './compare-runs.ts';
 
 /** A request counts as slower in a pair of runs if it takes so much longer, and so many times as long. */
 const leastMs = 100;

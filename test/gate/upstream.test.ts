@@ -21,7 +21,7 @@ upstream:
   path: upstream
   ignore: { query: [ts], body: [/nonce] }
 cases:
-  - title: Tells the weather
+  - title: Shows the weather
     id: weather
     runs: 2
     steps:

@@ -48,7 +48,7 @@ describe('readSuite', () => {
         ignoredInRecordings: [],
         isIndependent: false,
         workspace: null,
-    upstream: null,
+        upstream: null,
         model: 'anthropic/claude-haiku-4.5',
         protocol: null,
         match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },

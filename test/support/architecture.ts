@@ -89,6 +89,8 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['@ai-sdk/provider', ['models', 'engine']],
   ['@hono/node-server', ['eval-service']],
   ['@modelcontextprotocol/client', ['mcp', 'engine', 'server', 'surface']],
+  ['@peculiar/asn1-schema', ['upstream']],
+  ['@peculiar/asn1-x509', ['upstream']],
   ['ajv', ['engine']],
   ['ajv-formats', ['engine']],
   ['commander', ['cli', 'eval-service']],
