@@ -1,9 +1,9 @@
 // `npm run bench -- gates`: proves the corpus, runs cells, and makes the table. See docs/benchmark.md.
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { describeRuns, readCells, runCell } from './cell.ts';
+import { readCells, runCell } from './cell.ts';
 import type { Contestant, Level } from './contestant.ts';
 import { type Change, formatRefusal, readBugs, readSound, type Refusal } from './corpus.ts';
 import { drawBugs } from './operators/draw.ts';
@@ -12,7 +12,7 @@ import { proveChanges } from './prove.ts';
 import { drawSample } from './sample.ts';
 import { endAllGroups } from './process.ts';
 import { drawHeldOut, installServer, readServers, removeScratches, type Server, ServerProblem } from './servers.ts';
-import { writePage } from './page.ts';
+import { judgeCell, writePage } from './page.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const results = fileURLToPath(new URL('../../.bench/gates', import.meta.url));
@@ -105,8 +105,11 @@ export async function runGates(args: readonly string[]): Promise<number> {
       const installed = await contestant.install();
       if ('missing' in installed) {
         console.log(`${name}: not installed: ${installed.missing}`);
+        await mkdir(values.results, { recursive: true });
+        await writeFile(nameMissing(values.results, name), installed.missing);
         continue;
       }
+      await rm(nameMissing(values.results, name), { force: true });
       try {
         const { cell, refusals: found } = await runCell(server, {
           contestant: { name, contestant, version: installed.version },
@@ -120,9 +123,8 @@ export async function runGates(args: readonly string[]): Promise<number> {
           log: (line) => console.log(line),
         });
         refusals.push(...found);
-        const totals = Object.entries(Object.groupBy(cell.measured, ({ kind }) => kind)).map(
-          ([kind, lines]) =>
-            `${lines.filter(({ runs }) => describeRuns(runs) === 'fails').length} of ${lines.length} ${kind}s fail`,
+        const totals = Object.entries(Object.groupBy(judgeCell(cell), ({ kind }) => kind)).map(
+          ([kind, results]) => `${results.filter(({ fails }) => fails).length} of ${results.length} ${kind}s fail`,
         );
         console.log(`${server.name} ${name}: ${totals.join(', ')}.`);
       } catch (error) {
@@ -132,17 +134,29 @@ export async function runGates(args: readonly string[]): Promise<number> {
   }
   if (values.table === true) {
     const files = (await readdir(values.results)).filter((file) => file.endsWith('.jsonl')).toSorted();
+    const contestants = await readContestants();
+    const missing = new Map<string, string>();
+    for (const { name } of contestants) {
+      const reason = await readFile(nameMissing(values.results, name), 'utf8').catch(() => null);
+      if (reason !== null) missing.set(name, reason);
+    }
     await writePage({
       cells: await readCells(values.results, files),
       changes: [...changes.values()].flat(),
       servers: all,
       heldOut,
-      contestants: await readContestants(),
+      contestants,
+      missing,
     });
   }
   for (const refusal of refusals) console.error(formatRefusal(refusal));
   for (const problem of problems) console.error(problem);
   return refusals.length + problems.length > 0 ? 1 : 0;
+}
+
+/** Keeps why a contestant could not be installed, since the table installs nothing. */
+function nameMissing(directory: string, contestant: string): string {
+  return join(directory, `${contestant}.missing.txt`);
 }
 
 /** Cells go on from their files, so nothing else has to be kept. */

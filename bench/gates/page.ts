@@ -22,6 +22,8 @@ export interface PageInput {
   servers: readonly Server[];
   heldOut: ReadonlySet<string>;
   contestants: ReadonlyArray<{ name: string; contestant: Contestant }>;
+  /** Why a contestant could not be installed. */
+  missing: ReadonlyMap<string, string>;
 }
 
 type Column = 'fails' | 'reports';
@@ -49,7 +51,7 @@ interface Row {
 
 export async function writePage(input: PageInput): Promise<void> {
   await mkdir(images, { recursive: true });
-  const rows = await listRows(input);
+  const rows = listRows(input);
   const points = rows
     .filter(({ results }) => results.some(({ kind }) => kind === 'bug'))
     .map(({ title, results }) => ({
@@ -65,7 +67,7 @@ export async function writePage(input: PageInput): Promise<void> {
 }
 
 /** A row for each contestant, and one more where it was measured at level `confined`, too. */
-async function listRows({ cells, contestants }: PageInput): Promise<Row[]> {
+function listRows({ cells, contestants, missing }: PageInput): Row[] {
   const listed = contestants.flatMap(({ name, contestant }) => {
     const confined = cells.filter((cell) => cell.contestant === name && cell.level === 'confined');
     const others = cells.filter((cell) => cell.contestant === name && cell.level !== 'confined');
@@ -74,24 +76,19 @@ async function listRows({ cells, contestants }: PageInput): Promise<Row[]> {
     const title = `${contestant.title}, confined`;
     return [row, { name, contestant: { ...contestant, title }, own: confined }];
   });
-  return await Promise.all(
-    listed.map(async ({ name, contestant, own }) => {
-      const installed = own.length > 0 ? null : await contestant.install();
-      const missing =
-        installed === null ? null : 'missing' in installed ? installed.missing : 'not measured in this run';
-      const [first] = own;
-      const lines = own.map((cell) => cell.lines);
-      return {
-        name,
-        title: contestant.title,
-        missing,
-        version: first?.version ?? '',
-        lines: lines.length === 0 ? '' : String(Math.round(lines.reduce((sum, each) => sum + each, 0) / lines.length)),
-        results: own.flatMap(judgeCell),
-        cells: own,
-      };
-    }),
-  );
+  return listed.map(({ name, contestant, own }) => {
+    const [first] = own;
+    const lines = own.map((cell) => cell.lines);
+    return {
+      name,
+      title: contestant.title,
+      missing: first === undefined ? (missing.get(name) ?? 'not measured in this run') : null,
+      version: first?.version ?? '',
+      lines: lines.length === 0 ? '' : String(Math.round(lines.reduce((sum, each) => sum + each, 0) / lines.length)),
+      results: own.flatMap(judgeCell),
+      cells: own,
+    };
+  });
 }
 
 /** A signal that the unchanged server gives, too, is no signal about a change. */
