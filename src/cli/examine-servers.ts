@@ -1,5 +1,6 @@
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
+import { placeServer } from '../gate/place-server.ts';
 import { examineServer, planDoctor } from '../gate/diagnose-server.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
@@ -15,14 +16,17 @@ export async function examineServers(
 ): Promise<number> {
   const { env: environment, stdout } = process;
   const logger = createStderrLogger(redactor);
-  const { servers, notes } = await planDoctor(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+  const options = parseDoctorOptions(texts);
+  const cwd = process.cwd();
+  const { servers, notes } = await planDoctor(options, { cwd, environment });
   for (const note of notes) logger.warning(note);
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   const isJson = format === 'json';
   const found = [];
   for (const server of servers) {
     const generatedAt = new Date(systemClock.now()).toISOString();
-    const examined = await examineServer(server, { clock: systemClock, logger, redactor, signal, environment });
+    await using placed = await placeServer(server, { workspace: options.workspace, cwd });
+    const examined = await examineServer(placed.server, { clock: systemClock, logger, redactor, signal, environment });
     const diagnosis = redactDeep(examined, redactor);
     const { name } = server;
     found.push({ ...(name !== null && { name }), generatedAt, ...diagnosis });

@@ -4,6 +4,7 @@ import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
+import { placeServer } from '../gate/place-server.ts';
 import { openServerSession, planOneServer } from '../gate/reach-server.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { OutputFormat } from './format-flag.ts';
@@ -16,9 +17,12 @@ export async function listTools(
 ): Promise<void> {
   const { env: environment, stdout } = process;
   const logger = createStderrLogger(redactor);
-  const server = await planOneServer(parseDoctorOptions(texts), { cwd: process.cwd(), environment });
+  const options = parseDoctorOptions(texts);
+  const cwd = process.cwd();
+  const planned = await planOneServer(options, { cwd, environment });
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-  await using reached = await openServerSession(server, {
+  await using placed = await placeServer(planned, { workspace: options.workspace, cwd });
+  await using reached = await openServerSession(placed.server, {
     clock: systemClock,
     logger,
     redactor,

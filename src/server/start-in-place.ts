@@ -35,7 +35,7 @@ export function resolveWords(words: readonly string[], cwd: string): string[] {
 }
 
 /** The variables that point programs to the directories of a place. */
-function nameDirectories({ home, tmp }: PlacePaths): Record<string, string> {
+export function nameDirectories({ home, tmp }: PlacePaths): Record<string, string> {
   return {
     HOME: home,
     ...(process.platform === 'win32' ? { USERPROFILE: home, TEMP: tmp, TMP: tmp } : { TMPDIR: tmp }),

@@ -1,7 +1,27 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderTools } from '../../src/cli/list-tools.ts';
 import { runCommand } from '../support/process/command.ts';
+import { createWorkspace } from '../support/workspace.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+
+/** Lists one tool, whose description says where the server works. */
+const listing = `import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+const about = { argument: process.argv[2], variable: process.env.NOTES, cwd: process.cwd(), home: process.env.HOME, files: readdirSync('.') };
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'where', version: '1.0.0' } }),
+  ping: () => ({}),
+  'tools/list': () => ({ tools: [{ name: 'where', description: JSON.stringify(about), inputSchema: { type: 'object' } }] }),
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = answers[method]?.(params ?? {});
+  const answer = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result };
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n');
+});
+`;
 
 describe('mcp-eval-ci tools', () => {
   it('prints the tools of a server as it lists them, as JSON', async () => {
@@ -12,6 +32,30 @@ describe('mcp-eval-ci tools', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'add', inputSchema }]);
     expect(exitCode).toBe(0);
     expect(server.events).not.toContain('call add');
+  });
+
+  it('starts the server in a copy of a workspace, and removes it', async () => {
+    await using workspace = await createWorkspace({ 'notes/milk.txt': 'two bottles', 'server.mjs': listing });
+    const args = ['tools', '--server-command', 'node server.mjs {{workspace}}', '--server-env', 'NOTES={{workspace}}'];
+    const options = { cwd: workspace.path };
+    const { stdout, stderr } = await runCommand([...args, '--workspace', 'notes', '--format', 'json'], options);
+    const [{ description } = { description: '' }] = JSON.parse(stdout) as Array<{ description: string }>;
+    const { argument, variable, cwd, home, files } = JSON.parse(description) as Record<string, unknown>;
+    expect(files, stderr).toEqual(['milk.txt']);
+    expect([argument, variable]).toEqual([cwd, cwd]);
+    expect(home).not.toBe(process.env['HOME']);
+    expect(existsSync(String(cwd))).toBe(false);
+    const doctor = await runCommand(['doctor', ...args.slice(1), '--workspace', 'empty'], options);
+    expect(doctor).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The server is ready.') });
+  });
+
+  it('refuses a workspace of a server at a URL, and a directory that does not exist', async () => {
+    const url = ['tools', '--server-url', 'http://127.0.0.1:9/mcp', '--workspace', 'empty'];
+    expect((await runCommand(url, { cwd: process.cwd() })).stderr).toContain('names a running one');
+    const missing = ['tools', '--server-command', 'node', '--workspace', 'no-such-directory'];
+    const { exitCode, stderr } = await runCommand(missing, { cwd: process.cwd() });
+    expect(stderr).toContain('is not a directory');
+    expect(exitCode).toBe(2);
   });
 
   it('exits 3 for a command that ends', async () => {

@@ -109,17 +109,26 @@ export const whatRunsOptions = {
   workspace: defineOption({
     schema: optionalText,
     hint: '<directory>',
-    text: 'A directory of which every iteration gets a copy, as `{{workspace}}`; `empty` is an empty one. For evals files without the key `workspace`, and relative to the working directory.',
+    text: 'A directory of which every iteration, or a server that is examined, gets a copy, as `{{workspace}}`; `empty` is an empty one. For evals files without the key `workspace`.',
     isEvalsKey: true,
+    commands: ['run', 'doctor', 'tools'],
     rules: [
       {
+        excludes: ['server-url'],
+        commands: ['doctor', 'tools'],
+        code: 'workspace-and-url',
+        message: 'is for a server that this command starts, and `server-url` names a running one; remove one of them',
+      },
+      {
         excludes: ['suite'],
+        commands: ['run'],
         code: 'suite-and-workspace',
         message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
       },
       {
         needs: ['service: embedded'],
         unless: ['suite'],
+        commands: ['run'],
         code: 'needs-embedded-service',
         message:
           'applies to the embedded service; the service {service} starts no process for an iteration. Remove it, or use `service: embedded`',
