@@ -31,6 +31,28 @@ cases:
       - assert: { not: { toolResultContains: new.txt } }
 `;
 
+/** A server with one tool, which asks the client for its roots and says which of them exist. */
+const rootsServer = `import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+let asked = null;
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === 'initialize') {
+    const serverInfo = { name: 'roots', version: '1.0.0' };
+    send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
+  } else if (method === 'ping') send({ id, result: {} });
+  else if (method === 'tools/list') send({ id, result: { tools: [{ name: 'roots', inputSchema: { type: 'object' } }] } });
+  else if (method === 'tools/call') {
+    asked = id;
+    send({ id: 'roots', method: 'roots/list' });
+  } else if (id === 'roots') {
+    const text = result.roots.map(({ uri, name }) => uri + (existsSync(new URL(uri)) ? ' exists ' : ' is missing ') + name).join(', ');
+    send({ id: asked, result: { content: [{ type: 'text', text }] } });
+  }
+});
+`;
+
 /** Writes a directory with one file, and an evals file next to it. */
 async function writeNotes(workspace: Workspace, suite = notes): Promise<void> {
   await mkdir(join(workspace.path, 'evals/notes'), { recursive: true });
@@ -105,6 +127,34 @@ cases:
     );
     const { report } = await runNotes(workspace);
     expect(report.totals).toMatchObject({ passed: 1, failed: 0 });
+  });
+
+  it('is the root that the client names, in a URL', async () => {
+    await using workspace = await createWorkspace();
+    const suite = `suite: Roots
+workspace: notes
+client:
+  roots: ["file://{{workspace}}", { uri: "file://{{workspace}}/first.txt", name: "in {{workspace}}" }]
+cases:
+  - title: Asks for the roots
+    steps:
+      - toolCall: roots
+      - assert: { toolResultContains: "in {{workspace}}" }
+      - assert: { toolResultContains: "first.txt exists" }
+`;
+    await writeNotes(workspace, suite);
+    await writeFile(join(workspace.path, 'roots.mjs'), rootsServer);
+    const { report } = await runNotes(workspace, { 'server-command': 'node roots.mjs' });
+    expect(report.verdict.outcome, JSON.stringify(report.cases[0]?.failures)).toBe('passed');
+    expect(JSON.stringify(report)).not.toContain('mcp-eval-ci-places');
+  });
+
+  it.each(['1/2', '2/2'])('is copied in shard %s', async (shard) => {
+    await using workspace = await createWorkspace();
+    await writeNotes(workspace);
+    const { report } = await runNotes(workspace, { shard });
+    expect(report.totals).toMatchObject({ iterations: 3, passed: 3 });
+    expect(await listPlaces()).toEqual([]);
   });
 
   it('comes from the option where the file names none', async () => {
