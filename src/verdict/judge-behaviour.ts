@@ -39,7 +39,7 @@ export function judgeBehaviour(
     const message = `The behaviour is not compared with the base (${base.label}): ${problem ?? 'the gate ended before that.'}`;
     return { reasons: [{ code: 'behaviour-unread', message }], kept: null, warnings: [] };
   }
-  const { differences, sessions, tools } = compared;
+  const { differences, sessions, tools, isCutByTime } = compared;
   const reasons: VerdictReason[] = [];
   const warnings: string[] = [];
   for (const kind of behaviourKinds) {
@@ -67,7 +67,7 @@ export function judgeBehaviour(
   }
   const shown = differences.filter(({ disposition }) => disposition === 'review').length;
   const rest = shown === 0 ? '' : `; ${formatCount(shown, 'difference')} to review`;
-  const message = `${formatCount(sessions.compared, 'session')} of the base (${base.label}) gave no worse answers; calls of ${tools.reached} of ${formatCount(tools.of, 'tool')} were compared${rest}.`;
+  const message = `${formatCount(sessions.compared, 'session')} of the base (${base.label}) gave no worse answers; calls of ${tools.reached} of ${formatCount(tools.of, 'tool')} were compared${rest}${isCutByTime ? '; the time limit cut the exploration, so another run may find more' : ''}.`;
   return { reasons, kept: { code: 'behaviour-kept', message }, warnings };
 }
 

@@ -80,6 +80,13 @@ test('fails a gate without evals for a broken call, and names its id', () => {
   expect(exit.exitCode).toBe(1);
 });
 
+test('says that the time limit cut the exploration', () => {
+  const whole = judge(measure());
+  const cut = judge({ ...measure(), isCutByTime: true });
+  expect(whole.judgement.verdict.reasons[0]?.message).not.toContain('the time limit');
+  expect(cut.judgement.verdict.reasons[0]?.message).toContain('the time limit cut the exploration');
+});
+
 test('fails for an answer that lost the effect of an earlier call, unless the policy says otherwise', () => {
   const { judgement } = judge(measure('lost'));
   expect(judgement.verdict.outcome).toBe('failed');
