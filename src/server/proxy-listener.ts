@@ -44,9 +44,10 @@ export function createNamespaceListeners(
   /** Answers come one at a time, so that each belongs to its question. */
   let last: Promise<unknown> = Promise.resolve();
   const start = () => {
-    const [file = '', ...args] = [...enter, '--', process.execPath, '-e', program];
+    const [file = '', ...args] = enter;
     // The channel is descriptor 3; the namespaces follow.
-    return spawnProgram(file, args, { cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...descriptors] });
+    const words = [...args, '--', process.execPath, '-e', program];
+    return spawnProgram(file, words, { cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...descriptors] });
   };
   const ask = async (): Promise<Server> => {
     const asked = (child ??= start());

@@ -8,10 +8,12 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { publishUpstream } from '../../src/gate/publish/publish-upstream.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { startWeatherApi } from '../support/upstream/weather-api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const run = promisify(execFile);
+const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
 const server = fileURLToPath(new URL('../support/upstream/weather-server.mjs', import.meta.url));
 const command = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const key = 'planted-weather-key-7f3a';
@@ -147,6 +149,28 @@ cases:
     expect(report.totals).toMatchObject({ passed: 0, failed: 0 });
     expect(report.verdict.outcome).toBe('inconclusive');
     expect(JSON.stringify(report)).toContain('The case has no recording. Record it with `mcp-eval-ci record-upstream`');
+  });
+});
+
+describe('a sandbox without a network', () => {
+  it.runIf(isAvailable)('reaches the recordings, and nothing else', async () => {
+    await using workspace = await createWorkspace();
+    const [weather = ''] = suite.split('  - title: Adds a station');
+    await writeSuite(workspace, weather);
+    await mkdir(join(workspace.path, 'evals/upstream'));
+    const exchange = {
+      request: { method: 'GET', url: '{{env.API_URL}}/weather?city=Rome&units=metric' },
+      response: { status: 200, body: { json: { temperature: 21 } } },
+    };
+    const recording = { version: 1, case: 'Weather', sessions: [{ iteration: 1, exchanges: [exchange] }] };
+    await writeFile(join(workspace.path, 'evals/upstream/weather.json'), JSON.stringify(recording));
+    for (const sandbox of ['auto', 'required']) {
+      const { report } = await replay(workspace, { sandbox, 'sandbox-network': 'off' });
+      expect(report.totals).toMatchObject({ passed: 2, failed: 0 });
+      expect(report.server?.sandbox).toMatchObject({ network: 'loopback' });
+    }
+    const { report } = await replay(workspace, { 'sandbox-network': 'off', sandbox: 'auto' }, { MODE: 'other-url' });
+    expect(report.verdict.outcome).toBe('inconclusive');
   });
 });
 

@@ -50,6 +50,8 @@ export async function publishUpstream(
     logger.group(`Wrote ${formatCount(written.length, 'recording')} of upstream answers`, written);
     return isComplete;
   }
+  // Each of those requests has a warning of its own.
+  if (made.some(({ problems }) => problems.length > 0)) return false;
   logger.warning(
     'Nothing was recorded: no request of the server came through the recorder. Either the evals called no tool that asks an API, or its HTTP library ignores HTTP_PROXY and HTTPS_PROXY; docs/upstream.md lists libraries and remedies.',
   );
