@@ -197,6 +197,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
     '<!-- `npm run bench -- gates --table` writes this page. -->',
     await readFile(new URL('introduction.md', import.meta.url), 'utf8').then((text) => text.trim()),
     `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
+      `Measured ${input.cells.length} cells, each a gate at one server, of ${servers.length * input.contestants.length}. ` +
       `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over ${measuredServers}; ` +
       'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.',
     '## Bugs caught\n\n![Share of bugs that each gate fails on and reports](images/benchmark-light.svg#gh-light-mode-only)\n' +
