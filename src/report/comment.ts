@@ -18,7 +18,17 @@ export interface CommentOptions {
 const defaultMaxBytes = 60_000;
 const details = ladder.filter(({ level }) => level === 'brief' || level === 'title');
 /** The sections in the order of a comment: the notes do not belong to the first ten seconds. */
-const order: readonly SectionName[] = ['verdict', 'suite', 'models', 'base', 'baseline', 'surface', 'notes', 'totals'];
+const order: readonly SectionName[] = [
+  'verdict',
+  'suite',
+  'models',
+  'base',
+  'baseline',
+  'surface',
+  'behaviour',
+  'notes',
+  'totals',
+];
 
 /**
  * Renders the comment on a pull request in Markdown, to be read in ten seconds on a phone: the brief parts of the document. A text that is too large has less detail.

@@ -81,7 +81,7 @@ const renderers: Renderers<Page> = {
   table: ({ head, items, foot = [] }, page) => renderTable([head.map((cell) => [cell]), ...items, ...foot], page),
   cases: ({ items }, page) => items.flatMap((item) => renderCase(item, page)),
   passed: ({ items }, page) => items.map((item) => renderCaseLine(item, page)),
-  changes: ({ items }, page) => items.flatMap((change) => renderChange(change, page)),
+  changes: ({ items, why }, page) => items.flatMap((change) => renderChange(change, why, page)),
   footer: ({ lines }, page) => ['', ...lines.map((line) => drawLine(line, page))],
 };
 
@@ -105,12 +105,16 @@ function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place 
   ].join('  ');
 }
 
-function renderChange({ mark, severity, id, message, texts, place, reason }: ChangeItem, page: Page): string[] {
+function renderChange(
+  { mark, severity, id, message, texts, place, reason }: ChangeItem,
+  why: string | undefined,
+  page: Page,
+): string[] {
   return [
     `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${drawLine([id], page)}`,
     ...wrapLine([message, '.', ...(place === null ? [] : [' ', place])], page, 6),
     ...texts.flatMap((line) => wrapLine(line, page, 6)),
-    ...wrapLine([reason], page, 6).map((text) => page.paint('dim', text)),
+    ...wrapLine([...(why === undefined ? [] : [`${why}: `]), reason], page, 6).map((text) => page.paint('dim', text)),
   ];
 }
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model/report.ts';
 import { renderComment } from '../../src/report/comment.ts';
+import { createBehaviourReport } from '../support/factories/behaviour-factory.ts';
 import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes } from '../support/text/markdown-tree.ts';
 import {
@@ -52,6 +53,15 @@ describe('renderComment', () => {
       '',
       '**Why:** 7 of 11 iterations passed (63.6%), the minimum is 90% (from `evals/math.evals.yaml:4`)',
     ]);
+  });
+
+  it('lists differences from the behaviour of the base, also if the gate passed', () => {
+    const page = renderComment({ ...createGreenReport(), behaviour: createBehaviourReport() });
+    expect(page).toContain('compared 57 sessions of base `abc1234` on 8 of 9 tools');
+    expect(page).toMatch(/^- ⚠️ changed `list_notes`/m);
+    expect(page).not.toContain('slower `search`');
+    const unread = { ...createBehaviourReport(), compared: null, problem: 'git does not have it.' };
+    expect(renderComment({ ...createGreenReport(), behaviour: unread })).toContain('git does not have it');
   });
 
   it('lists missing results before anything else about the cases', () => {

@@ -63,7 +63,7 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
   const accepted = compared.differences.filter(({ disposition }) => disposition === 'accepted');
   return [
     heading('screen', ['Behaviour']),
-    text('brief', 'Behaviour: ', ...line),
+    text('brief', 'Compared with the base: ', ...line),
     {
       kind: 'changes',
       from: 'screen',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
-import { asName, asProse, type Block, type Line, type Renderers, renderBlocks } from '../document/block.ts';
+import { asMark, asName, asProse, type Block, type Line, type Renderers, renderBlocks } from '../document/block.ts';
 import { type SectionName, renderDocument } from '../document/document.ts';
 import { frame, readSpan, trim } from '../document/fit.ts';
 import { escapeHtml } from '../escape/html.ts';
@@ -89,7 +89,7 @@ function renderBody(report: Report): string {
 <div>
 ${render('verdict', 'totals').join('')}</div>
 </section>
-${render('notes').join('')}<div id="app">${renderWithoutScript(select('suite'))}</div>
+${render('notes').join('')}${renderBehaviour(select('behaviour'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
 </main>
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
@@ -116,6 +116,29 @@ const renderers: Partial<Renderers<null>> = {
     ...servers.map((line) => `<p class="server">${renderLine(line)}</p>`),
   ],
 };
+
+/** The comparison of behaviour is short, so that the page has it without the script. */
+const behaviourRenderers: Partial<Renderers<null>> = {
+  ...renderers,
+  heading: ({ title }) => [`<h2 id="behaviour">${renderLine(title)}</h2>`],
+  changes: ({ items, why = 'Why' }) =>
+    renderList(
+      'reasons',
+      items.map(({ mark, severity, id, message, reason, texts }) =>
+        [
+          renderLine([asMark(mark), ` ${severity} `, message, ' (', id, ')']),
+          ...texts.map(renderLine),
+          renderLine([`${why}: `, reason]),
+        ].join('<br>'),
+      ),
+    ),
+};
+
+function renderBehaviour(blocks: readonly Block[]): string {
+  if (blocks.length === 0) return '';
+  const lines = renderBlocks(blocks, behaviourRenderers, null);
+  return `<section aria-labelledby="behaviour">\n${lines.join('\n')}\n</section>\n`;
+}
 
 /** Renders what did not pass, and why, for a browser that runs no scripts. */
 function renderWithoutScript(blocks: readonly Block[]): string {

@@ -16,6 +16,7 @@ import {
   createStoppedReport,
 } from '../../support/factories/report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
+import { createBehaviourReport } from '../../support/factories/behaviour-factory.ts';
 import { countDraws } from '../../support/property-runs.ts';
 
 /** A hundred cases with a foreign title and reason each. */
@@ -44,6 +45,26 @@ function listBoth(page: string): string[][] {
 }
 
 describe('renderHtml', () => {
+  it('shows differences from the behaviour of the base without the script', () => {
+    const page = renderHtml({ ...createRedReport(), behaviour: createBehaviourReport() });
+    const [body = ''] = page.split('<div id="app">');
+    expect(body).toContain('<h2 id="behaviour">Behaviour</h2>');
+    expect(body).toContain('TypeError: notes.remove is not a function');
+    expect(body).toContain('Seen with: ');
+    expect(renderHtml(createRedReport())).not.toContain('id="behaviour"');
+  });
+
+  it.each(hostileTexts)('escapes the texts of a comparison of behaviour: %j', (text) => {
+    const behaviour = createBehaviourReport(text);
+    const plain = renderHtml({ ...createRedReport(), behaviour: createBehaviourReport('text') });
+    // A text in backticks is code, and an empty one is nothing.
+    const names = (page: string) =>
+      listElements(page, { scripting: false })
+        .map((element) => element.split(' ')[0] ?? '')
+        .filter((name) => name !== 'code' && name !== 'bdi');
+    expect(names(renderHtml({ ...createRedReport(), behaviour }))).toEqual(names(plain));
+  });
+
   it('says the verdict, its reason and what did not pass without any script', () => {
     const page = renderHtml(createRedReport());
     const text = page
