@@ -38,10 +38,10 @@ describe('mcp-eval-ci tools', () => {
     await using workspace = await createWorkspace({ 'notes/milk.txt': 'two bottles', 'server.mjs': listing });
     const args = ['tools', '--server-command', 'node server.mjs {{workspace}}', '--server-env', 'NOTES={{workspace}}'];
     const options = { cwd: workspace.path };
-    const { stdout, stderr } = await runCommand([...args, '--workspace', 'notes', '--format', 'json'], options);
+    const { stdout } = await runCommand([...args, '--workspace', 'notes', '--format', 'json'], options);
     const [{ description } = { description: '' }] = JSON.parse(stdout) as Array<{ description: string }>;
     const { argument, variable, cwd, home, files } = JSON.parse(description) as Record<string, unknown>;
-    expect(files, stderr).toEqual(['milk.txt']);
+    expect(files).toEqual(['milk.txt']);
     expect([argument, variable]).toEqual([cwd, cwd]);
     expect(home).not.toBe(process.env['HOME']);
     expect(existsSync(String(cwd))).toBe(false);
