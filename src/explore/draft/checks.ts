@@ -35,7 +35,10 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
     return [chooseRefusal(step, context.required)];
   }
   if (outcome.kind !== 'result') return [];
-  if (request.kind === 'resource') return chooseTexts(outcome, { resourceContains: '' });
+  if (request.kind === 'resource') {
+    const texts = chooseTexts(outcome, { resourceContains: '' });
+    return texts.length > 0 ? texts : chooseMimeType(outcome);
+  }
   if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
   const checks = [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
@@ -47,7 +50,9 @@ function chooseResult(outcome: Outcome & { kind: 'result' }, { isLater, keepFile
   if (file !== null) return [file];
   if (document !== undefined) return chooseParts(document);
   const texts = readResultTexts(outcome.result);
-  if (texts.length === 1 && texts[0] === '') return [{ toolResultEquals: '' }];
+  const [whole = ''] = texts;
+  // A part would be found in any case of its letters, and with anything around it.
+  if (texts.length === 1 && isBlock(outcome, whole) && isPlain(whole)) return [{ toolResultEquals: whole }];
   return chooseTexts(outcome, { toolResultContains: '', ...(isLater && { latest: true }) });
 }
 
@@ -67,6 +72,9 @@ function chooseRefusal(step: ObservedStep, required: RequiredNames): JsonObject 
 /** What frameworks put before the message of a tool. */
 const frameworkPrefix = /^(?:MCP error -?\d+: |Error executing tool \S+: |Error: )+/;
 
+/** The codes that set colours in a terminal. */
+const terminalCode = /\p{Cc}\[[\d;]*m/gu;
+
 /** Reads what the server itself says about valid arguments, without what may differ; null if a framework refused them. */
 function readOwnMessage({ isValid, observation: { outcome } }: ObservedStep): string | null {
   const text = readOutcomeText(outcome).replace(frameworkPrefix, '');
@@ -74,7 +82,10 @@ function readOwnMessage({ isValid, observation: { outcome } }: ObservedStep): st
   // Codes of the operating system stay when Node.js writes the rest of the message in another way.
   const [code] = /\bE[A-Z]{3,}\b(?=:)/.exec(text) ?? [];
   if (code !== undefined) return code;
-  const parts = splitText(text.split('\n')[0] ?? '')
+  // The first line with words. Colours of a terminal and lines of a frame say nothing.
+  const line = text.split('\n').find((each) => /\p{L}{3}/u.test(each.replaceAll(terminalCode, ''))) ?? '';
+  const parts = splitText(line)
+    .flatMap((part) => part.replaceAll(terminalCode, volatileMark).split(volatileMark))
     .flatMap((part) => part.split('{{workspace}}'))
     .map((part) => part.replaceAll(/^[\s"'`:,.()-]+|[\s"'`:,.(-]+$/g, ''));
   const [longest] = parts.toSorted((a, b) => b.length - a.length);
@@ -132,7 +143,16 @@ function chooseParts(document: unknown): JsonObject[] {
   const text = JSON.stringify(document);
   if (text.length <= longestWhole && !text.includes(volatileMark)) return [{ toolResultEquals: document }];
   const leaves = listLeaves(document, '').filter(({ value }) => isTelling(value));
-  return leaves.slice(0, maxParts).map(({ pointer, value }) => ({ toolResultEquals: value, path: pointer }));
+  const chosen = new Set(leaves.toSorted((a, b) => rankLeaf(a.value) - rankLeaf(b.value)).slice(0, maxParts));
+  return leaves
+    .filter((leaf) => chosen.has(leaf))
+    .map(({ pointer, value }) => ({ toolResultEquals: value, path: pointer }));
+}
+
+/** Ranks texts of several words before other texts, numbers before flags and zeros. */
+function rankLeaf(value: unknown): number {
+  if (typeof value === 'string') return /\S\s+\S|.{12}/.test(value) ? 0 : 1;
+  return typeof value === 'number' && value !== 0 ? 1 : 2;
 }
 
 function isTelling(value: unknown): boolean {
@@ -173,6 +193,24 @@ function splitText(line: string): string[] {
     .split(volatileMark)
     .map((part) => part.trim())
     .filter((part) => part.length >= shortestText && part.length <= longestText && /\p{L}{3}|\d/u.test(part));
+}
+
+/** Checks if a short text stays the same in an evals file, and on each system. */
+const isPlain = (text: string) =>
+  text.length <= longestText && !text.includes(volatileMark) && !/\{\{workspace\}\}|\r/.test(text);
+
+/** Checks if a text is a block of its own: the text of an embedded resource is not compared. */
+function isBlock({ result: { content } }: Outcome & { kind: 'result' }, text: string): boolean {
+  const blocks: unknown[] = Array.isArray(content) ? content : [];
+  return blocks.some((block) => isRecord(block) && block['type'] === 'text' && block['text'] === text);
+}
+
+/** Asserts the MIME type of a resource without text, if its contents share one. */
+function chooseMimeType({ result: { contents } }: Outcome & { kind: 'result' }): JsonObject[] {
+  const parts: unknown[] = Array.isArray(contents) ? contents : [];
+  const types = new Set(parts.map((part) => (isRecord(part) ? part['mimeType'] : undefined)));
+  const [mimeType] = types;
+  return types.size === 1 && typeof mimeType === 'string' ? [{ resourceMimeType: mimeType }] : [];
 }
 
 /** Asserts the first block of another kind than text: an image, a sound, a resource or a link. */

@@ -25,6 +25,9 @@ export const maxCases = 40;
 /** The most resources and prompts that get a case before the tools have their first cases. */
 const firstRequests = 3;
 
+/** The most resources, or prompts, whose names differ in numbers only. */
+const longestSeries = 2;
+
 export interface DraftOptions {
   /** True if the suite starts each case in a copy of the workspace, so that cases may need its files. */
   hasWorkspace: boolean;
@@ -87,15 +90,16 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
 }
 
 function chooseTitled(
-  { sessions }: Pick<Exploration, 'sessions'>,
+  { sessions, harmless }: Pick<Exploration, 'sessions' | 'harmless'>,
   required: RequiredNames,
   { hasWorkspace, isWanted, limit }: DraftOptions,
 ): { chosen: Titled[]; left: Array<{ title: string; reason: string }> } {
   const left: Array<{ title: string; reason: string }> = [];
   const ranked: Titled[] = [];
   const counts = new Map<string, number>();
+  const harmlessTools = new Set(harmless);
   for (const session of sessions) {
-    const settled = settleSession(session);
+    const settled = settleSession(session, harmlessTools);
     const title = writeTitle(settled ?? session, required);
     if (!isWanted(session.steps.map(({ request }) => nameRequest(request)))) continue;
     const reason =
@@ -146,7 +150,10 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     return found;
   };
   const { request, observation, isValid } = last;
-  if (request.kind !== 'tool') return count(request.kind) < firstRequests ? 0 : 5;
+  if (request.kind !== 'tool') {
+    if (count(nameRequest(request).replaceAll(/\d+/g, '0')) >= longestSeries) return repeated;
+    return count(request.kind) < firstRequests ? 0 : 5;
+  }
   if (isAnswered(observation)) {
     if (adds.some((feature) => feature.startsWith('tool '))) return 0;
     if (adds.some((feature) => feature.startsWith('state '))) return 1;

@@ -23,9 +23,9 @@ const machineForms: readonly RegExp[] = [
 
 /**
  * Returns the session as evals can repeat it; null if it names a directory that only worlds have. A file outside of the workspace becomes
- * one next to it, and what depends on the machine is volatile.
+ * one next to it, and what depends on the machine is volatile. Calls of `harmless` tools that the session is not about are dropped.
  */
-export function settleSession(session: ExploredSession): ExploredSession | null {
+export function settleSession(session: ExploredSession, harmless: ReadonlySet<string>): ExploredSession | null {
   const steps = session.steps.map((step): ObservedStep => {
     const request: ExploredRequest = mapTexts(step.request, nameOutside);
     const settled = mapTexts(step.observation.outcome, (text) => hideMachine(nameOutside(text)));
@@ -38,16 +38,22 @@ export function settleSession(session: ExploredSession): ExploredSession | null 
     ({ request, observation }) => request.kind === 'resource' || hasNoAnswer(observation.outcome),
   );
   const needsFiles = session.needsFiles && !(isDocument && !JSON.stringify(steps).includes('{{workspace}}'));
-  return { ...session, needsFiles, steps: shortenChain(steps, session.adds) };
+  return { ...session, needsFiles, steps: shortenChain(steps, session.adds, harmless) };
 }
 
 /** Drops readers that the session is not about, and what follows the last change that a reader sees. */
-function shortenChain(steps: readonly ObservedStep[], adds: readonly string[]): readonly ObservedStep[] {
+function shortenChain(
+  steps: readonly ObservedStep[],
+  adds: readonly string[],
+  harmless: ReadonlySet<string>,
+): readonly ObservedStep[] {
   const readers = new Set(adds.map((feature) => /^state (\S+) after /.exec(feature)?.[1]));
   readers.delete(undefined);
   // References count steps.
   if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
-  const meant = steps.filter(({ request }) => isWriter(request) || readers.has(nameRequest(request)));
+  const meant = steps.filter(
+    ({ request }) => readers.has(nameRequest(request)) || (isWriter(request) && !harmless.has(nameRequest(request))),
+  );
   const last = meant.findLastIndex((step, index) => {
     const earlier = meant.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));
     return (

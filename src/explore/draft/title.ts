@@ -90,6 +90,7 @@ const joinWords = (words: readonly string[]) =>
   words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 function printValue(value: unknown): string {
+  if (typeof value === 'string' && value.trim().includes('\n')) return ` of ${value.trim().split('\n').length} lines`;
   const text = JSON.stringify(value) ?? '';
   const isShown = text.length <= longestValue && !text.includes(String.raw`\n`) && typeof value !== 'object';
   return isShown ? ` ${text.replaceAll('{{workspace}}/', '')}` : '';

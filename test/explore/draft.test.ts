@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { draftEvals } from '../../src/explore/draft/draft-evals.ts';
+import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
+import { readSuite } from '../../src/suite/read.ts';
+
+/** A call with the text of its answer. */
+function call(tool: string, text: string, args: JsonObject = {}): ObservedStep {
+  return {
+    request: { kind: 'tool', tool, arguments: args },
+    isValid: true,
+    observation: {
+      outcome: { kind: 'result', isError: false, result: { content: [{ type: 'text', text }] } },
+      files: { added: [], changed: [], removed: [] },
+      noise: null,
+    },
+  };
+}
+
+function session(steps: readonly ObservedStep[], adds: readonly string[]): ExploredSession {
+  return { id: 1, phase: 'chains', steps, adds, volatile: [], needsFiles: false };
+}
+
+/** Drafts the cases of a server with the tools of these sessions, and reads them as the gate does. */
+function draft(sessions: readonly ExploredSession[], harmless: readonly string[] = []) {
+  const steps = sessions.flatMap((each) => each.steps);
+  const tools = [...new Set(steps.flatMap(({ request }) => ('tool' in request ? [request.tool] : [])))];
+  const counted = { reached: tools.length, of: tools.length };
+  const exploration: Exploration = {
+    version: 1,
+    seed: 1,
+    server: { name: 'drafted', version: '1', protocolVersion: '2025-11-25' },
+    sandbox: 'confined',
+    isCutByTime: false,
+    requests: { sent: 1, budget: 400 },
+    coverage: {
+      tools: counted,
+      parameters: counted,
+      errorPaths: counted,
+      byTool: tools.map((tool) => ({
+        tool,
+        isAnswered: true,
+        parameters: { reached: [], missed: [], required: [] },
+        errorPaths: { reached: [], missed: [] },
+      })),
+    },
+    sessions,
+    harmless,
+    flaky: [],
+    findings: [],
+    unexplored: [],
+  };
+  const { suite, findings } = readSuite(draftEvals(exploration).text, { file: 'drafted' });
+  expect(findings).toEqual([]);
+  return (suite?.cases ?? []).map((drafted) => ({
+    title: drafted.title,
+    calls: drafted.steps.flatMap(({ step }) => (step.kind === 'toolCall' ? [step.toolName] : [])),
+    checks: drafted.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : [])),
+  }));
+}
+
+/** A resource that is read. */
+function read(uri: string, content: JsonObject): ExploredSession {
+  const step = call('', '');
+  const outcome = { kind: 'result' as const, isError: false, result: { contents: [{ uri, ...content }] } };
+  const request = { kind: 'resource' as const, uri };
+  return session([{ ...step, request, observation: { ...step.observation, outcome } }], [`resource ${uri}`]);
+}
+
+describe('draftEvals', () => {
+  it('drops calls of harmless tools from a chain that is not about them', () => {
+    const chain = [
+      call('list_notes', 'no notes'),
+      call('pick_number', '4'),
+      call('create_note', 'created', { title: 'Alpha' }),
+      call('list_notes', 'Alpha'),
+    ];
+    const explored = session(chain, ['state list_notes after create_note']);
+    expect(draft([explored], ['list_notes', 'pick_number'])).toMatchObject([
+      { title: 'list_notes finds what create_note made', calls: ['list_notes', 'create_note', 'list_notes'] },
+    ]);
+    // Without proof that it changes nothing, the chain may need it.
+    expect(draft([explored], ['list_notes']).map(({ calls }) => calls.length)).toEqual([4]);
+  });
+
+  it('says how many lines a long text has', () => {
+    const explored = session([call('echo', 'Delta\nEpsilon', { message: 'Delta\nEpsilon\n' })], ['tool echo']);
+    expect(draft([explored]).map(({ title }) => title)).toEqual(['echo answers with message of 2 lines']);
+  });
+
+  it('asserts a short text as a whole, with the case of its letters, and a long one in parts', () => {
+    const [short, long] = ['DELTA!', `Notes:\n${'- a note\n'.repeat(40)}`].map((text) =>
+      draft([session([call('shout', text)], ['tool shout'])]).flatMap(({ checks }) => checks),
+    );
+    expect(short).toMatchObject([{ type: 'toolResultEquals', value: 'DELTA!' }]);
+    expect(long).toMatchObject([{ type: 'toolResultContains', needle: 'Notes:' }, { type: 'toolResultContains' }]);
+  });
+
+  it('keeps two of the resources that differ in a number only', () => {
+    const series = ['1', '2', '3', '10'].map((number) => read(`note://${number}`, { text: `Note ${number}` }));
+    const other = read('help://all', { text: 'Help' });
+    expect(draft([...series, other]).map(({ title }) => title)).toEqual([
+      'Reads note://1',
+      'Reads note://2',
+      'Reads help://all',
+    ]);
+  });
+
+  it('asserts the type of a resource that has no text', () => {
+    const image = read('image://logo', { blob: 'AAAA', mimeType: 'image/png' });
+    expect(draft([image])[0]?.checks).toMatchObject([{ type: 'resourceMimeType', mimeType: 'image/png' }]);
+  });
+
+  it('quotes the words of a refusal, not the frame and the colours around them', () => {
+    const frame = '\u001B[38;5;214m---------------------------\u001B[0m';
+    const refused = call('commit', `${frame}\n\u001B[1mThe index is empty\u001B[0m\n${frame}`);
+    const outcome = { ...refused.observation.outcome, isError: true };
+    const step = { ...refused, observation: { ...refused.observation, outcome } as ObservedStep['observation'] };
+    expect(draft([session([step], ['error commit'])])[0]?.checks).toMatchObject([
+      { type: 'toolError', error: { contains: 'The index is empty' } },
+    ]);
+  });
+
+  it('prefers texts that say something to kinds, flags and zeros of a large document', () => {
+    const document = { type: 'text', failed: 0, isDone: true, total: 3, path: 'docs/guide.md', body: 'two words' };
+    const rows = Array.from({ length: 40 }, (_, index) => ({ index }));
+    const [drafted] = draft([session([call('inspect', JSON.stringify({ ...document, rows }))], ['tool inspect'])]);
+    expect(drafted?.checks).toMatchObject([
+      { value: 'text', path: '/type' },
+      { value: 'docs/guide.md', path: '/path' },
+      { value: 'two words', path: '/body' },
+    ]);
+  });
+});
