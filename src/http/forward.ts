@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import type { Dispatcher } from 'undici';
 
 /** A request to pass on as it is. */
-export interface ForwardedRequest {
+interface ForwardedRequest {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface ForwardedRequest {
 }
 
 /** A complete answer, not compressed any more. */
-export interface ForwardedAnswer {
+interface ForwardedAnswer {
   status: number;
   headers: Array<[string, string]>;
   body: Buffer;

@@ -31,7 +31,7 @@ process.on('message', () => {
 const timeLimitMs = 30_000;
 
 /** Opens sockets in a network namespace. Disposing it ends the process that opens them. */
-export interface NamespaceListeners extends AsyncDisposable {
+interface NamespaceListeners extends AsyncDisposable {
   listen: Listen;
 }
 

@@ -7,7 +7,7 @@ import type { Authority } from './certificate.ts';
 import { maxBodyBytes, refuseRequest, type UpstreamAnswer, type UpstreamSession } from './exchange.ts';
 
 /** A proxy for the processes of one server. Disposing it ends its connections. */
-export interface UpstreamProxy extends AsyncDisposable {
+interface UpstreamProxy extends AsyncDisposable {
   /** The URL of the proxy, as clients of HTTP get it. */
   readonly url: string;
 }

@@ -1,6 +1,5 @@
 import { describeError } from '../base/errors.ts';
 import { createRedactor, type Redactor, Secret } from '../base/redaction.ts';
-import { encodeBody, joinLines, type WrittenBody } from './body.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { describeRequest, keyRequest, type MatchSettings } from './describe-request.ts';
 import { refuseRequest, type UpstreamAnswer, type UpstreamRequest, type UpstreamSession } from './exchange.ts';
@@ -14,13 +13,13 @@ export interface RecordSession extends UpstreamSession {
   finish(): RecordedExchanges;
 }
 
-export interface RecordedExchanges {
+interface RecordedExchanges {
   exchanges: WrittenExchange[];
   /** What could not be recorded, one sentence each. */
   problems: string[];
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   settings: MatchSettings;
   hidden: readonly HiddenValue[];
   /** Further names of members, parameters and headers that hold secrets. */
@@ -138,13 +137,4 @@ export function joinSessions(sessions: readonly RecordedSession[]): RecordedSess
       .toSorted()
       .join('\n');
   return [first, ...ordered.slice(1).filter((session) => list(session) !== list(first))];
-}
-
-/** Counts the bytes of the bodies, for a limit. */
-export function countBytes(exchanges: readonly WrittenExchange[]): number {
-  const size = (body: WrittenBody | undefined) => {
-    if (body === undefined) return 0;
-    return 'text' in body ? joinLines(body.text).length : encodeBody(body).length;
-  };
-  return exchanges.reduce((sum, { request, response }) => sum + size(request.body) + size(response.body), 0);
 }

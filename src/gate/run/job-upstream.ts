@@ -31,7 +31,7 @@ export interface JobUpstream extends AsyncDisposable {
   collect(): MadeUpstream[];
 }
 
-export interface IterationUpstream {
+interface IterationUpstream {
   readonly openProxy: OpenProxy;
   /** Names a request without a recorded answer; null if there is none. */
   findLack(): string | null;
