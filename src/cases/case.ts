@@ -39,10 +39,10 @@ export const defaultMatchOptions: MatchOptions = {
 /** Selects the checks that run at the end of a case: the suite's, the case's own instead, or both. */
 export const checksMode = z.enum(['inherit', 'replace', 'extend']);
 
-export interface ChecksEnvelope {
+export type ChecksEnvelope = {
   mode: z.infer<typeof checksMode>;
   list: Check[];
-}
+};
 
 const toolName = z.string().min(1);
 

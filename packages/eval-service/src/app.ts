@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import { routePath } from 'hono/route';
 import { describeError } from '../../../src/base/errors.ts';
 import type { Logger } from '../../../src/base/logger.ts';
@@ -8,23 +8,23 @@ import type { ModelName, ModelSource } from '../../../src/models/language-model.
 import { limitRate, type RateLimit, requireCaller, requireLoopbackHost, requireMembership } from './access.ts';
 import { createDispatch } from './agent/turn-tools.ts';
 import type { AcceptedKey, ApiEnv } from './callers.ts';
-import type { BodySchemas } from './bodies/stored-suite.ts';
 import { connectTargets, type ServerReach } from './connect.ts';
 import { createRunCreator, type RunCreator } from './create-run.ts';
 import { ApiError, notFound, renderApiError } from './envelope.ts';
 import type { ServiceLimits } from '../../../src/service/api-limits.ts';
 import type { RelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import type { CommandServers } from './server-reach.ts';
+import { createOperationRoutes, type OperationRoutes, type ServeOperation } from './operation-routes.ts';
 import type { BodyReader } from './request.ts';
-import { createAccountRoutes } from './routes/account-routes.ts';
-import { type AnsweredTurn, createAgentRoutes } from './routes/agent-routes.ts';
-import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases-routes.ts';
-import { createGenerateRoutes } from './routes/generate-routes.ts';
-import { createIngestRoutes } from './routes/ingest-routes.ts';
-import { createRunRoutes } from './routes/runs-routes.ts';
-import { createServerRoutes } from './routes/servers-routes.ts';
-import { createSuiteRoutes } from './routes/suites-routes.ts';
-import { createTunnelRoutes } from './routes/tunnels-routes.ts';
+import { serveAccount } from './routes/account-routes.ts';
+import { type AnsweredTurn, serveAgent } from './routes/agent-routes.ts';
+import { serveCases } from './routes/cases-routes.ts';
+import { serveGeneration } from './routes/generate-routes.ts';
+import { serveIngest } from './routes/ingest-routes.ts';
+import { serveRuns } from './routes/runs-routes.ts';
+import { serveServers } from './routes/servers-routes.ts';
+import { serveSuites } from './routes/suites-routes.ts';
+import { serveTunnels } from './routes/tunnels-routes.ts';
 import { type FindRunTarget, refuseRunTargets } from './run-request.ts';
 import type { Runner } from '../../../src/runner/runner.ts';
 import type { ConnectServers } from './server-tools.ts';
@@ -41,7 +41,6 @@ export interface ServiceParts {
   limits: ServiceLimits;
   iterationTimeoutMs: number;
   readBody: BodyReader;
-  bodies: BodySchemas;
   store: Store;
   runner: Runner;
   /** The number of iterations of a run that execute at the same time. */
@@ -61,15 +60,10 @@ interface AppAccess {
   createInventory: InventoryFactory | null;
 }
 
-/** The routes of operations without and with a key. `outside` has the routes next to the API, from the origin, without a key. */
-export interface OperationRoutes {
-  open: Hono<ApiEnv>;
-  closed: Hono<ApiEnv>;
-  outside: Hono<ApiEnv>;
-}
-
 /** The operations that a gate never calls, with their background work. Disposing it ends that work. */
-export interface Inventory extends OperationRoutes, AsyncDisposable {
+export interface Inventory extends AsyncDisposable {
+  /** The routes next to the API, from the origin, without a key. */
+  outside: Hono<ApiEnv>;
   findTarget: FindRunTarget;
   /** Returns more fields of a run's answer, in addition to its record. */
   describeRun(run: RunRecord): object;
@@ -85,8 +79,8 @@ export type InventoryFactory = (
   tools: {
     /** The creator that the service's own runs use. */
     creator: RunCreator;
-    /** The checks of a key: it is known, and it is not used too often. */
-    admission: ReadonlyArray<MiddlewareHandler<ApiEnv>>;
+    serve: ServeOperation;
+    routes: OperationRoutes;
   },
 ) => Inventory;
 
@@ -107,11 +101,22 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   const findTarget: FindRunTarget = (...asked) => (inventory?.findTarget ?? refuseRunTargets)(...asked);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect, findTarget });
   const admission = [requireCaller(keys), ...(rateLimit === null ? [] : [limitRate(clock, rateLimit)])];
-  const inventory: Inventory | null = createInventory?.(parts, { creator, admission }) ?? null;
+  const { routes, serve } = createOperationRoutes({ ...parts, admission });
+  const inventory: Inventory | null = createInventory?.(parts, { creator, serve, routes }) ?? null;
+  serveAccount(serve, parts);
+  serveServers(serve, parts);
+  serveTunnels(serve, parts);
+  serveSuites(serve, parts);
+  serveCases(serve, parts);
+  serveIngest(serve, parts);
+  serveGeneration(serve, { ...parts, connect, findTarget });
+  serveRuns(serve, { ...parts, creator, describeRun: (run) => inventory?.describeRun(run) ?? {} });
+  const dispatch = createDispatch(routes.closed);
+  serveAgent(serve, { ...parts, connect, dispatch, onTurn: (turn) => inventory?.onTurn(turn) });
 
   const api = new Hono<ApiEnv>();
   api.use(requireLoopbackHost());
-  if (inventory !== null) api.route('/', inventory.open);
+  api.route('/', routes.open);
   for (const check of admission) api.use(check);
   const isMember = requireMembership(store);
   api.use('/projects', isMember);
@@ -119,36 +124,7 @@ export function createApp(parts: ServiceParts, { keys, rateLimit, createInventor
   api.use('/projects/:projectId/*', isMember);
   // A wildcard also matches the path above it.
   api.use('/eval-runs/*', isMember);
-  const describeRun = (run: RunRecord) => inventory?.describeRun(run) ?? {};
-  const runs = createRunRoutes({ ...parts, describeRun }, creator);
-  // These routes skip the access checks: the agent acts for a caller that already passed them.
-  const inside = new Hono<ApiEnv>();
-  api.route('/', createAccountRoutes(parts));
-  for (const routes of [
-    createServerRoutes(parts),
-    createTunnelRoutes(parts),
-    createSuiteRoutes(parts),
-    createCaseBatchRoutes(parts),
-    createCaseRoutes(parts),
-    createIngestRoutes(parts),
-    createGenerateRoutes({ ...parts, connect, findTarget }),
-  ]) {
-    api.route('/', routes);
-    inside.route('/', routes);
-  }
-  api.route('/projects/:projectId/eval-runs', runs);
-  api.route('/eval-runs', runs);
-  inside.route('/projects/:projectId/eval-runs', runs);
-  api.route(
-    '/',
-    createAgentRoutes({
-      ...parts,
-      connect,
-      dispatch: createDispatch(inside),
-      onTurn: (turn) => inventory?.onTurn(turn),
-    }),
-  );
-  if (inventory !== null) api.route('/', inventory.closed);
+  api.route('/', routes.closed);
 
   const app = new Hono<ApiEnv>().route(apiPath, api);
   if (inventory !== null) app.route('/', inventory.outside);

@@ -138,8 +138,7 @@ export function createRunCreator(
   };
 
   const describeOnce = (projectId: string, body: RunCreateBody, key: string | undefined) => {
-    // The scope contains the project, whether the path or the body names it.
-    const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
+    const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, ...asked } = body;
     const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
     return describeRequest(`run:${projectId}:${subject}`, key, asked);
   };

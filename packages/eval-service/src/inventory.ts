@@ -1,4 +1,4 @@
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { buildOpenApi } from '../../../src/service/openapi.ts';
 import { requireLoopbackHost } from './access.ts';
 import type { ApiEnv } from './callers.ts';
@@ -9,7 +9,6 @@ import { openEnvironments } from './environments/environment-records.ts';
 import { createFindRunTarget } from './environments/run-targets.ts';
 import { openHosts } from './hosts/host-records.ts';
 import { openTokenBook } from './oauth-tokens.ts';
-import { createOperationRoutes } from './operation-routes.ts';
 import { serveChatboxes, serveChatSessions } from './routes/chats-routes.ts';
 import type { Plugin, PluginVersion } from './plugins/inventory.ts';
 import { readPlugins } from './plugins/read-plugins.ts';
@@ -20,7 +19,6 @@ import { serveImages } from './routes/images-routes.ts';
 import { servePlugins } from './routes/plugins-routes.ts';
 import { serveDiagnostics } from './routes/diagnostics-routes.ts';
 import { servePrimitives } from './routes/primitives-routes.ts';
-import { serveProjects } from './routes/projects-routes.ts';
 import type { ChatboxContent } from './chats/chatboxes.ts';
 import { openChatSessions } from './chats/sessions.ts';
 import { openReviews } from './review/reviews.ts';
@@ -51,8 +49,7 @@ export function configureInventory({
   chatboxes = null,
   containers = null,
 }: InventorySettings): InventoryFactory {
-  return (parts, { creator, admission }) => {
-    const { routes, serve } = createOperationRoutes({ ...parts, admission });
+  return (parts, { creator, serve, routes }) => {
     for (const version of plugins.flatMap(({ versions }) => versions)) warnOfUnusable(version, parts.logger);
     const hosts = openHosts(parts.store);
     const environments = openEnvironments(parts.store);
@@ -60,7 +57,6 @@ export function configureInventory({
     const resolving = { ...parts, hosts, environments, plugins };
     const tokens = openTokenBook(parts);
     const reach = createServerReach({ tokens, commands: parts.commands });
-    serveProjects(serve, parts);
     serveDiagnostics(serve, { ...parts, reach, tokens });
     servePrimitives(serve, { ...parts, reach });
     serveHosts(serve, resolving);
@@ -78,9 +74,10 @@ export function configureInventory({
     serveUploads(serve, { ...parts, open: routes.open });
     serveChatSessions(serve, { ...parts, sessions });
     serveChatboxes(serve, { ...parts, given: chatboxes });
-    serveDescription(routes.outside);
+    const outside = new Hono<ApiEnv>();
+    serveDescription(outside);
     return {
-      ...routes,
+      outside,
       reach,
       findTarget: createFindRunTarget(resolving),
       describeRun: (run) => ({

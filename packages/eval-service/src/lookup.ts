@@ -24,12 +24,21 @@ export function requireMemberProject(store: Store, projectId: string, { organiza
   return project;
 }
 
-/** Finds a project for ingestion. The literal `default` means the oldest project of the caller's organization. */
-export function requireIngestProject(store: Store, projectId: string, { organizationId }: Caller): ProjectRecord {
-  if (projectId !== 'default') return requireProject(store, projectId);
-  const project = store.projects.list().find(({ content }) => content.organizationId === organizationId);
+/** Finds the project that a path names. Where the operation allows it, `default` means the oldest project of the caller's organization. */
+export function requireNamedProject(
+  store: Store,
+  projectId: string,
+  { caller, hasDefaultProject }: { caller: Caller; hasDefaultProject: boolean },
+): ProjectRecord {
+  if (!hasDefaultProject || projectId !== 'default') return requireProject(store, projectId);
+  const [project] = listOwnProjects(store, caller);
   if (project === undefined) throw notFound('Project');
   return project;
+}
+
+/** Lists the projects of the caller's organization, oldest first. */
+export function listOwnProjects(store: Store, { organizationId }: Caller): ProjectRecord[] {
+  return store.projects.list().filter(({ content }) => content.organizationId === organizationId);
 }
 
 export function requireServer(store: Store, projectId: string, serverId: string): ServerRecord {
@@ -57,30 +66,31 @@ export function requireCase(store: Store, suite: SuiteRecord, caseId: string): C
   return found;
 }
 
-/** Finds a run. `projectId` is undefined on the short paths, which find a run only by its id. */
-export function requireRun(store: Store, projectId: string | undefined, runId: string): RunRecord {
-  if (projectId !== undefined) requireProject(store, projectId);
+export function requireRun(store: Store, projectId: string, runId: string): RunRecord {
   const run = store.runs.get(runId);
-  if (run === undefined || (projectId !== undefined && run.projectId !== projectId)) throw notFound('Run');
-  return run;
-}
-
-/** Finds a run of a short path. A run of another organization than the caller's counts as missing. */
-export function requireMemberRun(store: Store, runId: string, { organizationId }: Caller): RunRecord {
-  const run = requireRun(store, undefined, runId);
-  if (store.projects.get(run.projectId)?.content.organizationId !== organizationId) throw notFound('Run');
+  if (run?.projectId !== projectId) throw notFound('Run');
   return run;
 }
 
 /**
- * Finds the project that a short path means: the one its body names, else the only project of the caller's organization.
+ * Finds the project that a short path means: that of its run, else the one that the body names, else the only project of the caller's
+ * organization. A run or project of another organization counts as missing.
  *
- * @throws {ApiError} VALIDATION_ERROR if there are several and none is named.
+ * @throws {ApiError} VALIDATION_ERROR if there are several projects and none is named.
  */
-export function requireMeantProject(store: Store, projectId: string | undefined, caller: Caller): ProjectRecord {
-  if (projectId !== undefined) return requireMemberProject(store, projectId, caller);
-  const own = store.projects.list().filter(({ content }) => content.organizationId === caller.organizationId);
-  const [project, ...others] = own;
+export function requireMeantProject(
+  store: Store,
+  { runId, projectId }: { runId?: string | undefined; projectId?: unknown },
+  caller: Caller,
+): ProjectRecord {
+  if (runId !== undefined) {
+    const run = store.runs.get(runId);
+    const project = run && store.projects.get(run.projectId);
+    if (project?.content.organizationId !== caller.organizationId) throw notFound('Run');
+    return project;
+  }
+  if (typeof projectId === 'string') return requireMemberProject(store, projectId, caller);
+  const [project, ...others] = listOwnProjects(store, caller);
   if (project === undefined) throw notFound('Project');
   if (others.length > 0) throw invalid('projectId: Required, since the key reaches several projects');
   return project;

@@ -16,7 +16,6 @@ import { type AcceptedKey, localCaller } from './callers.ts';
 import type { CommandServers } from './server-reach.ts';
 import { answerRawRefusals } from './raw-refusals.ts';
 import { createBodyReader } from './request.ts';
-import { createBodySchemas } from './bodies/stored-suite.ts';
 import { createId } from '../../../src/base/ids.ts';
 import { defaultRelayLimits, type RelayLimits } from '../../../src/tunnel/relay/relay-limits.ts';
 import { defaultIterationTimeoutMs, defaultRunTimeoutMs } from './service-limits.ts';
@@ -105,7 +104,6 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     browser,
   });
   const readBody = createBodyReader(limits.maxBodyBytes);
-  const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
   const app = createApp(
     {
@@ -114,7 +112,6 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       limits,
       iterationTimeoutMs,
       readBody,
-      bodies,
       store,
       runner,
       concurrency,

@@ -28,8 +28,6 @@ export function createRunSchema(
   tests: TestSchemas,
 ) {
   return z.strictObject({
-    /** Used only on the short path. A project in the path takes precedence. */
-    projectId: text,
     suiteId: z.string().min(1).exactOptional(),
     suiteName: z.string().trim().min(1).exactOptional(),
     suiteDescription: text,

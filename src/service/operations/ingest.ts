@@ -23,6 +23,7 @@ export const ingestOperations = nameOperations({
     answer: runAnswer,
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    hasDefaultProject: true,
     isRepeatable: true,
   }),
   startEvalIngestRun: defineOperation({
@@ -34,6 +35,7 @@ export const ingestOperations = nameOperations({
     answer: runAnswer,
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    hasDefaultProject: true,
     isRepeatable: true,
   }),
   ingestEvalRunIterations: defineOperation({
@@ -45,6 +47,7 @@ export const ingestOperations = nameOperations({
     answer: ingestedIterationsSchema.extend(ok),
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    hasDefaultProject: true,
     isRepeatable: true,
   }),
   finalizeEvalIngestRun: defineOperation({
@@ -56,6 +59,7 @@ export const ingestOperations = nameOperations({
     answer: runAnswer,
     status: 200,
     errors: [400, 401, 403, 404, 429, 500, 502, 504],
+    hasDefaultProject: true,
     isRepeatable: true,
   }),
 });

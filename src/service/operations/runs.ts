@@ -32,7 +32,7 @@ export const runOperations = nameOperations({
     path: runsPath,
     hasShortPath: true,
     query: none,
-    body: createRunSchema(contractLimits, createTestSchemas(contractLimits)).omit({ projectId: true }),
+    body: createRunSchema(contractLimits, createTestSchemas(contractLimits)),
     answer: runCreatedSchema,
     status: 202,
     errors: [400, 401, 403, 404, 409, 422, 429, 500, 502, 504],

@@ -4,7 +4,6 @@ import { Secret } from '../../../src/base/redaction.ts';
 import { localCaller } from '../../../packages/eval-service/src/callers.ts';
 import { createApp, type InventoryFactory } from '../../../packages/eval-service/src/app.ts';
 import { createBodyReader } from '../../../packages/eval-service/src/request.ts';
-import { createBodySchemas } from '../../../packages/eval-service/src/bodies/stored-suite.ts';
 import { defaultRelayLimits } from '../../../src/tunnel/relay/relay-limits.ts';
 import { contractLimits as limits } from '../../../src/service/api-limits.ts';
 import { createExecutionRecord } from '../../../packages/eval-service/src/execution-record.ts';
@@ -25,7 +24,6 @@ export function createTestApp({ createInventory = null }: { createInventory?: In
     runTimeoutMs: 1000,
     browser: null,
   });
-  const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
   const services = {
@@ -37,7 +35,7 @@ export function createTestApp({ createInventory = null }: { createInventory?: In
     models: null,
     defaultModel: null,
   };
-  const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
+  const context = { clock: systemClock, logger, limits, readBody, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, {
     keys: [{ secret: new Secret('sk_test'), caller: localCaller }],
     rateLimit: null,

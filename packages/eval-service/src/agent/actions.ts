@@ -9,10 +9,10 @@ export type ActionWork =
   | { kind: 'tool'; serverId: string; toolName: string; args: Readonly<Record<string, unknown>> };
 
 /** An action that awaits its approval, as clients see it. An approval carries only the id. */
-export interface ProposedAction extends Approval {
+export type ProposedAction = Approval & {
   actionId: string;
   operation: string;
-}
+};
 
 /** The project and the conversation in which an action was proposed. */
 export interface ActionScope {

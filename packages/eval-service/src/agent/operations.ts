@@ -10,13 +10,13 @@ export interface RouteRequest {
 }
 
 /** The texts that the person who approves sees; for display only. */
-export interface Approval {
+export type Approval = {
   description: string;
   buttonLabel: string;
   kind: 'start' | 'cancel' | 'generate' | 'external';
   confirmSeverity?: 'spend' | 'external';
   target?: { type: string; selector: string };
-}
+};
 
 /** One call of an operation. `approval` is null if the operation is executed at once. */
 export interface OperationCall {

@@ -1,5 +1,5 @@
-import type { Hono } from 'hono';
-import type { ApiEnv } from '../callers.ts';
+import { Hono } from 'hono';
+import { type ApiEnv, currentCaller } from '../callers.ts';
 import { createHash } from 'node:crypto';
 import { isRecord, isTooDeep, tryParseJson } from '../../../../src/base/json.ts';
 import { clipText } from '../../../../src/base/text.ts';
@@ -202,8 +202,16 @@ function renderText(text: string): ToolOutput {
   return { content: [{ type: 'text', text: clipText(text, longestResult) }], isError: false };
 }
 
-/** Makes a function that sends requests to the routes of `inside`. A refusal of a route is thrown. */
-export function createDispatch(inside: Hono<ApiEnv>): Dispatch {
+/** Makes a function that sends requests of the current caller, who passed the access checks, to `routes`. A refusal of a route is thrown. */
+export function createDispatch(routes: Hono<ApiEnv>): Dispatch {
+  const inside = new Hono<ApiEnv>();
+  inside.use(async (context, next) => {
+    const caller = currentCaller.getStore();
+    if (caller === undefined) throw new Error('The agent acts for no caller.');
+    context.set('caller', caller);
+    await next();
+  });
+  inside.route('/', routes);
   inside.onError((error) => {
     throw error;
   });

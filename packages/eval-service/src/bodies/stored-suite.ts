@@ -1,11 +1,8 @@
 import type { z } from 'zod';
 import type { Check } from '../../../../src/checks/assertion.ts';
 import type { MatchOptionsLayer } from '../../../../src/cases/case.ts';
-import type { ServiceLimits } from '../../../../src/service/api-limits.ts';
+import type { runOperations } from '../../../../src/service/operations/runs.ts';
 import type { Caller } from '../callers.ts';
-import { createCaseSchemas, createTestSchemas } from '../../../../src/service/bodies/case-body.ts';
-import { createCaseBatchSchema } from '../../../../src/service/bodies/case-requests.ts';
-import { createRunSchema, createSuiteSchema } from '../../../../src/service/bodies/suite-body.ts';
 
 /** The settings of a suite, without its cases. */
 export interface SuiteContent {
@@ -80,25 +77,4 @@ export function createSuiteContent(said: {
   };
 }
 
-export type RunCreateBody = z.infer<ReturnType<typeof createRunSchema>>;
-
-function buildBodySchemas(limits: ServiceLimits) {
-  const tests = createTestSchemas(limits);
-  return {
-    cases: { ...createCaseSchemas(limits), batch: createCaseBatchSchema(limits) },
-    suites: { create: createSuiteSchema(limits, tests) },
-    run: createRunSchema(limits, tests),
-  };
-}
-
-export type BodySchemas = ReturnType<typeof buildBodySchemas>;
-
-/** Caches the schemas, because building them takes milliseconds and most services of a process have the same limits. */
-const builtSchemas = new WeakMap<ServiceLimits, BodySchemas>();
-
-/** Returns the schemas of strict bodies that depend on the service's limits. */
-export function createBodySchemas(limits: ServiceLimits): BodySchemas {
-  const schemas = builtSchemas.get(limits) ?? buildBodySchemas(limits);
-  builtSchemas.set(limits, schemas);
-  return schemas;
-}
+export type RunCreateBody = z.infer<typeof runOperations.createEvalRun.body>;

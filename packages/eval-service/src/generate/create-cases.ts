@@ -1,5 +1,5 @@
 import { type CaseContent, type CaseModel, toCaseContent } from '../../../../src/service/bodies/case-body.ts';
-import type { BodySchemas } from '../bodies/stored-suite.ts';
+import { caseOperations } from '../../../../src/service/operations/cases.ts';
 import { KnownCases } from '../known-cases.ts';
 import { renderFirstIssue } from '../request.ts';
 import { type CaseRecord, createCaseRecord } from '../store/case-store.ts';
@@ -7,16 +7,14 @@ import type { Store } from '../store/open-store.ts';
 import { findDraftProblem, readDraft, toCaseFields } from './draft.ts';
 
 /** A draft that did not become a case, with the reason. */
-export interface SkippedDraft {
+export type SkippedDraft = {
   title: string;
   error: string;
-}
+};
 
 interface DraftOptions {
   cases: Store['cases'];
   suiteId: string;
-  /** The schema of the case routes: a draft passes the same checks as a case that a client sends. */
-  schema: BodySchemas['cases']['create'];
   toolNames: ReadonlySet<string>;
   /** The models of every case; undefined leaves the model to the suite. */
   models: CaseModel[] | undefined;
@@ -58,14 +56,19 @@ export function createDraftedCases(
 
 type ReadCase = { content: CaseContent } | { skipped: SkippedDraft };
 
-function readCase(value: unknown, { schema, toolNames, models }: DraftOptions): ReadCase {
+function readCase(value: unknown, { toolNames, models }: DraftOptions): ReadCase {
   const read = readDraft(value);
   if ('error' in read) return skip(read.title, read.error);
   const { draft } = read;
   const problem = findDraftProblem(draft, toolNames);
   if (problem !== null) return skip(draft.title, problem);
   const { isNegative } = draft;
-  const parsed = schema.safeParse({ ...toCaseFields(draft), isNegative, ...(models === undefined ? {} : { models }) });
+  // A draft passes the same checks as a case that a client sends.
+  const parsed = caseOperations.createEvalCase.body.safeParse({
+    ...toCaseFields(draft),
+    isNegative,
+    ...(models === undefined ? {} : { models }),
+  });
   return parsed.success ? { content: toCaseContent(parsed.data) } : skip(draft.title, renderFirstIssue(parsed.error));
 }
 

@@ -1,45 +1,44 @@
-import { Hono } from 'hono';
 import type { Clock } from '../../../../src/base/time.ts';
 import { accountOperations } from '../../../../src/service/operations/account.ts';
-import type { ApiEnv, Caller } from '../callers.ts';
+import type { Caller } from '../callers.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';
+import { listOwnProjects, requireProject } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
+import type { RelayEdge } from '../../../../src/tunnel/relay/edge.ts';
+import type { Runner } from '../../../../src/runner/runner.ts';
 import type { ServiceLimits } from '../../../../src/service/api-limits.ts';
-import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open-store.ts';
 import type { ProjectRecord } from '../store/projects.ts';
 
-/** Creates the routes `/me` and `/projects`. */
-export function createAccountRoutes({
-  store,
-  clock,
-  readBody,
-  limits,
-}: {
-  store: Store;
-  clock: Clock;
-  readBody: BodyReader;
-  limits: Pick<ServiceLimits, 'maxProjects'>;
-}): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-  const listProjects = (organizationId: string) =>
-    store.projects.list().filter(({ content }) => content.organizationId === organizationId);
+/** Serves the caller and the projects of its organization. */
+export function serveAccount(
+  serve: ServeOperation,
+  {
+    store,
+    clock,
+    limits,
+    runner,
+    relay,
+  }: {
+    store: Store;
+    clock: Clock;
+    limits: Pick<ServiceLimits, 'maxProjects'>;
+    runner: Pick<Runner, 'cancel'>;
+    relay: Pick<RelayEdge, 'revoke'>;
+  },
+): void {
+  serve(accountOperations.getMe, ({ caller }) => ({ ...caller.user, plan: 'local' }));
 
-  routes.get('/me', (c) => c.json({ ...c.var.caller.user, plan: 'local' }));
-
-  routes.get('/projects', (c) => {
-    const { caller } = c.var;
-    const asked = c.req.query('organizationId') ?? caller.organizationId;
-    const projects = listProjects(caller.organizationId);
-    return c.json({
-      items: asked === caller.organizationId ? projects.map((project) => renderProject(project, caller)) : [],
-    });
+  serve(accountOperations.listProjects, ({ caller, request }) => {
+    const asked = request.query('organizationId') ?? caller.organizationId;
+    const projects = asked === caller.organizationId ? listOwnProjects(store, caller) : [];
+    return { items: projects.map((project) => renderProject(project, caller)) };
   });
 
-  routes.post('/projects', async (c) => {
-    const { caller } = c.var;
-    const { name, description, icon, visibility } = await readBody(c, accountOperations.createProject.body);
-    requireRoom(listProjects(caller.organizationId).length, limits);
+  serve(accountOperations.createProject, ({ body, caller }) => {
+    const { name, description, icon, visibility } = body;
+    requireRoom(listOwnProjects(store, caller).length, limits);
     const content = {
       organizationId: caller.organizationId,
       description: description ?? null,
@@ -48,9 +47,25 @@ export function createAccountRoutes({
     };
     const project = { id: createId('prj'), name, content, now: clock.now() };
     store.projects.insert(project);
-    return c.json(renderProject({ ...project, createdAt: project.now, updatedAt: project.now }, caller), 201);
+    return renderProject({ ...project, createdAt: project.now, updatedAt: project.now }, caller);
   });
-  return routes;
+
+  serve(accountOperations.updateProject, ({ ids, body, caller }) => {
+    const before = requireProject(store, ids.projectId);
+    const { name = before.name, ...changes } = body;
+    const after = { ...before, name, content: { ...before.content, ...changes } };
+    const now = clock.now();
+    store.projects.update({ ...after, now });
+    return renderProject({ ...after, updatedAt: now }, caller);
+  });
+
+  serve(accountOperations.deleteProject, ({ ids: { projectId } }) => {
+    for (const runId of store.runs.listActive(projectId)) runner.cancel(runId);
+    const servers = store.servers.list(projectId);
+    store.transact(() => store.projects.delete(projectId));
+    for (const { id } of servers) relay.revoke(id);
+    return { id: projectId, deleted: true as const };
+  });
 }
 
 /** Refuses a new project at the limit. The code is not RATE_LIMITED, because waiting does not help. */
@@ -63,6 +78,6 @@ function requireRoom(currentValue: number, { maxProjects }: Pick<ServiceLimits, 
 }
 
 /** Renders a project for its readers. */
-export function renderProject({ id, name, content, createdAt, updatedAt }: ProjectRecord, { role }: Caller) {
+function renderProject({ id, name, content, createdAt, updatedAt }: ProjectRecord, { role }: Caller) {
   return { id, name, ...content, role, createdAt, updatedAt };
 }

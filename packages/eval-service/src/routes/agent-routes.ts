@@ -1,6 +1,4 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ApiEnv } from '../callers.ts';
 import { agentOperations } from '../../../../src/service/operations/agent.ts';
 import { formatModelName } from '../../../../src/models/model-name.ts';
 import { createActionStore } from '../agent/actions.ts';
@@ -12,8 +10,8 @@ import { collectTools, propose, type TurnContext, type TurnRecord } from '../age
 import { type ChosenModel, explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
 import { ApiError } from '../envelope.ts';
 import { createExactlyOnce } from '../exactly-once.ts';
-import { requireProject } from '../lookup.ts';
-import { type BodyReader, describeRequest, keepAnswer } from '../request.ts';
+import type { ServeOperation } from '../operation-routes.ts';
+import { describeRequest, keepAnswer } from '../request.ts';
 import { answerWithin } from '../time-limit.ts';
 
 /** The limits of the API. */
@@ -24,7 +22,7 @@ const turnTimeoutMs = 90_000;
 const executionTimeoutMs = 200_000;
 
 type TurnReport = TurnAnswer & TurnRecord;
-type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader; onTurn: (turn: AnsweredTurn) => void };
+type AgentParts = ExecutionParts & ModelParts & { onTurn: (turn: AnsweredTurn) => void };
 
 /** An answered turn, for the record of its conversation. */
 export interface AnsweredTurn {
@@ -37,19 +35,17 @@ export interface AnsweredTurn {
   messages: readonly AgentMessage[];
 }
 
-/** The agent: a model with the operations of a project and the tools of its servers, one turn per request. */
-export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
-  const { store, clock, dispatch, readBody, onTurn } = parts;
+/** Serves the agent: a model with the operations of a project and the tools of its servers, one turn per request. */
+export function serveAgent(serve: ServeOperation, parts: AgentParts): void {
+  const { store, clock, dispatch, onTurn } = parts;
   const actions = createActionStore(clock);
   const doOnce = createExactlyOnce(store);
   const takeSlot = createSlots();
-  const routes = new Hono<ApiEnv>();
 
-  routes.post('/projects/:projectId/agent', async (c) => {
-    const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { idempotencyKey, ...body } = await readBody(c, agentOperations.runAgentTurn.body);
-    const request = describeRequest(`agent:${projectId}`, idempotencyKey, body);
-    const { answer } = await doOnce(request, z.custom<TurnReport>(), async () => {
+  serve(agentOperations.runAgentTurn, async ({ ids: { projectId }, body: sent, caller, request }) => {
+    const { idempotencyKey, ...body } = sent;
+    const keyed = describeRequest(`agent:${projectId}`, idempotencyKey, body);
+    const { answer } = await doOnce(keyed, z.custom<TurnReport>(), async () => {
       const chosen = requireModel(parts, { operation: 'The agent' });
       using _slot = takeSlot();
       const record: TurnRecord = { toolCalls: [], createdResources: [], proposedActions: [] };
@@ -57,12 +53,12 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
         projectId,
         conversationId: body.conversationId ?? body.slackChannelId ?? null,
         turnKey: idempotencyKey,
-        projectUrl: new URL(c.req.url.replace(/\/agent(?:\?.*)?$/, '')).href,
+        projectUrl: new URL(request.url.replace(/\/agent(?:\?.*)?$/, '')).href,
         record,
         dispatch,
         actions,
       };
-      const limits = { clock, timeoutMs: turnTimeoutMs, client: c.req.raw.signal, what: 'The turn' };
+      const limits = { clock, timeoutMs: turnTimeoutMs, client: request.raw.signal, what: 'The turn' };
       try {
         const answered = await answerWithin(
           (signal) => takeTurn(parts, { chosen, messages: body.messages, context }, signal),
@@ -71,10 +67,10 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
         offerRuns(context);
         const report: TurnReport = { ...answered, ...record };
         store.transact(() => {
-          keepAnswer(store, request, report);
+          keepAnswer(store, keyed, report);
           onTurn({
             projectId,
-            userId: c.var.caller.user.id,
+            userId: caller.user.id,
             conversationId: context.conversationId,
             isShared: body.slackChannelId !== undefined,
             messages: body.messages,
@@ -85,24 +81,20 @@ export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
         throw addRecord(explainModelError(error), record);
       }
     });
-    return c.json(answer);
+    return answer;
   });
 
-  routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
-    const projectId = requireProject(store, c.req.param('projectId')).id;
-    // Only the id decides which action is executed.
-    await readBody(c, agentOperations.executeProposedAction.body);
-    const action = actions.claim(projectId, c.req.param('actionId'));
+  serve(agentOperations.executeProposedAction, async ({ ids: { projectId, actionId }, request }) => {
+    const action = actions.claim(projectId, actionId);
     const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
       clock,
       timeoutMs: executionTimeoutMs,
-      client: c.req.raw.signal,
+      client: request.raw.signal,
       what: 'The action',
     });
-    const { actionId, operation, kind } = action.proposal;
-    return c.json({ actionId, operation, status: 'succeeded', kind, result });
+    const { operation, kind } = action.proposal;
+    return { actionId, operation, status: 'succeeded', kind, result };
   });
-  return routes;
 }
 
 async function takeTurn(

@@ -1,25 +1,19 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
-import { type GenerateBody, generateSchema } from '../../../../src/service/bodies/case-requests.ts';
+import type { GenerateBody } from '../../../../src/service/bodies/case-requests.ts';
+import { caseOperations } from '../../../../src/service/operations/cases.ts';
 import { formatModelName } from '../../../../src/models/model-name.ts';
 import { explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
-import type { BodySchemas, SuiteContent } from '../bodies/stored-suite.ts';
+import type { SuiteContent } from '../bodies/stored-suite.ts';
 import { invalid } from '../envelope.ts';
 import { createExactlyOnce } from '../exactly-once.ts';
 import { askForCases } from '../generate/ask.ts';
 import { createDraftedCases, type SkippedDraft } from '../generate/create-cases.ts';
 import { type GenerationPlan, planGeneration } from '../generate/plan-cases.ts';
-import { requireNamedServer, requireProject, requireSuite } from '../lookup.ts';
+import { requireNamedServer, requireSuite } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
 import { readModel } from '../plan-run-cases.ts';
-import {
-  type BodyReader,
-  describeRequest,
-  type IdempotentRequest,
-  keepAnswer,
-  readIdempotencyKey,
-} from '../request.ts';
+import { describeRequest, type IdempotentRequest, keepAnswer, readIdempotencyKey } from '../request.ts';
 import { type FindRunTarget, requireReachable, type RunTarget } from '../run-request.ts';
 import { type ConnectServers, openServerTools } from '../server-tools.ts';
 import type { Store } from '../store/open-store.ts';
@@ -47,36 +41,31 @@ interface Order {
 interface GenerateParts extends ModelParts {
   store: Store;
   clock: Clock;
-  bodies: BodySchemas;
   connect: ConnectServers;
   findTarget: FindRunTarget;
-  readBody: BodyReader;
 }
 
-/** Creates the routes on which a model writes cases for the tools of servers. The request connects, asks the model and creates the cases. */
-export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
-  const { store, clock, readBody } = parts;
+/** Serves the generation of cases: the request connects to servers, asks a model for cases for their tools, and creates them. */
+export function serveGeneration(serve: ServeOperation, parts: GenerateParts): void {
+  const { store, clock } = parts;
   const doOnce = createExactlyOnce(store);
-  const routes = new Hono<ApiEnv>();
 
-  routes.post('/projects/:projectId/eval-suites/:suiteId/cases/generate', async (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const { idempotencyKey, ...body } = await readBody(c, generateSchema);
+  serve(caseOperations.generateEvalCases, async ({ ids: { projectId, suiteId }, body: sent, request }) => {
+    const suite = requireSuite(store, projectId, suiteId);
+    const { idempotencyKey, ...body } = sent;
     // The header takes precedence over the body here, as in the API, because a model may have written the body.
-    const request = describeRequest(`generate:${suite.id}`, readIdempotencyKey(c.req) ?? idempotencyKey, body);
-    const order = { projectId: project.id, suite, body, request };
-    const { answer } = await doOnce(request, z.custom<Generated>(), () =>
+    const keyed = describeRequest(`generate:${suite.id}`, readIdempotencyKey(request) ?? idempotencyKey, body);
+    const order = { projectId, suite, body, request: keyed };
+    const { answer } = await doOnce(keyed, z.custom<Generated>(), () =>
       answerWithin((signal) => generate(parts, order, signal), {
         clock,
         timeoutMs,
-        client: c.req.raw.signal,
+        client: request.raw.signal,
         what: 'The generation of cases',
       }),
     );
-    return c.json(answer);
+    return answer;
   });
-  return routes;
 }
 
 async function generate(parts: GenerateParts, order: Order, signal: AbortSignal): Promise<Generated> {
@@ -148,7 +137,7 @@ function selectServers(store: Store, { projectId, suite, body }: Order, target: 
 
 /** Creates the cases and keeps the answer, in one transaction. */
 function keepCases(
-  { store, clock, bodies }: GenerateParts,
+  { store, clock }: GenerateParts,
   { projectId, suite, body, request }: Order,
   {
     drafts,
@@ -163,7 +152,6 @@ function keepCases(
     const { created, skipped } = createDraftedCases(drafts, {
       cases: store.cases,
       suiteId: suite.id,
-      schema: bodies.cases.create,
       toolNames,
       models: body.caseModels,
       maxCases: plan.total,

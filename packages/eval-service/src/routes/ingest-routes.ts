@@ -1,41 +1,20 @@
-import { type Context, Hono } from 'hono';
-import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
+import { ingestOperations } from '../../../../src/service/operations/ingest.ts';
 import { invalid, notFound } from '../envelope.ts';
-import {
-  ingestFinalizeSchema,
-  ingestIterationsSchema,
-  ingestReportSchema,
-  ingestStartSchema,
-} from '../../../../src/service/bodies/ingest-body.ts';
 import { addResults, finalizeRun, type IngestScope, openIngestedRun } from '../store-ingested-run.ts';
-import { requireIngestProject, requireRun } from '../lookup.ts';
-import type { BodyReader } from '../request.ts';
+import { requireRun } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
 import type { Store } from '../store/open-store.ts';
 import type { RunRecord } from '../store/run-store.ts';
 import { renderSummary } from './runs-routes.ts';
 
-const base = '/projects/:projectId/eval-ingest';
+/** Serves runs that were executed elsewhere. Every request may be repeated. Only these answers have the field `ok`. */
+export function serveIngest(serve: ServeOperation, { store, clock }: { store: Store; clock: Clock }): void {
+  const enter = ({ projectId }: { projectId: string }): IngestScope => ({ store, projectId, now: clock.now() });
+  const ok = true as const;
 
-/** Creates the routes for runs that were executed elsewhere. Every request may be repeated. Only these answers have the field `ok`. */
-export function createIngestRoutes({
-  store,
-  clock,
-  readBody,
-}: {
-  store: Store;
-  clock: Clock;
-  readBody: BodyReader;
-}): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-  const enter = (c: Context<ApiEnv, `${typeof base}/:rest{.+}`>): IngestScope => {
-    const project = requireIngestProject(store, c.req.param('projectId'), c.var.caller);
-    return { store, projectId: project.id, now: clock.now() };
-  };
-
-  routes.post(`${base}/report`, async (c) => {
-    const scope = enter(c);
-    const body = await readBody(c, ingestReportSchema);
+  serve(ingestOperations.reportEvalRun, ({ ids, body }) => {
+    const scope = enter(ids);
     const ended = store.transact(() => {
       const { run, isReused } = openIngestedRun(body, scope);
       // A run that has ended keeps its verdict.
@@ -47,39 +26,35 @@ export function createIngestRoutes({
       addResults(run, results, scope);
       return finalizeRun(run, scope);
     });
-    return c.json({ ok: true, ...renderEnded(ended) });
+    return { ok, ...renderEnded(ended) };
   });
 
-  routes.post(`${base}/runs/start`, async (c) => {
-    const scope = enter(c);
-    const body = await readBody(c, ingestStartSchema);
+  serve(ingestOperations.startEvalIngestRun, ({ ids, body }) => {
+    const scope = enter(ids);
     const { run, isReused } = store.transact(() => openIngestedRun(body, scope));
     const { id: runId, suiteId, projectId, status } = run;
-    if (!isReused) return c.json({ ok: true, suiteId, runId, projectId });
-    return c.json({
-      ok: true,
+    if (!isReused) return { ok, suiteId, runId, projectId };
+    return {
+      ok,
       reused: true,
       ...(status === 'running' ? { suiteId, runId, projectId, status } : renderEnded(run)),
-    });
+    };
   });
 
-  routes.post(`${base}/runs/iterations`, async (c) => {
-    const scope = enter(c);
-    const body = await readBody(c, ingestIterationsSchema);
+  serve(ingestOperations.ingestEvalRunIterations, ({ ids, body }) => {
+    const scope = enter(ids);
     const added = store.transact(() =>
       addResults(requireIngestedRun(store, scope.projectId, body.runId), body.results, scope),
     );
-    return c.json({ ok: true, ...added });
+    return { ok, ...added };
   });
 
-  routes.post(`${base}/runs/finalize`, async (c) => {
-    const scope = enter(c);
-    const { runId, externalRunId } = await readBody(c, ingestFinalizeSchema);
+  serve(ingestOperations.finalizeEvalIngestRun, ({ ids, body: { runId, externalRunId } }) => {
+    const scope = enter(ids);
     const run = requireIngestedRun(store, scope.projectId, runId);
     if (run.externalId !== externalRunId) throw invalid('externalRunId: Not that of the run');
-    return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, scope))) });
+    return { ok, ...renderEnded(store.transact(() => finalizeRun(run, scope))) };
   });
-  return routes;
 }
 
 function requireIngestedRun(store: Store, projectId: string, runId: string): RunRecord {

@@ -1,34 +1,26 @@
-import type { ServerChanges, ServerContent } from '../../../../src/service/operations/servers.ts';
-import { Hono } from 'hono';
-import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
-import { serverContentSchema, serverOperations } from '../../../../src/service/operations/servers.ts';
+import {
+  type ServerChanges,
+  type ServerContent,
+  serverContentSchema,
+  serverOperations,
+} from '../../../../src/service/operations/servers.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';
-import { requireProject, requireServer } from '../lookup.ts';
+import { requireServer } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
 import type { RelayEdge } from '../../../../src/tunnel/relay/edge.ts';
-import { type BodyReader, parseBody } from '../request.ts';
+import { parseBody } from '../request.ts';
 import type { Store } from '../store/open-store.ts';
 import type { ServerRecord } from '../store/server-store.ts';
 
-const list = '/projects/:projectId/servers';
-const one = `${list}/:serverId`;
 const idPattern = /^[\w-]{1,128}$/;
 
-/** Creates the routes for server records. They only store the records; runs connect to the servers. */
-export function createServerRoutes({
-  store,
-  clock,
-  readBody,
-  relay,
-}: {
-  store: Store;
-  clock: Clock;
-  readBody: BodyReader;
-  relay: Pick<RelayEdge, 'revoke'>;
-}): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-
+/** Serves the records of servers. They are only stored; runs connect to the servers. */
+export function serveServers(
+  serve: ServeOperation,
+  { store, clock, relay }: { store: Store; clock: Clock; relay: Pick<RelayEdge, 'revoke'> },
+): void {
   /** @throws {ApiError} CONFLICT if another server of the project has the name. */
   const requireFreeName = (projectId: string, name: string, ownId?: string): void => {
     const holder = store.servers.getByName(projectId, name);
@@ -36,52 +28,42 @@ export function createServerRoutes({
     throw new ApiError('CONFLICT', `The project has a server named ${JSON.stringify(name)} already.`);
   };
 
-  routes.get(list, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    return c.json({ items: store.servers.list(project.id).map(renderServer) });
-  });
+  serve(serverOperations.listProjectServers, ({ ids }) => ({
+    items: store.servers.list(ids.projectId).map(renderServer),
+  }));
 
-  routes.post(list, async (c) => {
-    const projectId = requireProject(store, c.req.param('projectId')).id;
-    const content = await readBody(c, serverOperations.createProjectServer.body);
+  serve(serverOperations.createProjectServer, ({ ids: { projectId }, body: content }) => {
     requireFreeName(projectId, content.name);
     const server = { id: createId('srv'), projectId, content, now: clock.now() };
     store.servers.insert(server);
-    return c.json(renderServer({ ...server, createdAt: server.now, updatedAt: server.now }), 201);
+    return renderServer({ ...server, createdAt: server.now, updatedAt: server.now });
   });
 
-  routes.get(one, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const serverId = c.req.param('serverId');
+  serve(serverOperations.getProjectServer, ({ ids: { projectId, serverId } }) => {
     // The API lists this refusal only for reading a server; in other operations, such an id is not found.
     if (!idPattern.test(serverId)) throw invalid('serverId: Expected 1 to 128 of A-Z, a-z, 0-9, _ and -');
-    return c.json(renderServer(requireServer(store, project.id, serverId)));
+    return renderServer(requireServer(store, projectId, serverId));
   });
 
-  routes.patch(one, async (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const before = requireServer(store, project.id, c.req.param('serverId'));
-    const changes = await readBody(c, serverOperations.updateProjectServer.body);
-    const content = parseBody(changeServerContent(before.content, changes), serverContentSchema);
-    requireFreeName(project.id, content.name, before.id);
+  serve(serverOperations.updateProjectServer, ({ ids, body }) => {
+    const before = requireServer(store, ids.projectId, ids.serverId);
+    const content = parseBody(changeServerContent(before.content, body), serverContentSchema);
+    requireFreeName(ids.projectId, content.name, before.id);
     const now = clock.now();
     store.servers.update({ id: before.id, content, now });
-    return c.json(renderServer({ ...before, content, updatedAt: now }));
+    return renderServer({ ...before, content, updatedAt: now });
   });
 
-  routes.delete(one, async (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const server = requireServer(store, project.id, c.req.param('serverId'));
-    await readBody(c, serverOperations.deleteProjectServer.body);
+  serve(serverOperations.deleteProjectServer, ({ ids }) => {
+    const server = requireServer(store, ids.projectId, ids.serverId);
     const now = clock.now();
     store.transact(() => {
       store.servers.delete(server, now);
       store.documents.deleteOf(server.id);
     });
     relay.revoke(server.id);
-    return c.json({ id: server.id, deleted: true });
+    return { id: server.id, deleted: true as const };
   });
-  return routes;
 }
 
 /** Renders a server record without headers, arguments, environment and client secret. */

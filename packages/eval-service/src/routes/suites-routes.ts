@@ -1,38 +1,25 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
 import { defaultMatchOptions } from '../../../../src/cases/case.ts';
-import { type BodySchemas, createSuiteContent } from '../bodies/stored-suite.ts';
+import { runOperations } from '../../../../src/service/operations/runs.ts';
+import { suiteOperations } from '../../../../src/service/operations/suites.ts';
+import { createSuiteContent } from '../bodies/stored-suite.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../../../../src/base/ids.ts';
-import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
-import { requireProject, requireServer, requireSuite } from '../lookup.ts';
+import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
+import { requireServer, requireSuite } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
 import type { Runner } from '../../../../src/runner/runner.ts';
 import { createCaseRecord } from '../store/case-store.ts';
 import type { Store } from '../store/open-store.ts';
 import type { SuiteRecord } from '../store/suite-store.ts';
 import { renderRun, renderSummary } from './runs-routes.ts';
 
-const list = '/projects/:projectId/eval-suites';
-const one = `${list}/:suiteId`;
-
-/** Creates the routes for suites, without their cases. */
-export function createSuiteRoutes({
-  store,
-  clock,
-  bodies,
-  readBody,
-  runner,
-}: {
-  store: Store;
-  clock: Clock;
-  bodies: BodySchemas;
-  readBody: BodyReader;
-  runner: Pick<Runner, 'isActive'>;
-}): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
-
+/** Serves suites, without their cases. */
+export function serveSuites(
+  serve: ServeOperation,
+  { store, clock, runner }: { store: Store; clock: Clock; runner: Pick<Runner, 'isActive'> },
+): void {
   /** @throws {ApiError} CONFLICT while this service executes a run of the suite */
   const refuseExecuting = (suiteId: string): void => {
     const run = store.runs
@@ -44,17 +31,14 @@ export function createSuiteRoutes({
     });
   };
 
-  routes.get(list, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    return c.json({ items: store.suites.list(project.id).map((suite) => renderSuiteSummary(store, suite)) });
-  });
+  serve(suiteOperations.listEvalSuites, ({ ids }) => ({
+    items: store.suites.list(ids.projectId).map((suite) => renderSuiteSummary(store, suite)),
+  }));
 
-  routes.post(list, async (c) => {
-    const projectId = requireProject(store, c.req.param('projectId')).id;
-    const body = await readBody(c, bodies.suites.create);
-    const request = describeRequest(`suite:${projectId}`, readIdempotencyKey(c.req), body);
-    const answered = findAnswer(store, request, z.looseObject({}));
-    if (answered !== undefined) return c.json(answered, 201);
+  serve(suiteOperations.createEvalSuite, ({ ids: { projectId }, body, request }) => {
+    const keyed = describeRequest(`suite:${projectId}`, readIdempotencyKey(request), body);
+    const answered = findAnswer(store, keyed, suiteOperations.createEvalSuite.answer);
+    if (answered !== undefined) return answered;
 
     const servers = body.serverIds.map((serverId) => requireServer(store, projectId, serverId));
     const content = createSuiteContent({ ...body, minimumAccuracy: body.passCriteria?.minimumPassRate });
@@ -70,31 +54,27 @@ export function createSuiteRoutes({
     store.transact(() => {
       store.suites.insert(suite);
       for (const record of cases) store.cases.insert(record);
-      keepAnswer(store, request, answer);
+      keepAnswer(store, keyed, answer);
     });
-    return c.json(answer, 201);
+    return answer;
   });
 
-  routes.get(one, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    return c.json(renderSuiteDetail(store, requireSuite(store, project.id, c.req.param('suiteId'))));
+  serve(suiteOperations.getEvalSuite, ({ ids }) =>
+    renderSuiteDetail(store, requireSuite(store, ids.projectId, ids.suiteId)),
+  );
+
+  serve(suiteOperations.deleteEvalSuite, ({ ids }) => {
+    const { id } = requireSuite(store, ids.projectId, ids.suiteId);
+    refuseExecuting(id);
+    store.suites.delete(id);
+    return { id, deleted: true as const };
   });
 
-  routes.delete(one, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    refuseExecuting(suite.id);
-    store.suites.delete(suite.id);
-    return c.json({ id: suite.id, deleted: true });
+  serve(runOperations.listEvalSuiteRuns, ({ ids, request }) => {
+    const { id } = requireSuite(store, ids.projectId, ids.suiteId);
+    const limit = readLimit(request, { max: 100, standard: 25 });
+    return { items: store.runs.listOfSuite(id, limit).map(renderRun) };
   });
-
-  routes.get(`${one}/runs`, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const suite = requireSuite(store, project.id, c.req.param('suiteId'));
-    const limit = readLimit(c.req, { max: 100, standard: 25 });
-    return c.json({ items: store.runs.listOfSuite(suite.id, limit).map(renderRun) });
-  });
-  return routes;
 }
 
 function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {

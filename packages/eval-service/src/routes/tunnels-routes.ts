@@ -1,42 +1,28 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../../../src/base/time.ts';
 import { tunnelOperations } from '../../../../src/service/operations/tunnels.ts';
 import { relayPath } from '../../../../src/tunnel/target.ts';
 import type { ServerContent } from '../../../../src/service/operations/servers.ts';
 import { createId } from '../../../../src/base/ids.ts';
-import { requireProject, requireServer } from '../lookup.ts';
+import { requireServer } from '../lookup.ts';
+import type { ServeOperation } from '../operation-routes.ts';
 import { agentPath, type RelayEdge } from '../../../../src/tunnel/relay/edge.ts';
-import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open-store.ts';
 
-const list = '/projects/:projectId/tunnels';
-
-/** Creates the routes for tunnels to servers of a project. The name of the server's record identifies a tunnel. */
-export function createTunnelRoutes({
-  store,
-  clock,
-  readBody,
-  relay,
-}: {
-  store: Store;
-  clock: Clock;
-  readBody: BodyReader;
-  relay: Pick<RelayEdge, 'issue' | 'revoke'>;
-}): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>();
+/** Serves tunnels to servers of a project. The name of the server's record identifies a tunnel. */
+export function serveTunnels(
+  serve: ServeOperation,
+  { store, clock, relay }: { store: Store; clock: Clock; relay: Pick<RelayEdge, 'issue' | 'revoke'> },
+): void {
   /** The number of grants of each server so far. The grants themselves end with the process. */
   const counts = store.documents.open('tunnel', z.object({ secretVersion: z.number() }));
 
-  routes.post(list, async (c) => {
-    const projectId = requireProject(store, c.req.param('projectId')).id;
-    const { name } = await readBody(c, tunnelOperations.createTunnel.body);
+  serve(tunnelOperations.createTunnel, ({ ids: { projectId }, body: { name }, request }) => {
     const before = store.servers.getByName(projectId, name);
     const counted = before && counts.get(projectId, before.id);
     const grant = relay.issue(before?.id ?? createId('srv'), counted?.content.secretVersion ?? 0);
     const { serverId, slug, secret, connectToken, connectTokenExpiresAt, secretVersion } = grant;
-    const { origin, host } = new URL(c.req.url);
+    const { origin, host } = new URL(request.url);
     const url = `${origin}${relayPath}${serverId}?k=${secret.reveal()}`;
     const content: ServerContent = { ...before?.content, name, enabled: true, transportType: 'http', url };
     try {
@@ -52,30 +38,25 @@ export function createTunnelRoutes({
       relay.revoke(serverId);
       throw error;
     }
-    return c.json(
-      {
-        serverId,
-        name,
-        existed: before !== undefined,
-        ...(before === undefined ? {} : describeBefore(before.content, url)),
-        slug,
-        url,
-        connectToken: connectToken.reveal(),
-        connectTokenExpiresAt,
-        relayWsUrl: `ws://${host}${agentPath}`,
-        secretVersion,
-      },
-      201,
-    );
+    return {
+      serverId,
+      name,
+      existed: before !== undefined,
+      ...(before === undefined ? {} : describeBefore(before.content, url)),
+      slug,
+      url,
+      connectToken: connectToken.reveal(),
+      connectTokenExpiresAt,
+      relayWsUrl: `ws://${host}${agentPath}`,
+      secretVersion,
+    };
   });
 
-  routes.post(`${list}/:serverId/close`, (c) => {
-    const project = requireProject(store, c.req.param('projectId'));
-    const { id: serverId } = requireServer(store, project.id, c.req.param('serverId'));
+  serve(tunnelOperations.closeTunnel, ({ ids }) => {
+    const { id: serverId } = requireServer(store, ids.projectId, ids.serverId);
     relay.revoke(serverId);
-    return c.json({ serverId, status: 'closed' });
+    return { serverId, status: 'closed' as const };
   });
-  return routes;
 }
 
 /** Describes the previous record. A new secret of the same tunnel does not count as a new URL. */

@@ -2,7 +2,6 @@ import type { Hono } from 'hono';
 import type { Clock } from '../../../../src/base/time.ts';
 import { artifactOperations } from '../../../../src/service/operations/artifacts.ts';
 import type { ApiEnv } from '../callers.ts';
-import { requireIngestProject } from '../lookup.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { readBytes } from '../request.ts';
 import type { Store } from '../store/open-store.ts';
@@ -17,11 +16,10 @@ export function serveUploads(
   { store, clock, open }: { store: Store; clock: Clock; open: Hono<ApiEnv> },
 ): void {
   const uploads = createUploads({ store, clock });
-  serve(artifactOperations.createEvalIngestUploadUrl, ({ ids, request, caller }) => {
-    const project = requireIngestProject(store, ids.projectId, caller);
+  serve(artifactOperations.createEvalIngestUploadUrl, ({ ids, request }) => {
     const { origin, pathname } = new URL(request.url);
     const base = pathname.slice(0, pathname.indexOf('/projects/'));
-    return { ok: true, uploadUrl: `${origin}${base}${uploadPath}/${uploads.grant(project.id)}` };
+    return { ok: true, uploadUrl: `${origin}${base}${uploadPath}/${uploads.grant(ids.projectId)}` };
   });
 
   open.on(['PUT', 'POST'], `${uploadPath}/:token`, async (c) => {

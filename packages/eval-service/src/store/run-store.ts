@@ -10,11 +10,11 @@ const select = `
     group_id as groupId, score_integrity as scoreIntegrity, environment`;
 
 /** The environment of a run at its start. */
-export interface RunEnvironment {
+export type RunEnvironment = {
   id: string;
   name: string;
   revision: number;
-}
+};
 
 const runRow = z.object({
   id: z.string(),
