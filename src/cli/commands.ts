@@ -91,6 +91,11 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
     load: async () => (await import('./surface.ts')).defineSurfaceCommand,
   },
   {
+    name: 'hosts',
+    summary: 'Report what Claude Code, Codex and other hosts would show a model of an MCP server.',
+    load: async () => (await import('./hosts.ts')).defineHostsCommand,
+  },
+  {
     name: 'explore',
     summary: 'Find out what an MCP server does, in copies of a workspace, and write evals from it.',
     load: async () => (await import('./explore.ts')).defineExploreCommand,

@@ -62,6 +62,7 @@ describe('what the command loads', () => {
     'doctor',
     'tools',
     'surface',
+    'hosts',
     'tunnel',
     'sync',
     'pull',

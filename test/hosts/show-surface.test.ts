@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostProfiles } from '../../src/hosts/catalog.ts';
 import { showSurface } from '../../src/hosts/show-surface.ts';

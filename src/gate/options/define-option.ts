@@ -12,13 +12,14 @@ export type CommandName =
   | 'doctor'
   | 'tools'
   | 'surface'
+  | 'hosts'
   | 'explore'
   | 'tunnel'
   | 'api'
   | 'sync';
 
 /** The commands that start or reach servers, and the gate. */
-export const serverCommands = ['run', 'init', 'doctor', 'tools', 'surface', 'explore', 'tunnel'] as const;
+export const serverCommands = ['run', 'init', 'doctor', 'tools', 'surface', 'hosts', 'explore', 'tunnel'] as const;
 
 /** The commands that call a hosted service, and the gate. `pull` has the flags of `sync`. */
 export const serviceCommands = ['run', 'tunnel', 'api', 'sync'] as const;

@@ -25,7 +25,8 @@ export type SectionName =
   | 'behaviour'
   | 'coverage'
   | 'trend'
-  | 'totals';
+  | 'totals'
+  | 'hosts';
 
 /** A part of the report with its blocks, in the order in which a reader wants them. Each suite is a section. */
 export interface Section {

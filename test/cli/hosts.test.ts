@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+
+const call = () => text('done');
+const inputSchema = { type: 'object' as const, properties: { value: { type: 'integer', minimum: 1 } } };
+
+const run = async (...args: string[]) => await runProgramInTest(['hosts', ...args], { cwd: process.cwd() });
+
+describe('mcp-eval-ci hosts', () => {
+  it('prints the hosts, the tools and a finding for each change, without calling a tool', async () => {
+    await using server = await startFixtureMcpServer({ 'note.set': { inputSchema, call }, list: { call } });
+    const { exitCode, stdout } = await run('--server-url', server.url, '--name', 'notes', '--hosts', 'codex,goose');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Hosts  notes: 2 tools, no instructions\n');
+    expect(stdout).toMatch(/Tool +1 +2\n  list +d +·\n  note\.set +rds +·\n/);
+    expect(stdout).toContain('renamed: replaces characters in names: `note.set` as `mcp__notes.note_set`');
+    expect(stdout).toContain('Codex 0.169.0  measured with 0.169.0, 2026-11-24\n');
+    expect(server.events.filter((event) => event.startsWith('call'))).toEqual([]);
+  });
+
+  it('prints the report as JSON, and as Markdown with the ids of hosts', async () => {
+    await using server = await startFixtureMcpServer({ list: { call } });
+    const args = ['--server-url', server.url, '--hosts', 'gemini-cli'];
+    const json = await run(...args, '--format', 'json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      servers: [{ name: 'server', tools: 1 }],
+      hosts: [{ id: 'gemini-cli', tools: [{ tool: 'list', shownAs: 'mcp_server_list', kinds: ['rewritten'] }] }],
+    });
+    const markdown = await runCommand(['hosts', ...args, '--format', 'markdown'], { cwd: process.cwd() });
+    expect(markdown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('| Tool | gemini-cli |') });
+  });
+
+  it.each([
+    ['claude', 'names "claude", which is no known host; known are claude-code, codex,'],
+    ['a,codex,b', 'names "a", "b", which are no known hosts; known are'],
+    [',', 'names no host; known are'],
+  ])('exits 2 for the hosts %s, before it starts a server', async (hosts, message) => {
+    const { exitCode, stdout, stderr } = await run('--server-command', 'false', '--hosts', hosts);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it('exits 2 without a server, and 3 for one that ends', async () => {
+    expect(await run()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no server to test') });
+    const args = ['hosts', '--server-command', `node -e 'process.exit(4)'`];
+    expect(await runCommand(args, { cwd: process.cwd() })).toMatchObject({ exitCode: 3, stdout: '' });
+  });
+});
