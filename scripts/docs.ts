@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/inputs.md, docs/policy.md and
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/hosts.md, docs/inputs.md, docs/policy.md and
 // packages/eval-service/docs/api.md, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -14,6 +14,7 @@ import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-
 import { listApiRows } from './api-page.ts';
 import { bundleSchemaWorker } from './bundles.ts';
 import { fillCheckTables } from './check-tables.ts';
+import { renderHostNotes, renderHostTable } from './host-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
 import { renderHostCatalog } from './host-catalog.ts';
 import { renderRuleList } from './rule-list.ts';
@@ -55,6 +56,7 @@ const generated = new Map<string, string>([
   ],
   ['docs/evals.md', fillCheckTables(await readFile(new URL('docs/evals.md', root), 'utf8'))],
   ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
+  ['docs/hosts.md', renderHostsPage(await readFile(new URL('docs/hosts.md', root), 'utf8'))],
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);
 
@@ -144,6 +146,10 @@ async function renderPolicyPage(text: string): Promise<string> {
   const rules = renderRuleList([...suiteRules, ...gateRules], ruleSections);
   const tables = new Map([['rules', rules], ...(await renderStatisticsTables())]);
   return [...tables].reduce((page, [name, table]) => replaceBetween(page, name, table), text);
+}
+
+function renderHostsPage(text: string): string {
+  return replaceBetween(replaceBetween(text, 'hosts', renderHostTable()), 'notes', renderHostNotes());
 }
 
 function renderInputPage(text: string): string {
