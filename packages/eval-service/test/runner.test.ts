@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { contractLimits } from '../../../src/service/api-limits.ts';
 import {
   inlineTest,
   openContractService,
@@ -199,14 +198,5 @@ describe('the runner', () => {
     await service[Symbol.asyncDispose]();
     await mcp.waitFor('cancel hang');
     await expect(service.root.get('/me')).rejects.toThrow(/ECONNREFUSED/);
-  });
-
-  it('takes wider limits from the gate', async () => {
-    await using mcp = await startEchoServer();
-    await using service = await openContractService({ limits: { ...contractLimits, iterationsPerCase: 100 } });
-    const runId = await start(service, mcp.url, [inlineTest('echo', { runs: 100 })]);
-    expect((await waitForEnd(service, runId)).summary.passed).toBe(100);
-    const { body } = await service.project.get(`/eval-runs/${runId}/iterations?limit=200`);
-    expect(body.items).toHaveLength(100);
   });
 });
