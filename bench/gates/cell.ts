@@ -114,7 +114,7 @@ export async function runCell(server: Server, options: CellOptions): Promise<{ c
   return { cell: { ...head, measured: known }, refusals };
 }
 
-export function describeRuns(runs: readonly GateRun[]): string {
+function describeRuns(runs: readonly GateRun[]): string {
   return isCaught(runs, 'fails') ? 'fails' : isCaught(runs, 'reports') ? 'reports' : describeOutcome(runs);
 }
 
