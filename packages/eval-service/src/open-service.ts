@@ -10,15 +10,18 @@ import type { Logger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import type { ConcurrencySetting } from '../../../src/model/concurrency.ts';
 import type { ModelName, ModelSource } from '../../../src/models/language-model.ts';
-import { contractLimits, type ServiceLimits } from '../../../src/service/api-limits.ts';
-import { apiPath, createApp, type InventoryFactory } from './app.ts';
+import { contractLimits } from '../../../src/service/api-limits.ts';
+import { apiPath, createApp } from './app.ts';
+import type { ContainerEngines } from '../../../src/server/container-engine.ts';
+import type { ChatboxContent } from './chats/chatboxes.ts';
+import type { Plugin } from './plugins/inventory.ts';
 import { type AcceptedKey, localCaller } from './callers.ts';
 import type { CommandServers } from './server-reach.ts';
 import { answerRawRefusals } from './raw-refusals.ts';
 import { createBodyReader } from './request.ts';
 import { createId } from '../../../src/base/ids.ts';
 import { defaultRelayLimits, type RelayLimits } from '../../../src/tunnel/relay/relay-limits.ts';
-import { defaultIterationTimeoutMs, defaultRunTimeoutMs } from './service-limits.ts';
+import { defaultIterationTimeoutMs, defaultRunTimeoutMs, type ServedLimits } from './service-limits.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import { createExecutionRecord } from './execution-record.ts';
@@ -40,14 +43,18 @@ export interface EmbeddedOptions {
   apiKey?: Secret;
   /** The keys of several users. Each of their organizations gets a first project. By default, `apiKey` of one local user. */
   keys?: readonly AcceptedKey[];
-  /** Adds the operations that a gate never calls. None by default. */
-  createInventory?: InventoryFactory;
+  /** None by default. */
+  plugins?: readonly Plugin[];
+  /** Replace the chatboxes of the store if they are given. */
+  chatboxes?: readonly ChatboxContent[] | null;
+  /** Build and boot sandbox images. None by default. */
+  containers?: Pick<ContainerEngines, 'find'> | null;
   /** The directory of the store; without it, all data is lost when the service is disposed. */
   dataDir?: string;
   /** The number of iterations of a run that execute at the same time; `auto` by default. */
   concurrency?: ConcurrencySetting;
   /** The limits of the contract by default. */
-  limits?: ServiceLimits;
+  limits?: ServedLimits;
   /** None by default. */
   rateLimit?: RateLimit | null;
   /** The time limit of a case that sets none, and the maximum that a case may set; the contract's limit by default. */
@@ -119,8 +126,11 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       defaultModel,
       relay,
       commands: options.commands ?? null,
+      plugins: options.plugins ?? [],
+      chatboxes: options.chatboxes ?? null,
+      containers: options.containers ?? null,
     },
-    { keys, rateLimit: options.rateLimit ?? null, createInventory: options.createInventory ?? null },
+    { keys, rateLimit: options.rateLimit ?? null },
   );
   // By default, the adaptor replaces the global Request and Response of the process, which other code uses too.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });

@@ -108,12 +108,6 @@ function listOwnServers(
   });
 }
 
-/** Refuses environments and hosts, for a service that has neither. */
-export const refuseRunTargets: FindRunTarget = (_projectId, _suite, { environmentId, namedHostId }) => {
-  if (environmentId === undefined && namedHostId === undefined) return null;
-  throw notSupported('This service has no environments and no hosts: environmentId, namedHostId.');
-};
-
 function resolveNewSuite(store: Store, projectId: string, body: RunCreateBody, now: number): ResolvedSuite {
   const { suiteName, suiteDescription, tests, serverIds } = body;
   if (suiteName === undefined) throw invalid('suiteId: Required, or else suiteName with tests and serverIds');

@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { createInventory } from '../src/inventory.ts';
 import { buildOpenApi, openApiSchema } from '../../../src/service/openapi.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { openContractService } from '../../../test/support/service/contract-service.ts';
@@ -46,7 +45,7 @@ describe('the OpenAPI description', () => {
   });
 
   it('has every route that answers, and no other', async () => {
-    const { app, store } = createTestApp({ createInventory });
+    const { app, store } = createTestApp();
     await app[Symbol.asyncDispose]();
     store.close();
     const isApi = ({ method, path }: { method: string; path: string }) =>

@@ -1,6 +1,5 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import { openEmbeddedService, type EmbeddedOptions } from '../../../packages/eval-service/src/open-service.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';
 
@@ -16,7 +15,7 @@ export interface ContractService extends AsyncDisposable {
 }
 
 export async function openContractService(overrides: Partial<EmbeddedOptions> = {}): Promise<ContractService> {
-  const options = { clock: systemClock, logger: silentLogger, concurrency: 4, createInventory, ...overrides };
+  const options = { clock: systemClock, logger: silentLogger, concurrency: 4, ...overrides };
   const service = await openEmbeddedService(options);
   const apiKey = service.apiKey.reveal();
   return {

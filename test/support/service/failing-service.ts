@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import type { ContractAddress } from './answers.ts';
 import { createTestApp } from './test-app.ts';
 
 /** Serves the API over a store that always fails. `errors` is the log of the service. */
 export async function openFailingService(): Promise<ContractAddress & AsyncDisposable & { errors: string[] }> {
-  const { app, store, errors } = createTestApp({ createInventory });
+  const { app, store, errors } = createTestApp();
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,6 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { createTerminalLogger } from '../../../src/cli/command-logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import { openEmbeddedService } from '../../../packages/eval-service/src/open-service.ts';
 import { createFastClock } from '../clocks/fast-clock.ts';
 
@@ -18,7 +17,6 @@ const service = await openEmbeddedService({
     isQuiet: true,
     isVerbose: false,
   }),
-  createInventory,
   dataDir,
   apiKey: new Secret(apiKey),
 });

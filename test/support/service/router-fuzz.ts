@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { createInventory } from '../../../packages/eval-service/src/inventory.ts';
 import { listPaths, type Operation } from '../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../src/service/operations/table.ts';
 import { drawRequest, type KnownIds, type RandomRequest } from './random-request.ts';
@@ -46,7 +45,7 @@ export async function fuzzRouter(total: number, seed: number): Promise<RouterFuz
   const succeeded = new Set<string>();
   const faults: string[] = [];
   for (let sent = 0; sent < total; sent += requestsPerService) {
-    const service = createTestApp({ createInventory });
+    const service = createTestApp();
     const ids = await saveRecords(service.app);
     const count = Math.min(requestsPerService, total - sent);
     for (const drawn of fc.sample(requests, { numRuns: count, seed: seed + sent })) {

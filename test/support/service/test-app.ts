@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { localCaller } from '../../../packages/eval-service/src/callers.ts';
-import { createApp, type InventoryFactory } from '../../../packages/eval-service/src/app.ts';
+import { createApp } from '../../../packages/eval-service/src/app.ts';
 import { createBodyReader } from '../../../packages/eval-service/src/request.ts';
 import { defaultRelayLimits } from '../../../src/tunnel/relay/relay-limits.ts';
 import { contractLimits as limits } from '../../../src/service/api-limits.ts';
@@ -11,8 +11,8 @@ import { createRelayEdge } from '../../../src/tunnel/relay/edge.ts';
 import { createRunner } from '../../../src/runner/runner.ts';
 import { openStore } from '../../../packages/eval-service/src/store/open-store.ts';
 
-/** Makes the API of a service without a socket. `app` has its routes, `errors` is its log; the test must close `store`. */
-export function createTestApp({ createInventory = null }: { createInventory?: InventoryFactory | null } = {}) {
+/** Makes the API of a service without a socket. `app` has its routes, `errors` is its log; the test must close `store` itself. */
+export function createTestApp() {
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
@@ -34,14 +34,16 @@ export function createTestApp({ createInventory = null }: { createInventory?: In
     commands: null,
     models: null,
     defaultModel: null,
+    plugins: [],
+    chatboxes: null,
+    containers: null,
   };
   const context = { clock: systemClock, logger, limits, readBody, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, {
     keys: [{ secret: new Secret('sk_test'), caller: localCaller }],
     rateLimit: null,
-    createInventory,
   });
   const get = async (path: string): Promise<Response> =>
     app.fetch(new Request(`http://127.0.0.1${path}`, { headers: { authorization: 'Bearer sk_test' } }));
-  return { app, get, store, errors };
+  return { app, get, store, errors, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }

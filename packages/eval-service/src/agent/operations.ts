@@ -58,14 +58,11 @@ interface Definition<Input> {
 
 function define<Input>(name: string, definition: Definition<Input>): ProjectOperation {
   const { description, input, request, approval, show = (answer) => answer, listCreated = () => [] } = definition;
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   return {
     name,
     description,
-    // Built on first use, because the service starts with every gate.
-    get inputSchema() {
-      const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
-      return inputSchema;
-    },
+    inputSchema,
     needsApproval: approval !== undefined,
     read: (args) => {
       const parsed = input.safeParse(args);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { clipText } from '../../../../src/base/text.ts';
 import type { Clock } from '../../../../src/base/time.ts';
+import type { AgentMessage } from '../agent/turn.ts';
 import type { Caller } from '../callers.ts';
 import { createId } from '../../../../src/base/ids.ts';
-import type { AnsweredTurn } from '../routes/agent-routes.ts';
 import type { DocumentRecord } from '../store/documents.ts';
 import type { Store } from '../store/open-store.ts';
 
@@ -16,6 +16,17 @@ const contentSchema = z.object({
 export type ChatSession = DocumentRecord<z.infer<typeof contentSchema>>;
 
 const longestTitle = 80;
+
+/** An answered turn, for the record of its conversation. */
+export interface AnsweredTurn {
+  projectId: string;
+  userId: string;
+  /** Null if the request named no conversation. */
+  conversationId: string | null;
+  /** True if the members of the project could read the turn. */
+  isShared: boolean;
+  messages: readonly AgentMessage[];
+}
 
 /** The conversations with the agent, without their messages. */
 export interface ChatSessions {

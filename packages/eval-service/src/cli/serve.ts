@@ -80,10 +80,10 @@ export function defineServeCommand(command: Command, setExitCode: (code: number)
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
       const chatboxes = flags.chatboxes === undefined ? null : await readChatboxes(flags.chatboxes);
-      const [{ openEmbeddedService }, { openInventory }, { openServeModels }, { openContainerEngines }] =
+      const [{ openEmbeddedService }, { readPlugins }, { openServeModels }, { openContainerEngines }] =
         await Promise.all([
           import('../open-service.ts'),
-          import('../inventory.ts'),
+          import('../plugins/read-plugins.ts'),
           import('./serve-models.ts'),
           import('../../../../src/server/container-engine.ts'),
         ]);
@@ -100,13 +100,15 @@ export function defineServeCommand(command: Command, setExitCode: (code: number)
       await using models = await openServeModels(process.env, { clock: systemClock, logger, redactor });
       await using commands = flags.allowStdio === true ? await openCommands(flags, { logger, redactor }) : null;
       await using containers = openContainerEngines({ clock: systemClock, environment: process.env });
-      const createInventory = await openInventory({ pluginsDir: flags.plugins, chatboxes, containers });
+      const plugins = flags.plugins === undefined ? [] : await readPlugins(flags.plugins);
       await using service = await openEmbeddedService({
         clock: systemClock,
         logger,
         models,
         defaultModel,
-        createInventory,
+        plugins,
+        chatboxes,
+        containers,
         commands,
         port: flags.port,
         chromium: findChromium(process.env),

@@ -7,6 +7,7 @@ import { listOperations, runSuiteOperation } from '../agent/operations.ts';
 import { openProjectServers } from '../agent/project-servers.ts';
 import { type AgentMessage, runTurn, type TurnAnswer } from '../agent/turn.ts';
 import { collectTools, propose, type TurnContext, type TurnRecord } from '../agent/turn-tools.ts';
+import type { ChatSessions } from '../chats/sessions.ts';
 import { type ChosenModel, explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
 import { ApiError } from '../envelope.ts';
 import { createExactlyOnce } from '../exactly-once.ts';
@@ -22,22 +23,11 @@ const turnTimeoutMs = 90_000;
 const executionTimeoutMs = 200_000;
 
 type TurnReport = TurnAnswer & TurnRecord;
-type AgentParts = ExecutionParts & ModelParts & { onTurn: (turn: AnsweredTurn) => void };
-
-/** An answered turn, for the record of its conversation. */
-export interface AnsweredTurn {
-  projectId: string;
-  userId: string;
-  /** Null if the request named no conversation. */
-  conversationId: string | null;
-  /** True if the members of the project could read the turn. */
-  isShared: boolean;
-  messages: readonly AgentMessage[];
-}
+type AgentParts = ExecutionParts & ModelParts & { sessions: Pick<ChatSessions, 'record'> };
 
 /** Serves the agent: a model with the operations of a project and the tools of its servers, one turn per request. */
 export function serveAgent(serve: ServeOperation, parts: AgentParts): void {
-  const { store, clock, dispatch, onTurn } = parts;
+  const { store, clock, dispatch, sessions } = parts;
   const actions = createActionStore(clock);
   const doOnce = createExactlyOnce(store);
   const takeSlot = createSlots();
@@ -68,7 +58,7 @@ export function serveAgent(serve: ServeOperation, parts: AgentParts): void {
         const report: TurnReport = { ...answered, ...record };
         store.transact(() => {
           keepAnswer(store, keyed, report);
-          onTurn({
+          sessions.record({
             projectId,
             userId: caller.user.id,
             conversationId: context.conversationId,

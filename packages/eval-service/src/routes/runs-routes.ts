@@ -7,6 +7,8 @@ import { requireRun } from '../lookup.ts';
 import type { ServeOperation } from '../operation-routes.ts';
 import { listSteps } from '../planned-case.ts';
 import { readCursor, readIdempotencyKey, readLimit, renderCursor } from '../request.ts';
+import type { ModelSource } from '../../../../src/models/language-model.ts';
+import type { Reviews } from '../review/reviews.ts';
 import type { Runner } from '../../../../src/runner/runner.ts';
 import type { IterationRecord } from '../store/iterations.ts';
 import type { Store } from '../store/open-store.ts';
@@ -25,13 +27,14 @@ export function serveRuns(
     store,
     runner,
     creator,
-    describeRun,
+    reviews,
+    models,
   }: {
     store: Store;
     runner: Pick<Runner, 'cancel'>;
     creator: Pick<RunCreator, 'createRunExactlyOnce'>;
-    /** Adds fields to the answer for a single run, but not to lists. */
-    describeRun: (run: RunRecord) => object;
+    reviews: Pick<Reviews, 'getInsights' | 'getJudges'>;
+    models: ModelSource | null;
   },
 ): void {
   const findRun = ({ projectId, runId }: { projectId: string; runId: string }): RunRecord =>
@@ -50,7 +53,9 @@ export function serveRuns(
 
   serve(runOperations.getEvalRun, ({ ids }) => {
     const run = findRun(ids);
-    return { ...renderRun(run), ...describeRun(run) };
+    // Lists of runs leave these fields out.
+    const insights = reviews.getInsights(run, models !== null);
+    return { ...renderRun(run), insights, judges: reviews.getJudges(run) };
   });
 
   serve(runOperations.cancelEvalRun, ({ ids }) => {

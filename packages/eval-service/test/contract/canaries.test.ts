@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import { parseChatboxes } from '../../src/chats/chatboxes.ts';
-import { configureInventory } from '../../src/inventory.ts';
 import { listPathFields } from '../../../../src/service/operations/operation.ts';
 import { listOperations } from '../../../../src/service/operations/table.ts';
 import { answersWithUrl, canaryOf, findCanaries } from '../../../../test/support/service/canaries.ts';
@@ -47,8 +46,8 @@ it('answers no read with a secret that it stores, and logs none', async () => {
   const logger = { ...silentLogger, debug: write, info: write, warning: write, error: write, group };
   await using server = await startFixtureMcpServer({ echo: { call: () => text('hi') } });
   const chatbox = { id: 'box', name: 'A chatbox', servers: ['running'] };
-  const createInventory = configureInventory({ chatboxes: parseChatboxes(JSON.stringify([chatbox])) });
-  await using service = await openContractService({ logger, createInventory });
+  const chatboxes = parseChatboxes(JSON.stringify([chatbox]));
+  await using service = await openContractService({ logger, chatboxes });
   const { project } = service;
   const query = `?k=${encodeURIComponent(canaryOf('query'))}`;
   const secrets = { headers: { authorization: `Bearer ${canaryOf('header')}` }, clientSecret: canaryOf('client') };

@@ -6,7 +6,6 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../../../../src/base/logger.ts';
 import { systemClock } from '../../../../src/base/time.ts';
 import { parseChatboxes } from '../../src/chats/chatboxes.ts';
-import { configureInventory } from '../../src/inventory.ts';
 import { readPlugins } from '../../src/plugins/read-plugins.ts';
 import { openContainerEngines } from '../../../../src/server/container-engine.ts';
 import { buildOpenApi, openApiSchema } from '../../../../src/service/openapi.ts';
@@ -82,7 +81,9 @@ async function openFullService(log: string[]) {
       models,
       defaultModel: { provider: 'scripted', name: 'standard' },
       logger: { ...silentLogger, debug: write, info: write, warning: write, error: write, group },
-      createInventory: configureInventory({ chatboxes, containers, plugins }),
+      chatboxes,
+      containers,
+      plugins,
     }),
   );
   return { ...service, server, plugins, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/base/redaction.ts';
 import { type Caller, localCaller } from '../../src/callers.ts';
 import { parseChatboxes } from '../../src/chats/chatboxes.ts';
-import { configureInventory } from '../../src/inventory.ts';
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import { createScriptedSource } from '../../../../test/support/models/scripted-source.ts';
 import { type ContractAnswer, ways } from '../../../../test/support/service/answers.ts';
@@ -130,7 +129,7 @@ describe('chatboxes', () => {
   );
   let service: ContractService;
   beforeEach(async () => {
-    service = await openContractService({ createInventory: configureInventory({ chatboxes }) });
+    service = await openContractService({ chatboxes });
     await saveServer(service, { url: 'http://127.0.0.1:9/mcp' });
   });
   afterEach(async () => {

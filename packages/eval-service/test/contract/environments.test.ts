@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/base/redaction.ts';
-import { configureInventory } from '../../src/inventory.ts';
 import type { Plugin } from '../../src/plugins/inventory.ts';
 import { readPlugins } from '../../src/plugins/read-plugins.ts';
 import { describeWeatherPlugin, writeFolder } from '../../../../test/support/plugin-folder.ts';
@@ -25,8 +24,7 @@ describe('environments', () => {
     await writeFolder(workspace.path, { ...describeWeatherPlugin('https://weather.example/mcp'), ...staging });
     plugins = await readPlugins(workspace.path);
     const keys = [holdKey('owner', 'org_one', 'admin'), holdKey('member', 'org_one', 'member')];
-    const createInventory = configureInventory({ plugins });
-    service = await openContractService({ keys, apiKey: new Secret('sk_owner'), createInventory });
+    service = await openContractService({ keys, apiKey: new Secret('sk_owner'), plugins });
     serverId = await saveServer(service);
     hostId = await saveHost({ serverIds: [serverId] });
   });
@@ -390,8 +388,7 @@ describe('environments', () => {
   it('an environment whose pinned version is gone is refused, and restored without it', async () => {
     await using workspace = await createWorkspace();
     const dataDir = workspace.path;
-    const open = async (list: Plugin[]) =>
-      await openContractService({ dataDir, createInventory: configureInventory({ plugins: list }) });
+    const open = async (list: Plugin[]) => await openContractService({ dataDir, plugins: list });
     let environmentId = '';
     {
       await using first = await open(plugins);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/time.ts';
-import { configureInventory } from '../../src/inventory.ts';
 import type { EmbeddedOptions } from '../../src/open-service.ts';
 import { openContainerEngines } from '../../../../src/server/container-engine.ts';
 import { createHurriedClock } from '../../../../test/support/clocks/bent-clock.ts';
@@ -34,7 +33,7 @@ describe('builds of sandbox images', () => {
     const containers = openContainerEngines({ clock: patientClock, environment: standIn.environment });
     const service = await openContractService({
       keys,
-      createInventory: configureInventory({ containers }),
+      containers,
       ...options,
     });
     const dispose = async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { configureInventory } from '../../src/inventory.ts';
 import type { Plugin } from '../../src/plugins/inventory.ts';
 import { readPlugins } from '../../src/plugins/read-plugins.ts';
 import { describeWeatherPlugin, writeFolder } from '../../../../test/support/plugin-folder.ts';
@@ -14,7 +13,7 @@ describe('plugins', () => {
     await using workspace = await createWorkspace();
     await writeFolder(workspace.path, describeWeatherPlugin('https://user:pw@weather.example/mcp?k=secret'));
     plugins = await readPlugins(workspace.path);
-    service = await openContractService({ createInventory: configureInventory({ plugins }) });
+    service = await openContractService({ plugins });
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();

@@ -1,14 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../../src/base/logger.ts';
 import { systemClock } from '../../../../src/base/time.ts';
-import { configureInventory } from '../../src/inventory.ts';
-import { openEmbeddedService } from '../../src/open-service.ts';
 import type { Plugin } from '../../src/plugins/inventory.ts';
 import { readPlugins } from '../../src/plugins/read-plugins.ts';
 import { ManualClock } from '../../../../test/support/clocks/manual-clock.ts';
 import { createScriptedSource, type ScriptedSource } from '../../../../test/support/models/scripted-source.ts';
 import { describeWeatherPlugin, writeFolder } from '../../../../test/support/plugin-folder.ts';
-import { createApiCaller } from '../../../../test/support/service/api-caller.ts';
 import {
   type ContractService,
   inlineTest,
@@ -52,7 +48,7 @@ describe('where a run takes place', () => {
 
   const open = async (overrides: Parameters<typeof openContractService>[0] = {}) => {
     models = createScriptedSource([{ text: 'Yes.' }]);
-    service = await openContractService({ models, createInventory: configureInventory({ plugins }), ...overrides });
+    service = await openContractService({ models, plugins, ...overrides });
     reachable = await saveServer(service, { url: mcp.url });
     unreachable = await saveServer(service, { name: 'dead' });
   };
@@ -236,21 +232,6 @@ describe('where a run takes place', () => {
     models.asked.length = 0;
     await runOnce({ suiteId, skillsOverride: 'exclude' });
     expect(listSystems()).toEqual(['Be brief.', 'Be kind.']);
-  });
-
-  it('is nowhere but the suite in a service without an inventory', async () => {
-    await open();
-    await using bare = await openEmbeddedService({ clock: systemClock, logger: silentLogger });
-    const project = createApiCaller(`${bare.baseUrl}/projects/${bare.projectId}`, bare.apiKey.reveal());
-    const server = { name: 'demo', enabled: true, transportType: 'http', url: mcp.url };
-    const { body: saved } = await project.post('/servers', server);
-    const suite = { name: 'S', serverIds: [saved.id], model: 'none/none', tests: [inlineTest('echo')] };
-    const { suiteId } = (await project.post('/eval-suites', suite)).body;
-    const { status, body } = await project.post('/eval-runs', { suiteId, environmentId: 'env_1' });
-    expect({ status, message: body.message }).toEqual({
-      status: 422,
-      message: 'This service has no environments and no hosts: environmentId, namedHostId.',
-    });
   });
 
   describe('by a schedule', () => {
