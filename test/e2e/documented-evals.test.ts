@@ -33,6 +33,9 @@ const ofOtherServers = [
 /** The answer of `get-structured-content` for Chicago. */
 const chicago = { temperature: 36, conditions: 'Light rain / drizzle', humidity: 82 };
 
+/** The recording of a case whose server sends no request. */
+const noRequests = { version: 1, case: 'Adds two numbers', sessions: [{ iteration: 1, exchanges: [] }] };
+
 describe('the evals of the documents', () => {
   it('pass against the server whose tools they use', async () => {
     const all = ['README.md', 'docs/evals.md'].flatMap(listRunnable);
@@ -42,6 +45,7 @@ describe('the evals of the documents', () => {
     await using workspace = await createWorkspace({
       ...Object.fromEntries(blocks.map(toEvalsFile)),
       'evals/notes/milk.txt': 'two bottles\n',
+      'evals/upstream/adds-two-numbers.json': JSON.stringify(noRequests),
       'evals/snapshots/chicago.json': JSON.stringify(chicago),
     });
     const run = await runAction({

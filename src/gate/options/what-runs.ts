@@ -109,7 +109,7 @@ export const whatRunsOptions = {
   workspace: defineOption({
     schema: optionalText,
     hint: '<directory>',
-    text: 'A directory of which every iteration, or a server that is examined, gets a copy, as `{{workspace}}`; `empty` is an empty one. For evals files without the key `workspace`.',
+    text: 'A directory of which each iteration, or an examined server, gets a copy, as `{{workspace}}`. `empty` is an empty one. For evals files without the key `workspace`.',
     isEvalsKey: true,
     commands: ['run', 'doctor', 'tools'],
     rules: [
