@@ -34,7 +34,7 @@ export async function openTestServer(
     url: null,
     cwd: process.cwd(),
     env: {},
-    readyTimeoutMs: 30_000,
+    readyTimeoutMs: 300_000,
     isolation: 'iteration',
     protocol: anyProtocol,
     isWitnessed: true,
