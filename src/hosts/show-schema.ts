@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
+import { dataKeywords, schemaMaps } from '../base/schema-keywords.ts';
 import type { SchemaChange } from './profile.ts';
 
 /** A schema as a host shows it, and what the host did to it, as the ends of sentences. */
@@ -51,16 +52,6 @@ function applyChange(schema: JsonObject, change: SchemaChange): { schema: JsonOb
   }
 }
 
-/** Keywords whose value maps names to schemas, and keywords whose values are not schemas. */
-const schemaMaps: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-]);
-const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
-
 interface Moving {
   keywords: ReadonlySet<string>;
   isDescribed: boolean;
@@ -79,7 +70,7 @@ function moveKeywords(schema: unknown, moving: Moving, isMap = false): unknown {
   const kept = entries
     .filter(([key]) => !isMoved(key))
     .map(([key, value]): [string, unknown] => {
-      if (!isMap && data.has(key)) return [key, value];
+      if (!isMap && dataKeywords.has(key)) return [key, value];
       return [key, moveKeywords(value, moving, !isMap && schemaMaps.has(key))];
     });
   for (const [key] of moved) found.add(key);

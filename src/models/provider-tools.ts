@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { LanguageModelV4Content, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
+import { dataKeywords, schemaMaps } from '../base/schema-keywords.ts';
 import type { ModelCall } from './language-model.ts';
 
 /**
@@ -199,16 +200,6 @@ function adaptSchema(schema: Readonly<Record<string, unknown>>): Record<string, 
   };
 }
 
-/** Keywords whose value maps names to schemas, and keywords whose values are not schemas. */
-const schemaMaps: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-]);
-const data: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-
 /** Adapts the references within a schema to the positions of their targets in the wrapper. Definitions stay at the top. */
 function moveReferences(schema: unknown, isMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => moveReferences(each));
@@ -217,7 +208,7 @@ function moveReferences(schema: unknown, isMap = false): unknown {
     Object.entries(schema).map(([key, value]) => {
       if (isMap) return [key, moveReferences(value)];
       if (key === '$ref' && typeof value === 'string') return [key, moveReference(value)];
-      return [key, data.has(key) ? value : moveReferences(value, schemaMaps.has(key))];
+      return [key, dataKeywords.has(key) ? value : moveReferences(value, schemaMaps.has(key))];
     }),
   );
 }
