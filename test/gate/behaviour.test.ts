@@ -178,6 +178,15 @@ describe('behaviour: base', () => {
     expect(exitCode).toBe(3);
   });
 
+  it('explores no longer than it may, and says so', async () => {
+    await using workspace = await createRepository(sum);
+    const { report } = await compare(workspace, { 'behaviour-time-limit': '1ms' });
+    expect(report.behaviour?.compared).toMatchObject({ isCutByTime: true });
+    await expect(compare(workspace, { behaviour: 'off', 'behaviour-time-limit': '5m' })).rejects.toThrow(
+      'behaviour-time-limit: has no effect without `behaviour: base`; set that, or remove it',
+    );
+  });
+
   it('refuses a gate without a base before anything starts', async () => {
     await using workspace = await createRepository(sum);
     await expect(compare(workspace, { base: '', 'base-ref': '' })).rejects.toThrow('no base runs in this job');

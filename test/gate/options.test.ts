@@ -71,6 +71,7 @@ describe('parseGateOptions', () => {
       suiteScope: 'branch',
       surface: null,
       behaviour: 'off',
+      behaviourTimeLimit: 120_000,
       workspace: null,
       cases: [],
       tags: [],

@@ -69,7 +69,9 @@ let service: ContractService;
 
 beforeAll(async () => {
   service = await openContractService();
-  await runHostedGate(service, { 'server-command': plainServerCommand, tests: stored });
+  // The gate makes the suite that the dry runs read.
+  const { report } = await runHostedGate(service, { 'server-command': plainServerCommand, tests: stored });
+  if (report.verdict.outcome !== 'passed') throw new Error(JSON.stringify(report.verdict.reasons));
 });
 
 afterAll(() => service[Symbol.asyncDispose]());

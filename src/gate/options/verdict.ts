@@ -48,6 +48,18 @@ export const verdictOptions = {
       },
     ],
   }),
+  behaviourTimeLimit: defineOption({
+    schema: duration,
+    text: 'How long `behaviour: base` explores the base at most, such as `5m`. A longer exploration is cut, and the report says so.',
+    default: '2m',
+    rules: [
+      {
+        needs: ['behaviour: base'],
+        code: 'needs-behaviour',
+        message: 'has no effect without `behaviour: base`; set that, or remove it',
+      },
+    ],
+  }),
   policyRef: defineOption({
     schema: choice('policy ref', ['head', 'base']),
     text: 'Whose policy applies to a pull request. `head` is the checked-out one, `base` that of the target branch, which the change cannot lower.',

@@ -19,6 +19,8 @@ export interface PlannedBehaviour {
   isSandboxEnabled: boolean;
   /** Decides the requests of the exploration. */
   seed: number;
+  /** The exploration of the base is cut after this time. */
+  exploringMs: number;
   /** What the verdict means for the job if the gate has no suite; null if it has one. */
   alone: JobEffects | null;
   /** Why there is nothing to compare with; null if there is a base. */
@@ -95,6 +97,7 @@ export async function planBehaviour(
     sandbox: options.sandbox,
     isSandboxEnabled: options.enableSandbox,
     seed: options.base?.seed ?? defaultSeed,
+    exploringMs: options.behaviourTimeLimit,
     alone: isAlone ? readJobEffects(common) : null,
     problem:
       base === null

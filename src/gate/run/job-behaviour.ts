@@ -88,9 +88,6 @@ async function loadParts() {
   };
 }
 
-/** After this time the exploration ends; the report says so. */
-const exploringMs = 120_000;
-
 async function compareSides(
   planned: PlannedBehaviour,
   { base, server, parts }: { base: BaseSide; server: PlannedServer; parts: BehaviourParts },
@@ -122,7 +119,7 @@ async function compareSides(
     cached: read.corpus,
     seed: planned.seed,
     budget: null,
-    timeLimitMs: Math.min(exploringMs, base.lifetime.deadline.remainingMs() / 3),
+    timeLimitMs: Math.min(planned.exploringMs, base.lifetime.deadline.remainingMs() / 3),
     call: risk === null ? 'all' : 'read-only',
     whyReadOnly: risk ?? '',
     workspace: planned.workspace,

@@ -169,7 +169,9 @@ function composeGaps({
       ...text('screen', `The base reached ${reached}, in ${how} with the seed ${seed} at sandbox level ${sandbox}.`),
       isFine: true,
     },
-    ...(isCutByTime ? [text('screen', 'The time limit cut the exploration: another run may find more.')] : []),
+    ...(isCutByTime
+      ? [text('screen', 'The time limit cut the exploration: a longer `behaviour-time-limit` may find more.')]
+      : []),
     list('screen', gaps, { noun: 'gap', open: 5 }),
   ];
 }
