@@ -16,7 +16,7 @@ import { parseModelName } from '../models/model-name.ts';
 import { describePackage } from '../models/open-provider.ts';
 import { createProviderSource } from '../models/provider-source.ts';
 import { readProviders } from '../models/providers.ts';
-import { readRecording, writeRecording } from '../models/recordings/files.ts';
+import { openRecordings, writeRecording } from '../models/recordings/files.ts';
 import { createFingerprinter } from '../models/recordings/fingerprint.ts';
 import { compileIgnore } from '../models/recordings/ignore.ts';
 import { createRecorder, mergeRecording } from '../models/recordings/recorded-answer.ts';
@@ -117,7 +117,7 @@ async function askJudge(
   const proxy = readProxySettings(env);
   await using live = createProviderSource({ providers, proxy, clock, random: Math.random, logger, redactor });
   const recorder = createRecorder({ redactor });
-  const earlier = mode === 'auto' || mode === 'replay' ? await readRecording(path, cwd) : null;
+  const earlier = mode === 'auto' || mode === 'replay' ? await openRecordings(cwd).read(path) : null;
   const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore([]) });
   const source = createRecordedSource({
     mode,

@@ -111,10 +111,9 @@ function countRecorded(
   cases: readonly PlannedModelCase[],
   { byId, oldestMs }: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
 ): { all: number; recorded: number; old: number } {
-  const dates = cases.flatMap(({ caseId, recording, purpose }) =>
+  const dates = cases.flatMap(({ caseId, recording }) =>
     Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
-      const isUsable = recording?.showedLess === false || purpose === 'judge';
-      const iteration = isUsable ? recording?.iterations.get(index + 1) : undefined;
+      const iteration = recording?.iterations.get(index + 1);
       return iteration === undefined ? null : Date.parse(iteration.recordedAt);
     }),
   );

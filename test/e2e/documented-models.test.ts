@@ -224,7 +224,10 @@ describe('record-nightly.yml', () => {
       'git -C origin.git diff --name-only main eval-recordings',
       'git -C origin.git branch --force main eval-recordings',
     ]);
-    expect(listed).toBe('evals/recordings/notes/reads-the-note-it-is-asked-about.anthropic-claude-haiku-4-5.jsonl\n');
+    expect(listed.trimEnd().split('\n')).toEqual([
+      'evals/recordings/notes/reads-the-note-it-is-asked-about.anthropic-claude-haiku-4-5.jsonl',
+      'evals/recordings/notes/tools.jsonl',
+    ]);
 
     // After the merge, there is nothing to propose.
     const merged = await proposeRecordings(directory, { name: 'merged', open: 0 });

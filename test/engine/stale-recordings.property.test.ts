@@ -5,9 +5,9 @@ import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import { startConversation } from '../../src/models/conversation.ts';
 import type { ModelCall, ModelSource } from '../../src/models/language-model.ts';
-import { parseRecording, printRecording, type Recording } from '../../src/models/recordings/format.ts';
+import type { Recording } from '../../src/models/recordings/format.ts';
 import { mergeRecording } from '../../src/models/recordings/recorded-answer.ts';
-import { createRequest, createSource, providerPackage } from '../models/recordings/conversation.ts';
+import { createRequest, createSource, providerPackage, reread } from '../models/recordings/conversation.ts';
 import { openEnd } from '../support/models/model-source.ts';
 import { countDraws } from '../support/property-runs.ts';
 import {
@@ -58,7 +58,7 @@ async function recordWorld(world: World): Promise<Recording> {
   expect(outcome).toMatchObject({ result: 'passed', usage: { modelCalls: 4, replayedCalls: 0 } });
   const [collected] = recorder.list();
   if (collected === undefined) throw new Error('Nothing was recorded.');
-  return parseRecording(printRecording(mergeRecording(null, collected, providerPackage)), 'recording.jsonl');
+  return reread(mergeRecording(null, collected, providerPackage));
 }
 
 /** What the model is asked and answers without an engine, a server and a recording. */

@@ -4,7 +4,9 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
+import { listTools } from '../../src/models/recordings/files.ts';
 import { printRecording } from '../../src/models/recordings/format.ts';
+import { printToolFile } from '../../src/models/recordings/tool-file.ts';
 import { renderSurfaceFile } from '../../src/surface/file.ts';
 import { createScenario, day, record, recordedOn } from '../models/recordings/conversation.ts';
 import { testProviderKey } from '../support/models/model-source.ts';
@@ -47,10 +49,9 @@ cases:
     steps:
       - toolCall: echo
 `;
-const testRecording = printRecording({
-  ...(await record(createScenario())),
-  model: { provider: 'anthropic', name: 'claude-test' },
-});
+const recorded = { ...(await record(createScenario())), model: { provider: 'anthropic', name: 'claude-test' } };
+const testRecording = printRecording(recorded);
+const testTools = printToolFile(listTools(recorded).values());
 const dottedSurface = renderSurfaceFile({
   version: 1,
   configurations: {
@@ -102,6 +103,7 @@ async function previewPrompts(
     ...files,
     'notes.evals.yaml': promptEvals,
     'recordings/notes/reads.anthropic-claude-test.jsonl': testRecording,
+    'recordings/notes/tools.jsonl': testTools,
   });
   const options = readGateInputs({ 'server-command': 'no-such-program', evals: 'notes.evals.yaml', ...inputs });
   const plan = await planGate(options, { cwd: workspace.path, environment });

@@ -139,16 +139,16 @@ describe('a result with more tokens than the case allows', () => {
   });
 });
 
-describe('a recording of a version that showed models less', () => {
+describe('a recording of an older version', () => {
   it('is stale with that reason, and is made anew as a whole', async () => {
     await runShop('record', {});
     const made = await workspace.read(recordingPath);
-    await workspace.write(recordingPath, made.replace('"format":2', '"format":1'));
+    await workspace.write(recordingPath, made.replace('"format":3', '"format":2'));
     const old = await runShop('replay', {});
     expect(old.exitCode).toBe(3);
-    expect(old.reasons).toContain('showed models neither the instructions of servers nor structured content');
+    expect(old.reasons).toContain('It has a format of an older version of mcp-eval-ci.');
     await runShop('record', {});
-    expect(await workspace.read(recordingPath)).toContain('"format":2');
+    expect(await workspace.read(recordingPath)).toContain('"format":3');
     expect((await runShop('replay', {})).exitCode).toBe(0);
   });
 });

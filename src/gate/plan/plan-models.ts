@@ -10,7 +10,7 @@ import type { SourceLocation, Suite, SuiteCase } from '../../cases/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
 import { type ProviderDirectory, readProviders, type WireFormat } from '../../models/providers.ts';
-import { locateRecording, readRecording } from '../../models/recordings/files.ts';
+import { locateRecording, openRecordings } from '../../models/recordings/files.ts';
 import type { Recording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
 import { findCasesWithoutModel, locateModelUse } from '../../suite/model-settings.ts';
@@ -70,6 +70,7 @@ export async function planModels(
 ): Promise<PlannedModels> {
   const providers = readProviders({ environment, keys: modelApiKeys });
   const proxy = readProxySettings(environment);
+  const recordings = openRecordings(cwd);
   const cases: PlannedModelCase[] = [];
   const problems = new Map<string, string | null>();
   const planCase = async ({ suite, testCase, modelId, purpose, isDecisive, location }: AskedModel): Promise<void> => {
@@ -86,7 +87,7 @@ export async function planModels(
     // Each variant for a model has its own file, so the case of the evals file names it. A judge judges each variant apart.
     const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
-    const read = mode === 'live' ? null : await readRecording(path, cwd).catch(findings.absorb);
+    const read = mode === 'live' ? null : await recordings.read(path).catch(findings.absorb);
     const { ignoredInRecordings: ignored } = suite;
     const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
     cases.push({ ...slot, isDecisive, path, recording: read ?? null, ignored });

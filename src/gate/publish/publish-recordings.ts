@@ -1,10 +1,11 @@
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { findOutputRoot } from '../../base/output-files.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import { formatCount } from '../../base/text.ts';
-import { writeRecording } from '../../models/recordings/files.ts';
+import { clipText, formatCount } from '../../base/text.ts';
+import { compareBehaviour } from '../../models/recordings/compare-behaviour.ts';
+import { locateTools, openRecordings, tidyTools, writeRecording } from '../../models/recordings/files.ts';
 import type { Report } from '../../model/report.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
@@ -28,23 +29,66 @@ export async function publishRecordings(
   { reportDir, cwd }: Pick<GatePlan, 'reportDir' | 'cwd'>,
   { isInPlace, logger, redactor }: { isInPlace: boolean; logger: Logger; redactor: Redactor },
 ): Promise<void> {
-  const written: string[] = [];
-  for (const { path, recording, skipped } of made) {
+  const written: MadeRecording[] = [];
+  const files = openRecordings(cwd);
+  for (const each of made) {
+    const { path, recording, skipped } = each;
     for (const [iteration, reason] of skipped) {
       logger.warning(`Iteration ${iteration} is not in the recording ${path}: ${reason}`);
     }
     if (recording.iterations.size === 0) continue;
-    const label = isInPlace ? path : join(reportDir.label, path);
     try {
       const place = isInPlace
         ? { path: resolve(cwd, path), root: findOutputRoot(path, cwd) }
         : { path: resolve(reportDir.path, relative(cwd, resolve(cwd, path))), root: reportDir.root };
-      await writeRecording(place, recording, redactor);
-      written.push(label);
+      await writeRecording(place, recording, redactor, await files.readTools(path));
+      written.push(each);
     } catch (error) {
-      logger.warning(`Could not write the recording ${label}: ${describeError(error)}`);
+      logger.warning(`Could not write the recording ${labelPath(path)}: ${describeError(error)}`);
     }
   }
-  if (isInPlace && made.length === 0) logger.info('Every recording fits; the gate recorded nothing.');
-  if (written.length > 0) logger.group(`Wrote ${formatCount(written.length, 'recording')}`, written);
+  if (isInPlace) {
+    for (const directory of new Set(written.map(({ path }) => dirname(path)))) {
+      await tidyTools({ path: resolve(cwd, directory), root: findOutputRoot(directory, cwd) });
+    }
+    if (made.length === 0) logger.info('Every recording fits; the gate recorded nothing.');
+  }
+  const labels = new Set([...written.map(({ path }) => path), ...written.map(({ path }) => locateTools(path))]);
+  if (written.length > 0) logger.group(`Wrote ${formatCount(written.length, 'recording')}`, [...labels].map(labelPath));
+  reportChanges(written, logger);
+
+  function labelPath(path: string): string {
+    return isInPlace ? path : join(reportDir.label, path);
+  }
+}
+
+/** Says in how many recordings the model behaves otherwise than before, and shows those. */
+function reportChanges(written: readonly MadeRecording[], logger: Logger): void {
+  const again = written.flatMap(({ path, recording, earlier }) =>
+    earlier === null || earlier.problem !== null ? [] : [{ path, changes: compareBehaviour(earlier, recording) }],
+  );
+  if (again.length === 0) return;
+  const changed = again.filter(({ changes }) => changes.length > 0);
+  const lines = changed.flatMap(({ path, changes }) => [
+    path,
+    ...changes
+      .slice(0, maxShown)
+      .flatMap(({ iteration, before, now }) => [
+        `  iteration ${iteration}, recorded before: ${listCalls(before)}`,
+        `  iteration ${iteration}, now: ${listCalls(now)}`,
+      ]),
+    ...(changes.length > maxShown ? [`  and ${formatCount(changes.length - maxShown, 'more iteration')}`] : []),
+  ]);
+  const title = `The behaviour changed in ${changed.length} of ${formatCount(again.length, 'recording')} made again`;
+  if (lines.length === 0) logger.info(`${title}: the model makes the same calls as before.`);
+  else logger.group(title, lines);
+}
+
+/** The iterations of one recording that are shown. */
+const maxShown = 3;
+
+const longestList = 300;
+
+function listCalls(calls: readonly string[]): string {
+  return calls.length === 0 ? 'no call' : clipText(calls.join(', '), longestList);
 }

@@ -19,6 +19,8 @@ export interface MadeRecording {
   /** A path relative to the working directory. */
   path: string;
   recording: Recording;
+  /** The recording that the gate read; null if there was none. */
+  earlier: Recording | null;
   /** The iterations that were not recorded, each with the reason. */
   skipped: ReadonlyMap<number, string>;
 }
@@ -115,7 +117,7 @@ export function openModels(
         const { path, recording: earlier, model } = found;
         const providerPackage = await describePackage(providers.find(model.provider).format);
         const recording = mergeRecording(mode === 'record' ? null : earlier, collected, providerPackage);
-        made.push({ path, recording, skipped: collected.skipped });
+        made.push({ path, recording, earlier, skipped: collected.skipped });
       }
       return made;
     },

@@ -102,7 +102,12 @@ const usage: z.ZodType<LanguageModelV4Usage> = z
   })
   .transform(({ inputTokens, outputTokens }) => ({ inputTokens, outputTokens }));
 
+/** What the model said. */
+export const recordedContentShape = { content: z.array(content), finishReason };
+
+export const recordedUsageSchema = usage;
+
 /** The answer of one call, as a recording keeps it. The raw usage of the provider is left out. */
-export const recordedAnswerSchema = z.strictObject({ content: z.array(content), finishReason, usage });
+export const recordedAnswerSchema = z.strictObject({ ...recordedContentShape, usage });
 
 export type RecordedAnswer = z.infer<typeof recordedAnswerSchema>;

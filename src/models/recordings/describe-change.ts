@@ -2,7 +2,7 @@ import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isRecord, isTooDeep, tryParseJson, printCanonicalJson } from '../../base/json.ts';
 import { isSensitiveKey } from '../../base/redaction.ts';
 import { clipText } from '../../base/text.ts';
-import type { StoredValue } from './format.ts';
+import type { StoredValue } from './stored-value.ts';
 
 const longestValue = 120;
 const longestPointer = 100;

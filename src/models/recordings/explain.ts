@@ -1,7 +1,9 @@
 import { printCanonicalJson } from '../../base/json.ts';
 import { describeChange, describeStoredChange } from './describe-change.ts';
 import { fingerprintStored, type SentCall } from './fingerprint.ts';
-import type { StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
+import type { StoredMessage, StoredPart } from './format.ts';
+import type { StoredValue } from './stored-value.ts';
+import type { StoredTool } from './tool-file.ts';
 import { appendAll } from '../../base/lists.ts';
 
 /** Names of parameters and members of tools in messages, if they differ from the field names. */

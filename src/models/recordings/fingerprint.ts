@@ -2,7 +2,9 @@ import { printCanonicalJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { clipText } from '../../base/text.ts';
 import type { ModelCall } from '../language-model.ts';
-import type { StoredCall, StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
+import type { StoredCall, StoredMessage, StoredPart } from './format.ts';
+import type { StoredValue } from './stored-value.ts';
+import type { StoredTool } from './tool-file.ts';
 import { ignoreInOutput, type IgnoreRules } from './ignore.ts';
 import { fingerprintJson, fingerprintText, redactMembers, toPlainJson } from './plain-json.ts';
 

@@ -1,38 +1,28 @@
 import { z } from 'zod';
 import { ConfigurationError } from '../../base/errors.ts';
-import { isRecord, tryParseJson, printCanonicalJson } from '../../base/json.ts';
+import { isRecord, printCanonicalJson, tryParseJson } from '../../base/json.ts';
+import { createRedactor } from '../../base/redaction.ts';
 import type { ModelName } from '../language-model.ts';
-import { recordedAnswerSchema, type RecordedAnswer } from './answer-schema.ts';
-import { fingerprintJson } from './plain-json.ts';
+import { toAssistantMessage } from '../model-messages.ts';
+import { recordedContentShape, recordedUsageSchema, type RecordedAnswer } from './answer-schema.ts';
+import { fingerprintJson, redactMembers } from './plain-json.ts';
+import { fingerprintSchema, storedSchema } from './stored-value.ts';
+import { createListNames, type StoredTool, type ToolLists } from './tool-file.ts';
 
 /**
- * A recording is a file of JSON lines: a header, then the calls of the model by iteration and turn. A tool is written once, before the
- * first call that offers it. A call lists only the messages that were added since the previous call. Everything is redacted, and content
- * that a pattern of `ignore` excludes is replaced. In format 1, models got neither the instructions of servers nor structured content next
- * to other content.
+ * A recording is a file of JSON lines: a header, one line for each call of the model by iteration and turn, and a last line with all that
+ * changes when the same behaviour is recorded again: dates, counts of tokens, and the fingerprints of the tools, whose definitions stand
+ * in the tool file of the suite. A call has only the messages that were added since the previous call. Everything is redacted, and
+ * content that a pattern of `ignore` excludes is replaced. Versions before 3 had tools, counts and ids of calls in the lines of calls.
  */
-const formatVersion = 2;
-
-const fingerprint = z.string().regex(/^[\da-f]{32}$/);
-
-/** A long value is stored as its beginning, for messages, and the fingerprint of the whole. `length` is the length of its JSON. */
-const shortenedShape = { clipped: z.string(), length: z.int(), fingerprint };
-
-const shortenedSchema = z.object(shortenedShape);
-
-function storedSchema<T extends z.ZodRawShape>(shape: T) {
-  return z.union([z.strictObject({ ...shape, value: z.unknown() }), z.strictObject({ ...shape, ...shortenedShape })]);
-}
-
-/** Members are stored separately, so that messages can name the one that changed, however long it is. */
-const storedToolSchema = z.strictObject({ name: z.string(), members: z.record(z.string(), storedSchema({})) });
+const formatVersion = 3;
 
 /** The value has the part without the fields that are listed here. */
 const storedPartSchema = storedSchema({ type: z.string(), toolCallId: z.string(), toolName: z.string() });
 
-/** Messages of the model have only a fingerprint, because the answers are in the recording. */
+/** A message of the model has a fingerprint unless it is the answer of the call before. */
 const storedMessageSchema = z.union([
-  z.strictObject({ role: z.literal('assistant'), fingerprint }),
+  z.strictObject({ role: z.literal('assistant'), fingerprint: fingerprintSchema }),
   z.strictObject({
     role: z.literal('tool'),
     parts: z.array(storedPartSchema),
@@ -41,39 +31,45 @@ const storedMessageSchema = z.union([
   storedSchema({ role: z.literal(['system', 'user']) }),
 ]);
 
-/** A sent value, whole or shortened. */
-export type StoredValue = { value: unknown } | z.infer<typeof shortenedSchema>;
-export type StoredTool = z.infer<typeof storedToolSchema>;
 export type StoredPart = z.infer<typeof storedPartSchema>;
 export type StoredMessage = z.infer<typeof storedMessageSchema>;
 
+const writtenMessageSchema = z.union([z.strictObject({ role: z.literal('assistant') }), storedMessageSchema]);
+
 const headerSchema = z.strictObject({
   format: z.literal(
-    [1, formatVersion],
+    formatVersion,
     'This format of recordings is not known; use the version of mcp-eval-ci that wrote it',
   ),
-  recordedAt: z.iso.datetime(),
   provider: z.string(),
   model: z.string(),
-  package: z.strictObject({ name: z.string(), version: z.string() }),
-  surface: fingerprint,
 });
 
-const toolLineSchema = z.strictObject({ tool: fingerprint, definition: storedToolSchema });
-
-const toolListLineSchema = z.strictObject({ tools: fingerprint, list: z.array(fingerprint) });
+const olderHeaderSchema = z.object({ format: z.literal([1, 2]), provider: z.string(), model: z.string() });
 
 const callLineSchema = z.strictObject({
   iteration: z.int().min(1),
   turn: z.int().min(0),
-  recordedAt: z.iso.datetime().exactOptional(),
   sent: z.strictObject({
-    tools: fingerprint,
-    parameters: z.record(z.string(), z.unknown()),
+    parameters: z.record(z.string(), z.unknown()).exactOptional(),
     keeps: z.int().min(0).exactOptional(),
-    messages: z.array(storedMessageSchema),
+    messages: z.array(writtenMessageSchema),
   }),
-  answer: recordedAnswerSchema,
+  answer: z.strictObject(recordedContentShape),
+});
+
+const lastLineSchema = z.strictObject({
+  recordedAt: z.iso.datetime(),
+  package: z.strictObject({ name: z.string(), version: z.string() }),
+  /** The lists of tools that calls were offered. */
+  tools: z.array(fingerprintSchema),
+  /** In the order of the lines. */
+  iterations: z.array(
+    z.strictObject({
+      recordedAt: z.iso.datetime().exactOptional(),
+      calls: z.array(z.strictObject({ tools: z.int().min(0).exactOptional(), usage: recordedUsageSchema })),
+    }),
+  ),
 });
 
 /** The content of a recorded call. Calls share the objects of equal lists and messages. */
@@ -97,8 +93,8 @@ export interface RecordedIteration {
 
 /** The recording of one case and model. */
 export interface Recording {
-  /** True if an older version showed the model less, so that the answers to prompts are no longer valid. */
-  showedLess: boolean;
+  /** Why no answer can be read from the file, as a sentence; null if they can. */
+  problem: string | null;
   model: ModelName;
   /** The package that spoke to the provider. */
   package: { name: string; version: string };
@@ -108,74 +104,80 @@ export interface Recording {
 
 const damagedHint = 'Restore the file from git, or delete it and record it again with `mcp-eval-ci record`.';
 
-/** Prints a recording in the current format: iterations and turns in order, one line per tool, and keys always in the same order. */
-export function printRecording({
-  model,
-  package: { name, version },
-  iterations,
-}: Omit<Recording, 'showedLess'>): string {
+/** The message of the model that follows its answer in the next call. */
+function fingerprintAnswer(answer: RecordedAnswer): string {
+  const { role: _role, ...message } = redactMembers(toAssistantMessage(answer), createRedactor());
+  return fingerprintJson(message);
+}
+
+/** Prints a recording: iterations and turns in order, and keys always in the same order. */
+export function printRecording({ model, package: { name, version }, iterations }: Omit<Recording, 'problem'>): string {
   const ordered = [...iterations].toSorted(([one], [other]) => one - other);
-  const lines: string[] = [];
-  const printed = new Set<string>();
   const newest = ordered
     .map(([, { recordedAt }]) => recordedAt)
     .reduce((one, other) => (one > other ? one : other), '');
-  const known = new Map<StoredTool, string>();
-  const fingerprintTool = (tool: StoredTool) => {
-    const fingerprint = known.get(tool) ?? fingerprintJson(tool);
-    known.set(tool, fingerprint);
-    return fingerprint;
+  const nameList = createListNames();
+  const lists: string[] = [];
+  const findList = (tools: readonly StoredTool[]) => {
+    const { id } = nameList(tools);
+    if (!lists.includes(id)) lists.push(id);
+    return lists.indexOf(id);
   };
-  const printTools = (tools: readonly StoredTool[]) => {
-    const list = tools.map(fingerprintTool);
-    const id = fingerprintJson(list);
-    for (const [index, tool] of tools.entries()) {
-      const fingerprint = list[index] ?? '';
-      if (!printed.has(fingerprint)) lines.push(`{"tool":"${fingerprint}","definition":${printCanonicalJson(tool)}}`);
-      printed.add(fingerprint);
-    }
-    if (!printed.has(id)) lines.push(JSON.stringify({ tools: id, list }));
-    printed.add(id);
-    return id;
-  };
-  for (const [iteration, { recordedAt, calls }] of ordered) {
-    let earlier: readonly string[] = [];
-    for (const [turn, { sent, answer }] of calls.entries()) {
-      const messages = sent.messages.map((message) => printCanonicalJson(message));
-      const differing = messages.findIndex((message, index) => message !== earlier[index]);
-      const kept = differing === -1 ? Math.min(messages.length, earlier.length) : differing;
-      const sentFields = [
-        `"tools":"${printTools(sent.tools)}"`,
-        `"parameters":${printCanonicalJson(sent.parameters)}`,
-        ...(kept === earlier.length ? [] : [`"keeps":${kept}`]),
-        `"messages":[${messages.slice(kept).join(',')}]`,
-      ];
-      const date = turn === 0 && recordedAt !== newest ? `"recordedAt":${JSON.stringify(recordedAt)},` : '';
-      lines.push(
-        `{"iteration":${iteration},"turn":${turn},${date}"sent":{${sentFields.join(',')}},"answer":${printAnswer(answer)}}`,
-      );
-      earlier = messages;
-    }
-  }
-  const first = ordered[0]?.[1].calls[0]?.sent.tools ?? [];
-  const surface = fingerprintJson(first.map(fingerprintTool));
-  const header = { format: formatVersion, recordedAt: newest, provider: model.provider, model: model.name };
-  return [JSON.stringify({ ...header, package: { name, version }, surface }), ...lines]
-    .map((line) => `${line}\n`)
-    .join('');
+  const made = ordered.map(([, { recordedAt, calls }]) => ({
+    ...(recordedAt !== newest && { recordedAt }),
+    calls: calls.map(({ sent, answer: { usage } }) => {
+      const index = findList(sent.tools);
+      return { ...(index > 0 && { tools: index }), usage };
+    }),
+  }));
+  const last = { recordedAt: newest, package: { name, version }, tools: lists, iterations: made };
+  const header = { format: formatVersion, provider: model.provider, model: model.name };
+  const lines = ordered.flatMap(([iteration, { calls }]) =>
+    printCalls(calls).map((call, turn) => `{"iteration":${iteration},"turn":${turn},${call}}`),
+  );
+  return [JSON.stringify(header), ...lines, JSON.stringify(last)].map((line) => `${line}\n`).join('');
 }
 
-function printAnswer({ content, finishReason, usage }: RecordedAnswer): string {
-  const plain: unknown = JSON.parse(JSON.stringify({ content, finishReason, usage }));
-  return printCanonicalJson(plain);
+/** Prints the content of each call: what is new in it, and the answer. */
+function printCalls(calls: readonly RecordedCall[]): string[] {
+  let earlier: readonly string[] = [];
+  let earlierParameters = '{}';
+  return calls.map(({ sent, answer: { content, finishReason } }, turn) => {
+    const before = calls[turn - 1]?.answer;
+    const answered = before === undefined ? null : fingerprintAnswer(before);
+    const messages = sent.messages.map((message) => printCanonicalJson(message));
+    const differing = messages.findIndex((message, index) => message !== earlier[index]);
+    const kept = differing === -1 ? Math.min(messages.length, earlier.length) : differing;
+    const written = sent.messages
+      .slice(kept)
+      .map((message, index) =>
+        message.role === 'assistant' && message.fingerprint === answered
+          ? '{"role":"assistant"}'
+          : messages[kept + index],
+      );
+    const parameters = printCanonicalJson(sent.parameters);
+    const fields = [
+      ...(parameters === earlierParameters ? [] : [`"parameters":${parameters}`]),
+      ...(kept === earlier.length ? [] : [`"keeps":${kept}`]),
+      `"messages":[${written.join(',')}]`,
+    ];
+    earlier = messages;
+    earlierParameters = parameters;
+    // The package of the provider may leave undefined members.
+    const answer = printCanonicalJson(JSON.parse(JSON.stringify({ content, finishReason })));
+    return `"sent":{${fields.join(',')}},"answer":${answer}`;
+  });
 }
+
+/** Git writes these lines around the two sides of a conflict. */
+const conflictMark = /^(?:<{7}|={7}|>{7})(?: |$)/m;
 
 /**
- * Reads the text that `printRecording` printed. `file` is the name in messages.
+ * Reads the text that `printRecording` printed. `file` is the name in messages, and `lists` are the tools of its suite.
  *
  * @throws {ConfigurationError} at the first line that is not JSON, has another shape, or does not fit the lines before it
  */
-export function parseRecording(text: string, file: string): Recording {
+export function parseRecording(text: string, file: string, lists: ToolLists): Recording {
   const damaged = (message: string, line: number) => {
     const issue = { code: 'damaged-recording', message: `The recording is damaged: ${message}`, file, line, column: 1 };
     return new ConfigurationError([issue], { hint: damagedHint });
@@ -188,50 +190,68 @@ export function parseRecording(text: string, file: string): Recording {
     const path = issue?.path.map(String).join('.') ?? '';
     throw damaged(`${path === '' ? '' : `\`${path}\`: `}${issue?.message ?? 'unknown shape'}`, line);
   };
-  const find = <T>(known: ReadonlyMap<string, T>, id: string, line: number): T => {
-    const found = known.get(id);
-    if (found === undefined) throw damaged(`no line before this one defines ${id}`, line);
-    return found;
-  };
-
-  const [headerLine, ...rest] = text.split('\n');
-  const header = parseLine(headerSchema, tryParseJson(headerLine ?? ''), 1);
-  const tools = new Map<string, StoredTool>();
-  const lists = new Map<string, StoredTool[]>();
-  const iterations = new Map<number, { recordedAt: string; calls: RecordedCall[] }>();
-  for (const [index, each] of rest.entries()) {
-    if (each === '' && index === rest.length - 1) break;
-    const line = index + 2;
-    const value = tryParseJson(each);
-    if (isRecord(value) && 'tool' in value) {
-      const { tool, definition } = parseLine(toolLineSchema, value, line);
-      tools.set(tool, definition);
-    } else if (isRecord(value) && 'list' in value) {
-      const { tools: id, list } = parseLine(toolListLineSchema, value, line);
-      lists.set(
-        id,
-        list.map((each) => find(tools, each, line)),
-      );
-    } else {
-      const call = parseLine(callLineSchema, value, line);
-      const { recordedAt = header.recordedAt } = call;
-      const iteration = iterations.get(call.iteration) ?? { recordedAt, calls: [] };
-      iterations.set(call.iteration, iteration);
-      if (call.turn !== iteration.calls.length) {
-        const expected = `turn ${iteration.calls.length} of iteration ${call.iteration}`;
-        throw damaged(`this line must be ${expected}, not turn ${call.turn}`, line);
-      }
-      const earlier = iteration.calls.at(-1)?.sent.messages ?? [];
-      const { keeps = earlier.length, messages, parameters } = call.sent;
-      if (keeps > earlier.length) throw damaged('`keeps` is more than the call before it has messages', line);
-      const sent = {
-        tools: find(lists, call.sent.tools, line),
-        parameters,
-        messages: [...earlier.slice(0, keeps), ...messages],
-      };
-      iteration.calls.push({ sent, answer: call.answer });
-    }
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.', findModel(lines));
+  const first = tryParseJson(lines[0] ?? '');
+  const older = olderHeaderSchema.safeParse(first);
+  if (older.success) {
+    return createUnusable('It has a format of an older version of mcp-eval-ci.', readModel(older.data));
   }
-  const model = { provider: header.provider, name: header.model };
-  return { showedLess: header.format < formatVersion, model, package: header.package, iterations };
+  const header = parseLine(headerSchema, first, 1);
+  if (lines.length < 2) throw damaged('its last line is missing', 1);
+  const last = parseLine(lastLineSchema, tryParseJson(lines.at(-1) ?? ''), lines.length);
+  const missing = last.tools.some((id) => !lists.has(id));
+  if (missing)
+    return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.', readModel(header));
+  const written = lines.slice(1, -1).map((each, index) => {
+    const line = index + 2;
+    return { ...parseLine(callLineSchema, tryParseJson(each), line), line };
+  });
+  const iterations = new Map<number, { recordedAt: string; calls: RecordedCall[] }>();
+  for (const { iteration: number, turn, sent, answer, line } of written) {
+    const made = last.iterations[iterations.has(number) ? iterations.size - 1 : iterations.size];
+    const call = made?.calls[turn];
+    const tools = lists.get(last.tools[call?.tools ?? 0] ?? '');
+    if (made === undefined || call === undefined || tools === undefined) {
+      throw damaged('the last line has nothing about this call', line);
+    }
+    const iteration = iterations.get(number) ?? { recordedAt: made.recordedAt ?? last.recordedAt, calls: [] };
+    if (iterations.has(number) && [...iterations.keys()].at(-1) !== number) {
+      throw damaged(`the calls of iteration ${number} stand apart`, line);
+    }
+    iterations.set(number, iteration);
+    if (turn !== iteration.calls.length) {
+      const expected = `turn ${iteration.calls.length} of iteration ${number}`;
+      throw damaged(`this line must be ${expected}, not turn ${turn}`, line);
+    }
+    const before = iteration.calls.at(-1);
+    const earlier = before?.sent.messages ?? [];
+    const { keeps = earlier.length, messages, parameters = before?.sent.parameters ?? {} } = sent;
+    if (keeps > earlier.length) throw damaged('`keeps` is more than the call before it has messages', line);
+    const added = messages.map((message): StoredMessage => {
+      if (message.role !== 'assistant' || 'fingerprint' in message) return message;
+      if (before === undefined) throw damaged('a message of the model stands before its first answer', line);
+      return { role: 'assistant', fingerprint: fingerprintAnswer(before.answer) };
+    });
+    iteration.calls.push({
+      sent: { tools, parameters, messages: [...earlier.slice(0, keeps), ...added] },
+      answer: { ...answer, usage: call.usage },
+    });
+  }
+  return { problem: null, model: readModel(header), package: last.package, iterations };
+}
+
+function readModel({ provider, model }: { provider: string; model: string }): ModelName {
+  return { provider, name: model };
+}
+
+/** Finds the model of a file with a merge conflict, whose header both sides have. */
+function findModel(lines: readonly string[]): ModelName {
+  const parsed = headerSchema.safeParse(tryParseJson(lines.find((line) => line.startsWith('{')) ?? ''));
+  return parsed.success ? readModel(parsed.data) : { provider: '', name: '' };
+}
+
+function createUnusable(problem: string, model: ModelName): Recording {
+  return { problem, model, package: { name: '', version: '' }, iterations: new Map() };
 }

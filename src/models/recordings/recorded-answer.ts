@@ -109,13 +109,13 @@ function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redac
 
 /**
  * Adds new iterations to those of an earlier recording and replaces iterations of the same number. Starts a new recording if `earlier` is
- * null or is no longer valid.
+ * null or cannot be used.
  */
 export function mergeRecording(
   earlier: Recording | null,
-  { model, purpose, iterations }: Pick<CollectedIterations, 'model' | 'purpose' | 'iterations'>,
+  { model, iterations }: Pick<CollectedIterations, 'model' | 'iterations'>,
   providerPackage: Recording['package'],
 ): Recording {
-  const kept = earlier?.showedLess === true && purpose === null ? [] : (earlier?.iterations ?? []);
-  return { showedLess: false, model, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
+  const kept = earlier?.iterations ?? [];
+  return { problem: null, model, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
 }

@@ -1,5 +1,5 @@
 import { clipText } from '../../base/text.ts';
-import type { ModelAnswer, ModelName, ModelRequest } from '../language-model.ts';
+import type { ModelAnswer, ModelName } from '../language-model.ts';
 import { explainDifferences } from './explain.ts';
 import type { Fingerprinter, SentCall } from './fingerprint.ts';
 import type { RecordedIteration, Recording } from './format.ts';
@@ -17,8 +17,6 @@ export interface ReplayOptions {
   /** Null if the case and the model have no recording. */
   recording: Recording | null;
   model: ModelName;
-  /** A judge gets only the conversation, in all formats of recordings. */
-  purpose?: ModelRequest['purpose'];
   iterationNumber: number;
   fingerprinter: Fingerprinter;
   /** Older recordings are stale. */
@@ -74,20 +72,16 @@ function listDifferences(sentence: string, differences: readonly string[]): stri
 
 /** Explains why a recording cannot be used for an iteration, independent of its calls; null if it can. */
 function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<ReplayedCall, { kind: 'fresh' }> | null {
-  const { recording, model, purpose, iterationNumber } = options;
+  const { recording, model, iterationNumber } = options;
   const asked = `${model.provider}/${model.name}`;
   if (recording === null) return { kind: 'missing', reason: `There is no recording of this case with ${asked}.` };
+  if (recording.problem !== null) return { kind: 'stale', reason: `The recording is stale. ${recording.problem}` };
   const recorded = `${recording.model.provider}/${recording.model.name}`;
   if (recorded !== asked) {
     return {
       kind: 'stale',
       reason: `The recording is stale. It was made with ${recorded}, and the case asks for ${asked}.`,
     };
-  }
-  if (recording.showedLess && purpose !== 'judge') {
-    const why =
-      'It was made by a version that showed models neither the instructions of servers nor structured content';
-    return { kind: 'stale', reason: `The recording is stale. ${why} next to other content.` };
   }
   const iteration = recording.iterations.get(iterationNumber);
   const age = iteration === undefined ? null : explainAge(iteration, options);

@@ -2,6 +2,7 @@ import { describeError, ModelError } from '../../base/errors.ts';
 import { extendFirstLine } from '../../base/text.ts';
 import { FilteredError } from '../filtered-error.ts';
 import type { ModelRequest, ModelSession, ModelSource, ReplayReport, TextMask } from '../language-model.ts';
+import { nameCalls } from './call-ids.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
 import type { IterationRecorder, Recorder } from './recorded-answer.ts';
@@ -56,7 +57,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
     // Without a key, a recording may have the answers.
     findProblem: (request) => (isReading ? null : (live?.findProblem(request) ?? null)),
     openSession: async (request) => {
-      const { model, purpose } = request;
+      const { model } = request;
       const { provider } = model;
       const { recording, fingerprinter } = findCase(request);
       const iterationNumber = repeatsRecordings
@@ -71,7 +72,6 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
           ? openReplay({
               recording,
               model,
-              ...(purpose !== undefined && { purpose }),
               iterationNumber,
               fingerprinter,
               maximumAgeMs: maximumAgeMs(),
@@ -125,11 +125,12 @@ function createRecordedSession({
     answer: async (call, options) => {
       const { signal, acceptsRefusal = false } = options;
       signal.throwIfAborted();
-      const sent = fingerprinter.readCall(mask.hide(call));
+      const { call: named, nameAnswer } = nameCalls(mask.hide(call));
+      const sent = fingerprinter.readCall(named);
       const replayed = replay?.read(sent);
       if (replayed?.kind === 'fresh') {
         report.replayed += 1;
-        iteration.add(sent.stored, replayed.answer, replayed.recordedAt);
+        iteration.add(sent.stored, nameAnswer(replayed.answer), replayed.recordedAt);
         if (replayed.answer.finishReason.unified !== 'content-filter') return mask.show(replayed.answer);
         throw new FilteredError(request.model, mask.show(replayed.answer));
       }
@@ -146,12 +147,12 @@ function createRecordedSession({
         session ??= await live.openSession(request);
         const answer = await session.answer(call, options);
         report.live += 1;
-        iteration.add(sent.stored, mask.hide(answer), new Date(now()).toISOString());
+        iteration.add(sent.stored, nameAnswer(mask.hide(answer)), new Date(now()).toISOString());
         return answer;
       } catch (error) {
         if (acceptsRefusal && error instanceof FilteredError) {
           report.live += 1;
-          iteration.add(sent.stored, mask.hide(error.answer), new Date(now()).toISOString());
+          iteration.add(sent.stored, nameAnswer(mask.hide(error.answer)), new Date(now()).toISOString());
         } else {
           iteration.discard(describeError(error));
         }

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/models/language-model.ts';
 import { createFingerprinter } from '../../../src/models/recordings/fingerprint.ts';
 import { parseRecording, printRecording, type Recording } from '../../../src/models/recordings/format.ts';
+import { listTools } from '../../../src/models/recordings/files.ts';
 import { compileIgnore } from '../../../src/models/recordings/ignore.ts';
 import { createRecorder, mergeRecording, type Recorder } from '../../../src/models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordingsMode } from '../../../src/models/recordings/source.ts';
@@ -73,12 +74,16 @@ export function answerPurely({ script }: Pick<Scenario, 'script'>, call: ModelCa
   const lastUser = call.prompt.findLastIndex(({ role }) => role === 'user');
   const step = call.prompt.slice(lastUser).filter(({ role }) => role === 'assistant').length;
   const calls = script[step] ?? [];
+  // The ids that recordings use, so that a replayed conversation is the recorded one in every part.
+  const earlier = call.prompt.flatMap(({ content }) =>
+    typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool-call'),
+  ).length;
   return {
     content: [
       { type: 'text', text: `saw ${saw.length} ${hashText(saw)}` },
       ...calls.map((toolName, index) => ({
         type: 'tool-call' as const,
-        toolCallId: `call_${call.prompt.length}_${index}`,
+        toolCallId: `call${String(earlier + index + 1).padStart(5, '0')}`,
         toolName,
         input: '{"id":7}',
       })),
@@ -208,5 +213,10 @@ export async function record(
     await converse(await source.openSession(createRequest(scenario.model, iteration)), scenario);
   }
   const [collected] = recorder.list();
-  return parseRecording(printRecording(mergeRecording(null, collected!, providerPackage)), 'recording.jsonl');
+  return reread(mergeRecording(null, collected!, providerPackage));
+}
+
+/** Returns a recording as its files would bring it back. */
+export function reread(recording: Recording): Recording {
+  return parseRecording(printRecording(recording), 'recording.jsonl', listTools(recording));
 }

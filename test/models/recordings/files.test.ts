@@ -3,16 +3,36 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, describeError } from '../../../src/base/errors.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { locateRecording, readRecording, writeRecording } from '../../../src/models/recordings/files.ts';
+import {
+  listTools,
+  locateRecording,
+  openRecordings,
+  tidyTools,
+  writeRecording,
+} from '../../../src/models/recordings/files.ts';
+import { compareBehaviour } from '../../../src/models/recordings/compare-behaviour.ts';
 import { printRecording } from '../../../src/models/recordings/format.ts';
+import { printToolFile } from '../../../src/models/recordings/tool-file.ts';
+import type { ModelAnswer, ModelCall } from '../../../src/models/language-model.ts';
 import { createWorkspace } from '../../support/workspace.ts';
-import { createScenario, record } from './conversation.ts';
+import {
+  answerPurely,
+  converse,
+  createRequest,
+  createScenario,
+  createScriptedSource,
+  createSource,
+  record,
+  type Scenario,
+} from './conversation.ts';
 
 const redactor = createRedactor();
 const file = 'recordings/notes/reads-a-note.anthropic-claude-haiku-4.5.jsonl';
 
 async function explainRead(cwd: string): Promise<string> {
-  const error: unknown = await readRecording(file, cwd).catch((thrown: unknown) => thrown);
+  const error: unknown = await openRecordings(cwd)
+    .read(file)
+    .catch((thrown: unknown) => thrown);
   return error instanceof ConfigurationError ? `${error.message} | ${error.hint}` : describeError(error);
 }
 
@@ -37,63 +57,172 @@ describe('the file of a recording', () => {
     await using workspace = await createWorkspace();
     const recording = await record(createScenario({ script: [['read_note', 'list_notes']] }), { iterations: 3 });
     await writeRecording({ path: join(workspace.path, file), root: null }, recording, redactor);
-    const read = await readRecording(file, workspace.path);
+    const read = await openRecordings(workspace.path).read(file);
     expect(read).toEqual(recording);
     expect(printRecording(read!)).toBe(await workspace.read(file));
     expect((await stat(join(workspace.path, file))).mode & 0o777).toBe(0o600);
-    expect(await readdir(join(workspace.path, 'recordings/notes'))).toHaveLength(1);
+    expect(await readdir(join(workspace.path, 'recordings/notes'))).toHaveLength(2);
   });
 
-  it('has a line for each call, and one for each tool however many calls offer it', async () => {
+  it('has a line for each call, and what changes with each recording in its last line', async () => {
     const recording = await record(createScenario(), { iterations: 2 });
     expect(printRecording(recording)).toMatchInlineSnapshot(`
-      "{"format":2,"recordedAt":"2026-03-01T10:00:00.000Z","provider":"anthropic","model":"claude-haiku-4.5","package":{"name":"@ai-sdk/anthropic","version":"4.0.105"},"surface":"4e8024bd54e473372085fc096027f2c8"}
+      "{"format":3,"provider":"anthropic","model":"claude-haiku-4.5"}
+      {"iteration":1,"turn":0,"sent":{"parameters":{"temperature":0},"messages":[{"role":"system","value":{"content":"You help people find their notes."}},{"role":"user","value":{"content":[{"text":"What does note 7 say?","type":"text"}]}}]},"answer":{"content":[{"text":"saw 476 2e8d15d86114d2c9","type":"text"},{"input":"{\\"id\\":7}","toolCallId":"call00001","toolName":"read_note","type":"tool-call"}],"finishReason":{"unified":"tool-calls"}}}
+      {"iteration":1,"turn":1,"sent":{"messages":[{"role":"assistant"},{"parts":[{"toolCallId":"call00001","toolName":"read_note","type":"tool-result","value":{"output":{"type":"content","value":[{"text":"{\\"id\\":7,\\"text\\":\\"Buy milk\\",\\"readAt\\":\\"12:00\\"}","type":"text"}]}}}],"role":"tool"}]},"answer":{"content":[{"text":"saw 970 5e3abbf9758122d4","type":"text"}],"finishReason":{"unified":"stop"}}}
+      {"iteration":2,"turn":0,"sent":{"parameters":{"temperature":0},"messages":[{"role":"system","value":{"content":"You help people find their notes."}},{"role":"user","value":{"content":[{"text":"What does note 7 say?","type":"text"}]}}]},"answer":{"content":[{"text":"saw 476 2e8d15d86114d2c9","type":"text"},{"input":"{\\"id\\":7}","toolCallId":"call00001","toolName":"read_note","type":"tool-call"}],"finishReason":{"unified":"tool-calls"}}}
+      {"iteration":2,"turn":1,"sent":{"messages":[{"role":"assistant"},{"parts":[{"toolCallId":"call00001","toolName":"read_note","type":"tool-result","value":{"output":{"type":"content","value":[{"text":"{\\"id\\":7,\\"text\\":\\"Buy milk\\",\\"readAt\\":\\"12:00\\"}","type":"text"}]}}}],"role":"tool"}]},"answer":{"content":[{"text":"saw 970 5e3abbf9758122d4","type":"text"}],"finishReason":{"unified":"stop"}}}
+      {"recordedAt":"2026-03-01T10:00:00.000Z","package":{"name":"@ai-sdk/anthropic","version":"4.0.105"},"tools":["4e8024bd54e473372085fc096027f2c8"],"iterations":[{"calls":[{"usage":{"inputTokens":{"total":10,"noCache":10},"outputTokens":{"total":5,"text":5}}},{"usage":{"inputTokens":{"total":10,"noCache":10},"outputTokens":{"total":5,"text":5}}}]},{"calls":[{"usage":{"inputTokens":{"total":10,"noCache":10},"outputTokens":{"total":5,"text":5}}},{"usage":{"inputTokens":{"total":10,"noCache":10},"outputTokens":{"total":5,"text":5}}}]}]}
+      "
+    `);
+    expect(printToolFile(listTools(recording).values())).toMatchInlineSnapshot(`
+      "{"tool":"46c303fb3bcd53337f35ba7a0268279b","definition":{"members":{"description":{"value":"Lists all notes."},"inputSchema":{"value":{"type":"object"}},"type":{"value":"function"}},"name":"list_notes"}}
       {"tool":"c5da9123ade70702af49e824619eb52d","definition":{"members":{"description":{"value":"Reads a note."},"inputSchema":{"value":{"properties":{"id":{"type":"integer"}},"required":["id"],"type":"object"}},"type":{"value":"function"}},"name":"read_note"}}
-      {"tool":"46c303fb3bcd53337f35ba7a0268279b","definition":{"members":{"description":{"value":"Lists all notes."},"inputSchema":{"value":{"type":"object"}},"type":{"value":"function"}},"name":"list_notes"}}
-      {"tools":"4e8024bd54e473372085fc096027f2c8","list":["c5da9123ade70702af49e824619eb52d","46c303fb3bcd53337f35ba7a0268279b"]}
-      {"iteration":1,"turn":0,"sent":{"tools":"4e8024bd54e473372085fc096027f2c8","parameters":{"temperature":0},"messages":[{"role":"system","value":{"content":"You help people find their notes."}},{"role":"user","value":{"content":[{"text":"What does note 7 say?","type":"text"}]}}]},"answer":{"content":[{"text":"saw 476 2e8d15d86114d2c9","type":"text"},{"input":"{\\"id\\":7}","toolCallId":"call_2_0","toolName":"read_note","type":"tool-call"}],"finishReason":{"unified":"tool-calls"},"usage":{"inputTokens":{"noCache":10,"total":10},"outputTokens":{"text":5,"total":5}}}}
-      {"iteration":1,"turn":1,"sent":{"tools":"4e8024bd54e473372085fc096027f2c8","parameters":{"temperature":0},"messages":[{"fingerprint":"1117d4ce8dad6d92b6fe4acf2a143b20","role":"assistant"},{"parts":[{"toolCallId":"call_2_0","toolName":"read_note","type":"tool-result","value":{"output":{"type":"content","value":[{"text":"{\\"id\\":7,\\"text\\":\\"Buy milk\\",\\"readAt\\":\\"12:00\\"}","type":"text"}]}}}],"role":"tool"}]},"answer":{"content":[{"text":"saw 968 c682eef15cab0500","type":"text"}],"finishReason":{"unified":"stop"},"usage":{"inputTokens":{"noCache":10,"total":10},"outputTokens":{"text":5,"total":5}}}}
-      {"iteration":2,"turn":0,"sent":{"tools":"4e8024bd54e473372085fc096027f2c8","parameters":{"temperature":0},"messages":[{"role":"system","value":{"content":"You help people find their notes."}},{"role":"user","value":{"content":[{"text":"What does note 7 say?","type":"text"}]}}]},"answer":{"content":[{"text":"saw 476 2e8d15d86114d2c9","type":"text"},{"input":"{\\"id\\":7}","toolCallId":"call_2_0","toolName":"read_note","type":"tool-call"}],"finishReason":{"unified":"tool-calls"},"usage":{"inputTokens":{"noCache":10,"total":10},"outputTokens":{"text":5,"total":5}}}}
-      {"iteration":2,"turn":1,"sent":{"tools":"4e8024bd54e473372085fc096027f2c8","parameters":{"temperature":0},"messages":[{"fingerprint":"1117d4ce8dad6d92b6fe4acf2a143b20","role":"assistant"},{"parts":[{"toolCallId":"call_2_0","toolName":"read_note","type":"tool-result","value":{"output":{"type":"content","value":[{"text":"{\\"id\\":7,\\"text\\":\\"Buy milk\\",\\"readAt\\":\\"12:00\\"}","type":"text"}]}}}],"role":"tool"}]},"answer":{"content":[{"text":"saw 968 c682eef15cab0500","type":"text"}],"finishReason":{"unified":"stop"},"usage":{"inputTokens":{"noCache":10,"total":10},"outputTokens":{"text":5,"total":5}}}}
+      {"list":"4e8024bd54e473372085fc096027f2c8","tools":["c5da9123ade70702af49e824619eb52d","46c303fb3bcd53337f35ba7a0268279b"]}
       "
     `);
   });
 
-  it('changes in few lines where little changed', async () => {
+  it('is the same for calls whose ids differ, and another for calls that differ', async () => {
+    const scenario = createScenario({ script: [['read_note', 'list_notes'], ['read_note']] });
+    const make = async (id: (number: number) => string, input = '{"id":7}') => {
+      let number = 0;
+      const live = createScriptedSource(scenario, (call) => {
+        const { content, ...rest } = answerPurely(scenario, { ...call, prompt: call.prompt.slice(0, 2) });
+        const step = call.prompt.filter(({ role }) => role === 'assistant').length;
+        const calls = (scenario.script[step] ?? []).map((toolName) => {
+          number += 1;
+          return { type: 'tool-call' as const, toolCallId: id(number), toolName, input };
+        });
+        return { ...rest, content: [...content.filter(({ type }) => type === 'text'), ...calls] };
+      });
+      return await record(scenario, { live });
+    };
+    const [one, other, different] = [
+      await make((number) => `toolu_${number * 7}`),
+      await make((number) => `chatcmpl-${number}`),
+      await make((number) => `chatcmpl-${number}`, '{"id":8}'),
+    ];
+    expect(printRecording(other)).toBe(printRecording(one));
+    expect(printRecording(one)).not.toMatch(/toolu|chatcmpl/);
+    expect(compareBehaviour(one, other)).toEqual([]);
+    const calls = (id: number) => [`read_note {"id":${id}}`, `list_notes {"id":${id}}`, `read_note {"id":${id}}`];
+    expect(compareBehaviour(one, different)).toEqual([{ iteration: 1, before: calls(7), now: calls(8) }]);
+  });
+
+  it('changes in its last line alone where the model behaved as before', async () => {
     const [read, list] = createScenario().tools;
-    const before = printRecording(await record(createScenario(), { iterations: 2 })).split('\n');
-    const changed = createScenario({ tools: [read!, { ...list!, description: 'Lists every note.' }] });
-    const after = printRecording(await record(changed, { iterations: 2 })).split('\n');
-    expect(after).toHaveLength(before.length);
-    // Header, tool, list of tools, and the calls, whose answers and lists changed.
-    expect(after.filter((line) => !before.includes(line))).toHaveLength(3 + 4);
+    const answer = (call: ModelCall): ModelAnswer => {
+      const { content, ...rest } = answerPurely(createScenario(), call);
+      const said = content.filter(({ type }) => type !== 'text');
+      return { ...rest, content: said.length > 0 ? said : [{ type: 'text', text: 'Buy milk' }] };
+    };
+    const make = async (scenario: Scenario) =>
+      await record(scenario, { iterations: 2, live: createScriptedSource(scenario, answer) });
+    const recording = await make(createScenario());
+    const changed = await make(createScenario({ tools: [read!, { ...list!, description: 'Lists every note.' }] }));
+    const [before, after] = [recording, changed].map((each) => printRecording(each).trimEnd().split('\n'));
+    expect(after?.filter((line) => !before?.includes(line))).toEqual(after?.slice(-1));
+    const [tools, now] = [recording, changed].map((each) => printToolFile(listTools(each).values()).split('\n'));
+    // The tool and the list.
+    expect(now?.filter((line) => !tools?.includes(line))).toHaveLength(2);
+    const other = await record(createScenario({ prompts: ['What does note 8 say?'] }), { iterations: 2 });
+    expect(
+      printRecording(other)
+        .split('\n')
+        .filter((line) => !before?.includes(line)).length,
+    ).toBeGreaterThan(2);
+  });
+
+  it('shares the tools of its suite, and leaves those that no recording names', async () => {
+    await using workspace = await createWorkspace();
+    const directory = { path: join(workspace.path, 'recordings/notes'), root: null };
+    const write = async (name: string, scenario: Scenario) =>
+      await writeRecording({ path: join(directory.path, name), root: null }, await record(scenario), redactor);
+    const [one] = createScenario().tools;
+    await write('a.x.jsonl', createScenario());
+    await write('b.x.jsonl', createScenario());
+    const shared = await workspace.read('recordings/notes/tools.jsonl');
+    expect(shared.match(/"tool":/g)).toHaveLength(2);
+    await write('b.x.jsonl', createScenario({ tools: [{ ...one!, description: 'Shows a note.' }] }));
+    await write('a.x.jsonl', createScenario({ tools: [{ ...one!, description: 'Shows one note.' }] }));
+    expect((await workspace.read('recordings/notes/tools.jsonl')).match(/"tool":/g)).toHaveLength(4);
+    await tidyTools(directory);
+    expect((await workspace.read('recordings/notes/tools.jsonl')).match(/"tool":/g)).toHaveLength(2);
+    const files = openRecordings(workspace.path);
+    for (const name of ['a.x.jsonl', 'b.x.jsonl']) {
+      expect(await files.read(`recordings/notes/${name}`)).toMatchObject({ problem: null });
+    }
+  });
+
+  it('is stale, not damaged, after a merge conflict, with an older format and without its tools', async () => {
+    const recording = await record(createScenario());
+    const lines = printRecording(recording).split('\n');
+    const conflict = [...lines.slice(0, -2), '<<<<<<< HEAD', lines.at(-2), '=======', '{}', '>>>>>>> main', ''];
+    const tools = printToolFile(listTools(recording).values());
+    const older =
+      '{"format":2,"recordedAt":"2026-03-01T10:00:00.000Z","provider":"anthropic","model":"claude-haiku-4.5"}';
+    const found: Array<string | null | undefined> = [];
+    const texts: Array<[string, string]> = [
+      [lines.join('\n'), tools],
+      [lines.join('\n'), `<<<<<<< HEAD\n{"tool":"x"}\n=======\n${tools}>>>>>>> main\n`],
+      [conflict.join('\n'), tools],
+      [older, tools],
+      [lines.join('\n'), ''],
+      [lines.join('\n'), tools.replace('Reads a note.', 'Reads.')],
+    ];
+    for (const [text, definitions] of texts) {
+      const name = 'recordings/notes/tools.jsonl';
+      await using workspace = await createWorkspace({ [file]: text, [name]: definitions });
+      const read = await openRecordings(workspace.path).read(file);
+      found.push(read?.problem);
+      const { source } = createSource({ recording: read, mode: 'replay' });
+      const asked = converse(await source.openSession(createRequest(createScenario().model)), createScenario());
+      const error: unknown = await asked.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      expect(describeError(error)).toContain(read?.problem ?? 'null');
+    }
+    const lost = '`tools.jsonl` in its directory lacks the tools that it names.';
+    expect(found).toEqual([
+      null,
+      null,
+      'It has the marks of a merge conflict.',
+      'It has a format of an older version of mcp-eval-ci.',
+      lost,
+      lost,
+    ]);
   });
 
   it('does not exist before it is written', async () => {
     await using workspace = await createWorkspace();
-    expect(await readRecording(file, workspace.path)).toBeNull();
+    expect(await openRecordings(workspace.path).read(file)).toBeNull();
   });
 
   it('is refused with file, line and remedy where it is damaged', async () => {
-    const text = printRecording(await record(createScenario()));
+    const recording = await record(createScenario());
+    const text = printRecording(recording);
     const lines = text.trimEnd().split('\n');
+    const [tools, definitions] = ['recordings/notes/tools.jsonl', printToolFile(listTools(recording).values())];
     const reasons: Record<string, string> = {};
     const damages: Record<string, string[]> = {
       empty: [],
-      'no JSON': [...lines.slice(0, 3), '<<<<<<< HEAD', ...lines.slice(3)],
+      'no JSON': [...lines.slice(0, 2), '<html>', ...lines.slice(2)],
       'cut short': [text.slice(0, -100)],
-      'unknown format': [lines[0]!.replace('"format":2', '"format":3'), ...lines.slice(1)],
+      'unknown format': [lines[0]!.replace('"format":3', '"format":4'), ...lines.slice(1)],
       'no header': lines.slice(1),
       'turn missing': lines.filter((line) => !line.includes('"turn":0')),
-      'call twice': [...lines, lines.at(-1)!],
-      'tool missing': lines.filter((line) => !line.startsWith('{"tool":')),
-      'answer without usage': [...lines.slice(0, -1), lines.at(-1)!.replace(/"usage":.*/, '"usage":{}}}')],
+      'call twice': [...lines.slice(0, -1), ...lines.slice(-2)],
+      'last line missing': lines.slice(0, -1),
+      'a call that the last line lacks': [...lines.slice(0, -1), lines.at(-1)!.replace(/,\{"usage":.*/, ']}]}')],
+      'answer without usage': [...lines.slice(0, -1), lines.at(-1)!.replace(/"usage":\{.*?\}\}/, '"usage":{}')],
       'unknown part': lines.map((line) => line.replaceAll(',"type":"text"', ',"type":"txt"')),
       'keeps too many': lines.map((line) => line.replace('"messages":', '"keeps":9,"messages":')),
       'blank line': [...lines.slice(0, 2), '', ...lines.slice(2)],
     };
     for (const [name, each] of Object.entries(damages)) {
-      await using workspace = await createWorkspace({ [file]: `${each.join('\n')}\n` });
+      await using workspace = await createWorkspace({ [file]: `${each.join('\n')}\n`, [tools]: definitions });
       reasons[name] = await explainRead(workspace.path);
     }
     const hint = ' | Restore the file from git, or delete it and record it again with `mcp-eval-ci record`.';
@@ -103,16 +232,17 @@ describe('the file of a recording', () => {
     ).toMatchInlineSnapshot(`
       [
         "empty: FILE:1:1: The recording is damaged: this line is no JSON object (damaged-recording)",
-        "no JSON: FILE:4:1: The recording is damaged: this line is no JSON object (damaged-recording)",
-        "cut short: FILE:6:1: The recording is damaged: this line is no JSON object (damaged-recording)",
+        "no JSON: FILE:3:1: The recording is damaged: this line is no JSON object (damaged-recording)",
+        "cut short: FILE:4:1: The recording is damaged: this line is no JSON object (damaged-recording)",
         "unknown format: FILE:1:1: The recording is damaged: \`format\`: This format of recordings is not known; use the version of mcp-eval-ci that wrote it (damaged-recording)",
         "no header: FILE:1:1: The recording is damaged: \`format\`: This format of recordings is not known; use the version of mcp-eval-ci that wrote it (damaged-recording)",
-        "turn missing: FILE:5:1: The recording is damaged: this line must be turn 0 of iteration 1, not turn 1 (damaged-recording)",
-        "call twice: FILE:7:1: The recording is damaged: this line must be turn 2 of iteration 1, not turn 1 (damaged-recording)",
-        "tool missing: FILE:2:1: The recording is damaged: no line before this one defines c5da9123ade70702af49e824619eb52d (damaged-recording)",
-        "answer without usage: FILE:6:1: The recording is damaged: \`answer.usage.inputTokens\`: Invalid input: expected object, received undefined (damaged-recording)",
-        "unknown part: FILE:5:1: The recording is damaged: \`answer.content.0.type\`: Invalid discriminator value. Expected 'text' | 'reasoning' | 'tool-call' | 'file' | 'reasoning-file' | 'custom' | 'tool-result' | 'tool-approval-request' | 'source' (damaged-recording)",
-        "keeps too many: FILE:5:1: The recording is damaged: \`keeps\` is more than the call before it has messages (damaged-recording)",
+        "turn missing: FILE:2:1: The recording is damaged: this line must be turn 0 of iteration 1, not turn 1 (damaged-recording)",
+        "call twice: FILE:4:1: The recording is damaged: this line must be turn 2 of iteration 1, not turn 1 (damaged-recording)",
+        "last line missing: FILE:3:1: The recording is damaged: \`recordedAt\`: Invalid input: expected string, received undefined (damaged-recording)",
+        "a call that the last line lacks: FILE:3:1: The recording is damaged: the last line has nothing about this call (damaged-recording)",
+        "answer without usage: FILE:4:1: The recording is damaged: \`iterations.0.calls.0.usage.inputTokens\`: Invalid input: expected object, received undefined (damaged-recording)",
+        "unknown part: FILE:2:1: The recording is damaged: \`answer.content.0.type\`: Invalid discriminator value. Expected 'text' | 'reasoning' | 'tool-call' | 'file' | 'reasoning-file' | 'custom' | 'tool-result' | 'tool-approval-request' | 'source' (damaged-recording)",
+        "keeps too many: FILE:2:1: The recording is damaged: \`keeps\` is more than the call before it has messages (damaged-recording)",
         "blank line: FILE:3:1: The recording is damaged: this line is no JSON object (damaged-recording)",
       ]
     `);
@@ -139,7 +269,7 @@ describe('the file of a recording', () => {
     await expect(
       writeRecording({ path: join(workspace.path, 'blocked.jsonl'), root: null }, recording, redactor),
     ).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
-    expect(await readdir(workspace.path)).toEqual(['blocked.jsonl', 'recordings']);
+    expect(await readdir(workspace.path)).toEqual(['blocked.jsonl', 'recordings', 'tools.jsonl']);
     const structural = createRedactor([new Secret('"role":"user"')]);
     await expect(
       writeRecording({ path: join(workspace.path, file), root: null }, recording, structural),

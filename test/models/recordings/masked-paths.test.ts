@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { ModelAnswer, ModelCall, TextMask } from '../../../src/models/language-model.ts';
-import { parseRecording, printRecording } from '../../../src/models/recordings/format.ts';
+import { printRecording } from '../../../src/models/recordings/format.ts';
 import { mergeRecording } from '../../../src/models/recordings/recorded-answer.ts';
 import { hidePaths, showPaths } from '../../../src/workspace/placeholders.ts';
 import {
   answerPurely,
+  reread,
   converse,
   createRequest,
   createScenario,
@@ -42,11 +43,12 @@ it('replays a recording of another workspace, with the paths of the present one'
   await converse(await source.openSession({ ...createRequest(recorded.model), mask: createMask(then) }), recorded);
   const [collected] = recorder.list();
   if (collected === undefined) throw new Error('Nothing was recorded.');
-  const text = printRecording(mergeRecording(null, collected, providerPackage));
+  const made = mergeRecording(null, collected, providerPackage);
+  const text = printRecording(made);
   expect(text).not.toContain(then);
   expect(text).toContain('{{workspace}}/milk.txt');
 
-  const replay = createSource({ mode: 'replay', recording: parseRecording(text, 'recording.jsonl') }).source;
+  const replay = createSource({ mode: 'replay', recording: reread(made) }).source;
   const session = await replay.openSession({ ...createRequest(recorded.model), mask: createMask(now) });
   const exchanges = await converse(session, createPathScenario(now));
   expect(exchanges).toHaveLength(2);
