@@ -100,6 +100,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['re2js', ['checks', 'engine', 'models', 'suite', 'surface']],
   ['shlex', ['server']],
   ['smol-toml', ['init', 'gate']],
+  ['stemmer', ['base']],
   ['undici', ['http', 'mcp', 'tunnel', 'github']],
   ['ws', ['tunnel']],
   ['yaml', ['suite']],
