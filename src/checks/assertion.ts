@@ -126,6 +126,11 @@ export function asksForRefusal(assertion: Assertion): boolean {
   return listGatingParts(assertion).some(({ check }) => checkRegistry.find(check.type)?.expectsRefusal === true);
 }
 
+/** Checks if an assertion, or a part of it, searches the tools that a model is offered. */
+export function searchesTools(assertion: Assertion): boolean {
+  return listParts(assertion).some(({ check }) => checkRegistry.find(check.type)?.searchesTools === true);
+}
+
 export function expectsToolError(assertion: Assertion): boolean {
   return listExpectedErrors(assertion).some(({ of }) => of === 'tool');
 }

@@ -63,6 +63,8 @@ interface KindFacts {
    */
   service?: 'contract' | 'newer';
   sessionNeeds?: readonly SessionNeed[];
+  /** True if the check reads the tools that a model is offered, with the decoys of its case. */
+  searchesTools?: true;
   /** The client ability that a server needs before it makes the request that this check is about. */
   ability?: Ability;
   /** A short form that has more than the value of one field. */

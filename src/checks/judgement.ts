@@ -1,3 +1,4 @@
+import type { SearchedTool } from '../base/rank-tools.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { CheckState } from '../model/trace.ts';
 import type { Evidence } from './evidence.ts';
@@ -70,6 +71,18 @@ interface ListedApps {
   describeMissing(this: void, toolName: string): string;
 }
 
+/** The tools that a model is offered. */
+export interface ToolCatalog {
+  list(): Promise<ListedTools | Unread>;
+}
+
+interface ListedTools {
+  kind: 'list';
+  tools: readonly SearchedTool[];
+  /** Returns a sentence which says that a tool is not offered. */
+  describeMissing(this: void, toolName: string): string;
+}
+
 /** Why a read failed. `refused`: the server gave no usable answer. `unknown`: no answer arrived. `reason` is a sentence or a clause. */
 type Unread = { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string };
 
@@ -97,6 +110,8 @@ export interface CheckContext {
   exclude(this: void, value: unknown, patterns: readonly string[]): unknown;
   /** Null if there is no session with a server. */
   apps: AppReader | null;
+  /** Null if there is no session with a server. */
+  tools: ToolCatalog | null;
   /** Waits until the condition holds, for at most `maxWaitMs`. The default is the time in which a notification may still arrive. */
   waitForNotification: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
   /** Waits until the console output of all apps has arrived. */

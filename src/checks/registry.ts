@@ -3,6 +3,7 @@ import { appChecks } from './app.ts';
 import { callChecks } from './calls.ts';
 import { clientChecks } from './client-requests.ts';
 import type { CheckKind } from './define-check.ts';
+import { findableChecks } from './findable.ts';
 import { elementKinds, type ElementKind } from './elements.ts';
 import { heuristicChecks } from './heuristics.ts';
 import { judgeKind } from './model-judge.ts';
@@ -16,6 +17,7 @@ import { widgetChecks } from './widgets.ts';
 const gatingKinds = [
   ...callChecks,
   ...toolDefinitionChecks,
+  ...findableChecks,
   ...toolResultChecks,
   ...replyChecks,
   ...notificationChecks,

@@ -24,7 +24,8 @@ export async function judgeAssertion(
 
 /** Creates the services that checks use: schema validation, `ignore` rules, models, and the server. */
 export function createCheckContext(context: JudgingContext = { time: startSchemaTime(), limit: null }): CheckContext {
-  const { askJudge = null, judgeLog, snapshots = null, apps = null, waitForNotification = null, widgets } = context;
+  const { askJudge = null, judgeLog, snapshots = null, apps = null, tools = null } = context;
+  const { waitForNotification = null, widgets } = context;
   return {
     schemas: {
       findProblem: (schema) => findSchemaProblems(schema)[0]?.message ?? null,
@@ -37,6 +38,7 @@ export function createCheckContext(context: JudgingContext = { time: startSchema
         : async (question, { messages }) => await askModel(question, messages, { askJudge, judgeLog }),
     snapshots,
     apps,
+    tools,
     waitForNotification,
     settleWidgets: async () => await widgets?.settle(),
     signal: context.limit?.signal ?? null,

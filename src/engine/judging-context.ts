@@ -1,4 +1,4 @@
-import type { AppReader, Snapshots } from '../checks/judgement.ts';
+import type { AppReader, Snapshots, ToolCatalog } from '../checks/judgement.ts';
 import type { ElementCheck } from '../checks/elements.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -36,6 +36,8 @@ export interface JudgingContext extends SchemaBudget {
   snapshots?: Snapshots | null;
   /** Null if there is no session with a server. */
   apps?: AppReader | null;
+  /** Null if there is no session with a server. */
+  tools?: ToolCatalog | null;
   /** Waits until the condition holds, for at most `maxWaitMs`. The default is the time in which a notification may still arrive. */
   waitForNotification?: ((isMet: () => boolean, maxWaitMs?: number) => Promise<void>) | null;
   /** Null if no apps are shown. */

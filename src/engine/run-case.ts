@@ -34,6 +34,7 @@ import { runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
 import { findExpectedErrors } from './tool-call.ts';
+import { createToolCatalog } from './tool-catalog.ts';
 import { Transcript } from './transcript.ts';
 import { createCaseValues, type IterationFacts } from './values.ts';
 
@@ -156,6 +157,7 @@ async function runInSession(
     snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     apps: createAppReader(connection),
+    tools: createToolCatalog(testCase, connection),
     widgets,
     waitForNotification: (isMet, maxWaitMs) =>
       transcript.notifications.waitUntil(isMet, { signal: limit.signal, maxWaitMs }),

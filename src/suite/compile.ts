@@ -1,4 +1,4 @@
-import { expectsToolError } from '../checks/assertion.ts';
+import { expectsToolError, searchesTools } from '../checks/assertion.ts';
 import type { Assertion, Check } from '../checks/assertion.ts';
 import { toInternalMatchOptions } from '../cases/case.ts';
 import type { TestCase } from '../cases/case.ts';
@@ -38,7 +38,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { dialect }: Comp
   // Allows every tool error on a service that does not know which call is expected to fail. The trace shows which one failed.
   const failsOnToolError = testCase.failOnToolError && !(dialect !== 'embedded' && expectsError);
   const advancedConfig = {
-    ...compileModelSettings(testCase, dialect),
+    ...compileModelSettings(testCase, suite, dialect),
     ...(dialect === 'embedded' && {
       timeoutMs: testCase.timeoutMs,
       ...(testCase.client !== null && { client: finish(testCase.client.offer) }),
@@ -72,26 +72,32 @@ function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) =>
   };
 }
 
-/** Compiles the model settings; a case without prompts has none. */
-function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dialect): TestCase['advancedConfig'] {
-  if (!steps.some(({ step }) => step.kind === 'prompt')) return {};
-  const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys } = modelSettings;
+/** Compiles the model settings. A case without prompts has only those that say which tools a search finds, and only if it searches. */
+function compileModelSettings(testCase: SuiteCase, suite: Suite, dialect: Dialect): TestCase['advancedConfig'] {
+  const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys } = testCase.modelSettings;
+  const offer = { ...(toolPolicy !== null && { toolPolicy }), ...(decoys.length > 0 && { decoys }) };
+  if (!testCase.steps.some(({ step }) => step.kind === 'prompt')) {
+    return dialect === 'embedded' && listAssertions(testCase, suite).some(searchesTools) ? offer : {};
+  }
   return {
     ...(system !== null && { system }),
     ...(temperature !== null && { temperature }),
     ...(dialect === 'embedded' && {
       ...(maxSteps !== null && { maxSteps }),
       ...(maxResultTokens !== null && { maxResultTokens }),
-      ...(toolPolicy !== null && { toolPolicy }),
-      ...(decoys.length > 0 && { decoys }),
+      ...offer,
     }),
   };
 }
 
 /** Checks if an assertion of the case expects a tool to fail. */
 export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
+  return listAssertions(testCase, suite).some(expectsToolError);
+}
+
+function listAssertions(testCase: SuiteCase, suite: Suite): Assertion[] {
   const ofSteps = testCase.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
-  return [...ofSteps, ...resolveChecks(suite.checks, testCase.checks)].some(expectsToolError);
+  return [...ofSteps, ...resolveChecks(suite.checks, testCase.checks)];
 }
 
 /**
