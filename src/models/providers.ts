@@ -121,13 +121,18 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
   };
 }
 
+/** Providers that no longer exist, with a sentence about their end. */
+const retired: ReadonlyMap<string, string> = new Map([
+  ['github', 'GitHub Models was retired on 30 July 2026, and its API answers nobody. '],
+]);
+
 /** Defines a compatible endpoint under a name that the user chose. */
 function defineOther(name: string, variables: ReadonlyMap<string, string>): Provider {
   const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
   if (!variables.has(`${prefix}_BASE_URL`)) {
     throw new ModelError(`The provider ${JSON.stringify(name)} is unknown.`, {
       kind: 'refused',
-      hint: `Write one of ${[...providers.keys()].join(', ')}, or set ${prefix}_BASE_URL to a compatible endpoint.`,
+      hint: `${retired.get(name) ?? ''}Write one of ${[...providers.keys()].join(', ')}, or set ${prefix}_BASE_URL to a compatible endpoint.`,
     });
   }
   return { ...defineProvider(prefix, ''), needsKey: false };

@@ -55,6 +55,18 @@ describe('a provider', () => {
     );
   });
 
+  it('that was retired is refused with the date of its end, unless a base URL takes its name', () => {
+    expect(() => find('github', { GITHUB_TOKEN: key })).toThrow(
+      expect.objectContaining({
+        hint: expect.stringMatching(/^GitHub Models was retired on 30 July 2026/) as string,
+      }) as Error,
+    );
+    expect(() => find('gitlab', {})).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^Write one of /) as string }) as Error,
+    );
+    expect(find('github', { GITHUB_BASE_URL: 'https://models.example/v1' }).format).toBe('compatible');
+  });
+
   it('gets a key that was given before that of the environment', () => {
     const environment = { OPENAI_API_KEY: 'environment' };
     const directory = readProviders({ environment, keys: new Map([['openai', new Secret('given')]]) });
