@@ -65,6 +65,19 @@ export const decoyToolSchema = z.strictObject({
 });
 export type DecoyTool = z.infer<typeof decoyToolSchema>;
 
+/** The amounts of reasoning, from none to the most. No provider has all of them. */
+const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Parameters of every call of a model. The provider decides about those that are absent. */
+export const modelParametersSchema = z.strictObject({
+  reasoningEffort: z.enum(reasoningEfforts).exactOptional(),
+  /** The largest size of one answer, in tokens. */
+  maxOutputTokens: z.int().min(1).exactOptional(),
+  topP: z.number().min(0).max(1).exactOptional(),
+  seed: z.int().exactOptional(),
+});
+export type ModelParameters = z.infer<typeof modelParametersSchema>;
+
 /**
  * Settings that only inline tests can carry. The object is open on the wire: the API has no field for the gate's own keys, so they travel
  * here.
@@ -83,6 +96,9 @@ export const advancedConfigSchema = z.looseObject({
   maxSteps: z.int().min(1).exactOptional(),
   /** The largest size of each result that the model gets, in estimated tokens. */
   maxResultTokens: z.int().min(1).exactOptional(),
+  modelParameters: modelParametersSchema.exactOptional(),
+  /** The time limit of one call of the model with its repetitions, in milliseconds. */
+  modelTimeoutMs: z.number().positive().exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
   /** The revision of MCP for this case, if the servers of the run speak different revisions. */

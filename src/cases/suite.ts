@@ -1,4 +1,4 @@
-import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
+import type { ChecksEnvelope, DecoyTool, MatchOptions, ModelParameters, ToolPolicy } from './case.ts';
 import type { ClientOffer, UsedAnswer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
 import type { Check } from '../checks/assertion.ts';
@@ -147,6 +147,10 @@ export interface ModelSettings {
   maxSteps: number | null;
   /** The largest size of each result that the model gets, in estimated tokens; null for no limit. */
   maxResultTokens: number | null;
+  /** Absent parameters are left to the provider. */
+  parameters: ModelParameters;
+  /** The time limit of one call of the model, in milliseconds; null for that of the gate. */
+  timeoutMs: number | null;
   toolPolicy: ToolPolicy | null;
   decoys: DecoyTool[];
   /** The file that defines the decoys, relative to the evals file; null if the evals file itself defines them. */

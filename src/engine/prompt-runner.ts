@@ -59,13 +59,15 @@ function describePromptSession(
     toolPolicy = {},
     decoys = [],
   } = advancedConfig;
-  const { toolChoice = null } = advancedConfig;
+  const { toolChoice = null, modelParameters: parameters = {}, modelTimeoutMs: timeoutMs = null } = advancedConfig;
   const servers = all.map(({ target, session: { instructions } }) => ({ name: target.serverName, instructions }));
   const settings = {
     system: renderSystemPrompt(system, servers),
     temperature,
     toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
     maxSteps,
+    parameters,
+    timeoutMs,
   };
   const conversation = startConversation(session, settings);
   return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys };

@@ -93,14 +93,20 @@ function buildOptions({
   tools,
   toolChoice,
   temperature,
+  reasoningEffort,
   maxOutputTokens,
+  topP,
+  seed,
 }: ModelCall): LanguageModelV4CallOptions {
   return {
     prompt,
     ...(tools.length === 0 ? {} : { tools }),
     ...(toolChoice === undefined || tools.length === 0 ? {} : { toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoningEffort === undefined ? {} : { reasoning: reasoningEffort }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(seed === undefined ? {} : { seed }),
   };
 }
 

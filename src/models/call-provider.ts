@@ -24,24 +24,31 @@ const maxAttempts = 8;
 export async function callProvider(
   caller: ProviderCaller,
   call: ModelCall,
-  { signal }: { signal: AbortSignal },
+  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs?: number | undefined },
 ): Promise<ModelAnswer> {
-  const { clock, pacer, quota, random, logger, limits } = caller;
+  const { clock, pacer, quota, random, logger } = caller;
+  const limits =
+    timeoutMs === undefined
+      ? caller.limits
+      : { ...caller.limits, attemptTimeoutMs: timeoutMs, callTimeoutMs: timeoutMs };
   const translated = translateCall(call);
   for (const change of translated.changes) warnOnce(caller, change);
   const deadline = startDeadlineLater(clock, limits.callTimeoutMs, `The call of ${formatModelName(caller.model)}`);
-  const result = await retryRequest((remainingMs) => attemptCall(caller, translated.call, { remainingMs, signal }), {
-    isSafe: true,
-    maxAttempts,
-    priority: 'normal',
-    clock,
-    pacer: boundPacer(pacer, clock, deadline),
-    quota,
-    random,
-    logger,
-    signal,
-    deadlines: [deadline],
-  });
+  const result = await retryRequest(
+    (remainingMs) => attemptCall({ ...caller, limits }, translated.call, { remainingMs, signal }),
+    {
+      isSafe: true,
+      maxAttempts,
+      priority: 'normal',
+      clock,
+      pacer: boundPacer(pacer, clock, deadline),
+      quota,
+      random,
+      logger,
+      signal,
+      deadlines: [deadline],
+    },
+  );
   const { content, finishReason, usage, warnings } = result;
   for (const warning of warnings) {
     if (warning.type !== 'unsupported') continue;

@@ -18,13 +18,14 @@ export function createModel(
   { provider: name, baseUrl, apiKey }: ProviderSettings,
   { model, fetch }: { model: ModelName; fetch: typeof globalThis.fetch },
 ): LanguageModelV4 {
+  const adaptBody = bodyAdapters.get(name);
   const provider = createOpenAICompatible({
     name,
     baseURL: baseUrl.href,
     ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }),
     headers: { 'user-agent': `${generator.name}/${generator.version}` },
     fetch,
-    ...(name === 'openai' ? { transformRequestBody: renameOutputLimit } : {}),
+    ...(adaptBody === undefined ? {} : { transformRequestBody: adaptBody }),
   });
   const chat = provider.languageModel(model.name);
   return {
@@ -38,9 +39,26 @@ export function createModel(
   };
 }
 
-/** Renames `max_tokens`, which OpenAI's reasoning models refuse. The other providers know only this name. */
-function renameOutputLimit({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
+type Body = Record<string, unknown>;
+
+/** Changes the members of a body that a provider's reference names or writes in another way. */
+const bodyAdapters: ReadonlyMap<string, (body: Body) => Body> = new Map([
+  // OpenAI's reasoning models refuse `max_tokens`. The other providers know only this name.
+  ['openai', (body) => rename(body, 'max_tokens', 'max_completion_tokens')],
+  ['mistral', (body) => rename(body, 'seed', 'random_seed')],
+  // DeepSeek ends its thinking by another member than the one for the effort.
+  [
+    'deepseek',
+    ({ reasoning_effort: effort, ...body }) => {
+      if (effort === 'none') return { ...body, thinking: { type: 'disabled' } };
+      return effort === undefined ? body : { ...body, reasoning_effort: effort };
+    },
+  ],
+]);
+
+function rename(body: Body, from: string, to: string): Body {
+  const { [from]: value, ...others } = body;
+  return value === undefined ? others : { ...others, [to]: value };
 }
 
 /** The name under which a part of an answer keeps data that its provider requires with the next request. */

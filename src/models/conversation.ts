@@ -1,4 +1,5 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolCall, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
+import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
 import { FilteredError } from './filtered-error.ts';
 import { type AnswerOptions, isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from './language-model.ts';
@@ -13,6 +14,10 @@ export interface ConversationSettings {
   toolChoice: LanguageModelV4ToolChoice | null;
   /** Calls of the model per prompt. */
   maxSteps: number;
+  /** Further parameters of every call. */
+  parameters?: ModelParameters;
+  /** The time limit of one call; null or absent for that of the source. */
+  timeoutMs?: number | null;
 }
 
 /** The answer that a model gets to one call of a tool. */
@@ -51,7 +56,7 @@ export function startConversation(
   settings: ConversationSettings,
   history: LanguageModelV4Prompt = [],
 ): Conversation {
-  const { system, temperature, toolChoice, maxSteps } = settings;
+  const { system, temperature, toolChoice, maxSteps, parameters = {}, timeoutMs = null } = settings;
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
   appendAll(messages, history);
   return {
@@ -65,8 +70,12 @@ export function startConversation(
           tools,
           ...(step === 1 && toolChoice !== null && { toolChoice }),
           ...(temperature !== null && { temperature }),
+          ...parameters,
         };
-        const { answer, filtered } = await askOnce(session, call, options);
+        const { answer, filtered } = await askOnce(session, call, {
+          ...options,
+          ...(timeoutMs !== null && { timeoutMs }),
+        });
         onAnswer(answer);
         const message = toAssistantMessage(answer);
         if (filtered !== null) {

@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolChoice,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import type { ModelParameters } from '../cases/case.ts';
 
 /** A model as files and options name it: `provider/name`. The name may contain slashes. */
 export interface ModelName {
@@ -14,14 +15,13 @@ export interface ModelName {
 }
 
 /** All data that influence the answer of a model, in the AI SDK's own shapes. */
-export interface ModelCall {
+export interface ModelCall extends ModelParameters {
   /** The conversation so far: system, user, assistant and tool messages. */
   prompt: LanguageModelV4Prompt;
   /** Empty if the model may call no tool. */
   tools: LanguageModelV4FunctionTool[];
   toolChoice?: LanguageModelV4ToolChoice;
   temperature?: number;
-  maxOutputTokens?: number;
 }
 
 /** The answer of a model to one call. */
@@ -35,6 +35,8 @@ export interface ModelAnswer {
 
 export interface AnswerOptions {
   signal: AbortSignal;
+  /** The time limit of the call with its repetitions, in milliseconds, instead of that of the source. It is no part of a recording. */
+  timeoutMs?: number;
   /** True if a withheld answer is a result: it is then recorded, and replayed as the same error. */
   acceptsRefusal?: boolean;
 }

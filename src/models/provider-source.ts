@@ -91,8 +91,8 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
       const caller = { settings, model, createModel, ...shared };
       return {
         model,
-        answer: async (call, { signal }) =>
-          await callProvider(caller, call, { signal: AbortSignal.any([closing.signal, signal]) }),
+        answer: async (call, { signal, timeoutMs }) =>
+          await callProvider(caller, call, { signal: AbortSignal.any([closing.signal, signal]), timeoutMs }),
       };
     },
     listWarnings: () => [...warned],

@@ -1,6 +1,9 @@
+import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
+
+type ModelParameter = keyof ModelParameters;
 
 /** Anthropic's Messages, or Chat Completions, with which the other providers are compatible. */
 export type WireFormat = 'anthropic' | 'compatible';
@@ -53,6 +56,21 @@ function defineProvider(prefix: string, origin: string): Provider {
     baseUrlVariables: [`${prefix}_BASE_URL`],
     needsKey: true,
   };
+}
+
+/** The parameters that the API of a provider has not, by its published reference. A call would fail, or silently lack the parameter. */
+const missingParameters: ReadonlyMap<string, readonly ModelParameter[]> = new Map([
+  ['anthropic', ['seed']],
+  ['google', ['seed']],
+  ['deepseek', ['seed']],
+]);
+
+/** Names the first parameter that a provider does not take, with the remedy; null if it takes all. */
+export function explainMissingParameter(provider: string, parameters: ModelParameters): string | null {
+  const missing = missingParameters.get(provider)?.find((name) => parameters[name] !== undefined);
+  return missing === undefined
+    ? null
+    : `${provider} takes no \`${missing}\`; leave it out, or set it in the cases of other providers`;
 }
 
 /** The connection settings of one provider. */

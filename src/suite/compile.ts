@@ -74,7 +74,8 @@ function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) =>
 
 /** Compiles the model settings. A case without prompts has only those that say which tools a search finds, and only if it searches. */
 function compileModelSettings(testCase: SuiteCase, suite: Suite, dialect: Dialect): TestCase['advancedConfig'] {
-  const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys } = testCase.modelSettings;
+  const { system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys, parameters, timeoutMs } =
+    testCase.modelSettings;
   const offer = { ...(toolPolicy !== null && { toolPolicy }), ...(decoys.length > 0 && { decoys }) };
   if (!testCase.steps.some(({ step }) => step.kind === 'prompt')) {
     return dialect === 'embedded' && listAssertions(testCase, suite).some(searchesTools) ? offer : {};
@@ -85,6 +86,8 @@ function compileModelSettings(testCase: SuiteCase, suite: Suite, dialect: Dialec
     ...(dialect === 'embedded' && {
       ...(maxSteps !== null && { maxSteps }),
       ...(maxResultTokens !== null && { maxResultTokens }),
+      ...(Object.keys(parameters).length > 0 && { modelParameters: parameters }),
+      ...(timeoutMs !== null && { modelTimeoutMs: timeoutMs }),
       ...offer,
     }),
   };

@@ -1,3 +1,4 @@
+import { type ModelParameters, modelParametersSchema } from '../cases/case.ts';
 import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../cases/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -5,11 +6,19 @@ import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
 type WrittenSettings = Pick<
   WrittenSuite,
-  'system' | 'temperature' | 'maxSteps' | 'maxResultTokens' | 'toolPolicy' | 'decoys'
->;
+  'system' | 'temperature' | 'maxSteps' | 'maxResultTokens' | 'modelTimeout' | 'toolPolicy' | 'decoys'
+> &
+  ModelParameters;
 
 /** Settings without a field in the API, which hosted services therefore ignore. */
-const ownKeys = ['maxSteps', 'maxResultTokens', 'toolPolicy', 'decoys'] as const;
+const ownKeys = [
+  'maxSteps',
+  'maxResultTokens',
+  ...modelParametersSchema.keyof().options,
+  'modelTimeout',
+  'toolPolicy',
+  'decoys',
+] as const;
 
 /** Layers the model settings of a case over those of its suite, key by key. */
 export function buildModelSettings(
@@ -19,7 +28,7 @@ export function buildModelSettings(
 ): ModelSettings {
   const written = { ...suite, ...testCase };
   const { system = null, temperature = null, maxSteps = null, maxResultTokens = null } = written;
-  const { toolPolicy = null, decoys = [] } = written;
+  const { toolPolicy = null, decoys = [], modelTimeout: timeoutMs = null } = written;
   const ownKey = ownKeys.find((key) => written[key] !== undefined);
   const isFile = typeof decoys === 'string';
   return {
@@ -27,10 +36,21 @@ export function buildModelSettings(
     temperature,
     maxSteps,
     maxResultTokens,
+    parameters: pickParameters(written),
+    timeoutMs,
     toolPolicy,
     decoys: isFile ? [] : decoys,
     decoyFile: isFile ? { path: decoys, location: locateKey('decoys') } : null,
     ownSetting: ownKey === undefined ? null : { key: ownKey, location: locateKey(ownKey) },
+  };
+}
+
+function pickParameters({ reasoningEffort, maxOutputTokens, topP, seed }: WrittenSettings): ModelParameters {
+  return {
+    ...(reasoningEffort !== undefined && { reasoningEffort }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(topP !== undefined && { topP }),
+    ...(seed !== undefined && { seed }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   checksMode,
   createCaseShape,
   defaultMaxSteps,
+  modelParametersSchema,
   matchOptionsSchema,
 } from '../cases/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
@@ -66,6 +67,21 @@ const modelShape = {
   maxResultTokens: z.int().min(1).max(1_000_000).exactOptional().meta({
     description:
       'How many tokens a result may have for the model, estimated as one for every four bytes of its text. A larger one fails the case.',
+  }),
+  reasoningEffort: modelParametersSchema.shape.reasoningEffort.meta({
+    description: "How much the model reasons. Default: the provider's.",
+  }),
+  maxOutputTokens: modelParametersSchema.shape.maxOutputTokens.meta({
+    description: 'How many tokens one answer of the model may have. A model that is not done by then fails the case.',
+  }),
+  topP: modelParametersSchema.shape.topP.meta({
+    description: "The share of likely words from which the model draws, 0 to 1. Default: the provider's.",
+  }),
+  seed: modelParametersSchema.shape.seed.meta({
+    description: "The seed of the model's draws, as far as the provider keeps to it.",
+  }),
+  modelTimeout: timeout.exactOptional().meta({
+    description: "Time that one call of the model may take, with its repetitions. Default: the gate's `model-timeout`.",
   }),
   toolPolicy: z
     .strictObject({ allow: z.array(text).exactOptional(), deny: z.array(text).exactOptional() })

@@ -99,6 +99,31 @@ describe('the settings of a model', () => {
     expect(calling?.advancedConfig).toEqual({ timeoutMs: 60_000 });
   });
 
+  const parameters = { reasoningEffort: 'low', maxOutputTokens: 700, topP: 0.9, seed: 7 };
+
+  it('have the parameters of calls together, key by key', () => {
+    const suite = read({ model: 'a/one', ...parameters, modelTimeout: '90s' }, [{ ...asks, seed: 8 }, calls]);
+    const [asking, calling] = compileSuite(suite, { dialect: 'embedded' });
+    expect(asking?.advancedConfig).toEqual({
+      timeoutMs: 60_000,
+      modelParameters: { ...parameters, seed: 8 },
+      modelTimeoutMs: 90_000,
+    });
+    expect(calling?.advancedConfig).toEqual({ timeoutMs: 60_000 });
+    expect(suite.cases[0]?.modelSettings.ownSetting?.key).toBe('reasoningEffort');
+  });
+
+  it.each([
+    ['reasoningEffort', 'huge'],
+    ['maxOutputTokens', 0],
+    ['topP', 2],
+    ['seed', 0.5],
+    ['modelTimeout', '0s'],
+  ])('refuse %s: %j', (key, value) => {
+    const text = JSON.stringify({ suite: 'Sums', model: 'a/one', [key]: value, cases: [asks] });
+    expect(readSuite(text, { file: 'a' }).findings).toHaveLength(1);
+  });
+
   it('are left out for a service that has no field for them', () => {
     const suite = read({ model: 'a/one', ...settings }, [asks]);
     const [asking] = compileSuite(suite, { dialect: contract });

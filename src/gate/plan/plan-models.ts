@@ -9,7 +9,12 @@ import type { NamedRule } from '../../model/source.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../../cases/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
-import { type ProviderDirectory, readProviders, type WireFormat } from '../../models/providers.ts';
+import {
+  explainMissingParameter,
+  type ProviderDirectory,
+  readProviders,
+  type WireFormat,
+} from '../../models/providers.ts';
 import { locateRecording, openRecordings } from '../../models/recordings/files.ts';
 import type { Recording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
@@ -75,6 +80,9 @@ export async function planModels(
   const problems = new Map<string, string | null>();
   const planCase = async ({ suite, testCase, modelId, purpose, isDecisive, location }: AskedModel): Promise<void> => {
     const model = parseModelName(modelId);
+    const missing =
+      purpose === null ? explainMissingParameter(model.provider, testCase.modelSettings.parameters) : null;
+    if (missing !== null) findings.add({ ...location, code: 'parameter-not-taken', message: missing });
     const problem = problems.get(modelId) ?? explainProblem(providers, model);
     if (!problems.has(modelId) && problem !== null && (mode === 'live' || mode === 'record')) {
       findings.add({

@@ -11,6 +11,8 @@ export const noModelSettings: ModelSettings = {
   temperature: null,
   maxSteps: null,
   maxResultTokens: null,
+  parameters: {},
+  timeoutMs: null,
   toolPolicy: null,
   decoys: [],
   decoyFile: null,
