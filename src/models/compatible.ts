@@ -6,16 +6,15 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { generator } from '../base/version.ts';
 import type { ModelName } from './language-model.ts';
 import type { AssistantMessage } from './model-messages.ts';
-import type { ProviderSettings } from './providers.ts';
+import { type ProviderSettings, writeHeaders } from './providers.ts';
 
 export const providerPackage = { name: '@ai-sdk/openai-compatible', version: VERSION };
 
 /** Makes a model that speaks the Chat Completions API. */
 export function createModel(
-  { provider: name, baseUrl, apiKey }: ProviderSettings,
+  { provider: name, baseUrl, apiKey, headers }: ProviderSettings,
   { model, fetch }: { model: ModelName; fetch: typeof globalThis.fetch },
 ): LanguageModelV4 {
   const adaptBody = bodyAdapters.get(name);
@@ -23,7 +22,7 @@ export function createModel(
     name,
     baseURL: baseUrl.href,
     ...(apiKey === null ? {} : { apiKey: apiKey.reveal() }),
-    headers: { 'user-agent': `${generator.name}/${generator.version}` },
+    headers: writeHeaders(headers),
     fetch,
     ...(adaptBody === undefined ? {} : { transformRequestBody: adaptBody }),
   });

@@ -1,6 +1,8 @@
 import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
+import { generator } from '../base/version.ts';
 import { Secret } from '../base/redaction.ts';
+import { parseHeaderLines } from '../http/written-headers.ts';
 import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
 
 type ModelParameter = keyof ModelParameters;
@@ -81,10 +83,18 @@ export interface ProviderSettings {
   baseUrl: URL;
   /** Null for a provider that needs no key. */
   apiKey: Secret | null;
+  /** Further headers of every call. Their values can be secrets. */
+  headers: ReadonlyMap<string, Secret>;
   /** The source of the key, for messages: a variable, or `model-api-keys`. */
   keyVariable: string;
   /** The variable that sets the base URL. */
   baseUrlVariable: string;
+}
+
+/** Writes the headers of a call that do not depend on its format. */
+export function writeHeaders(headers: ProviderSettings['headers']): Record<string, string> {
+  const written = [...headers].map(([name, value]) => [name, value.reveal()]);
+  return { 'user-agent': `${generator.name}/${generator.version}`, ...Object.fromEntries(written) };
 }
 
 /** The providers that an environment configures. */
@@ -115,7 +125,11 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
   }
   const findFirst = (names: readonly string[]) => names.find((name) => variables.has(name));
   return {
-    secrets: [...keys.values(), ...listKeyVariables(variables).map((name) => new Secret(variables.get(name) ?? ''))],
+    secrets: [
+      ...keys.values(),
+      ...listKeyVariables(variables).map((name) => new Secret(variables.get(name) ?? '')),
+      ...listHeaderVariables(variables).flatMap((name) => [...readHeaders(variables.get(name)).headers.values()]),
+    ],
     find: (name, apiKey = keys.get(name)) => {
       const provider = providers.get(name) ?? defineOther(name, variables);
       const keyVariable = apiKey === undefined ? findFirst(provider.keyVariables) : givenKeys;
@@ -123,15 +137,19 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
       if (key === null && provider.needsKey) throw refuseMissingKey(name, provider);
       if (key !== null && !isHeaderSafe(key.reveal())) throw refuseKey(name, keyVariable ?? givenKeys);
       const baseUrlVariable = findFirst(provider.baseUrlVariables);
+      const headersVariable = nameHeaders(provider.baseUrlVariables[0]);
+      const { headers, problem } = readHeaders(variables.get(headersVariable));
+      if (problem !== null) throw refuseHeaders(headersVariable, problem);
       return {
         provider: name,
         format: provider.format,
         baseUrl: readBaseUrl(baseUrlVariable === undefined ? undefined : variables.get(baseUrlVariable), {
           provider,
           variable: baseUrlVariable ?? provider.baseUrlVariables[0],
-          hasKey: key !== null,
+          hasSecret: key !== null || headers.size > 0,
         }),
         apiKey: key,
+        headers,
         keyVariable: keyVariable ?? provider.keyVariables[0],
         baseUrlVariable: baseUrlVariable ?? provider.baseUrlVariables[0],
       };
@@ -165,6 +183,39 @@ function listKeyVariables(variables: ReadonlyMap<string, string>): string[] {
   return [...new Set([...known, ...others])].filter((name) => variables.has(name));
 }
 
+const baseUrlEnd = /_BASE_URL$/;
+
+function nameHeaders(baseUrlVariable: string): string {
+  return baseUrlVariable.replace(baseUrlEnd, '_HEADERS');
+}
+
+/** Lists the variables of headers: those of known providers, and those of endpoints that the environment names. */
+function listHeaderVariables(variables: ReadonlyMap<string, string>): string[] {
+  const known = [...providers.values()].map(({ baseUrlVariables: [name] }) => name);
+  const others = [...variables.keys()].filter((name) => baseUrlEnd.test(name));
+  return [...new Set([...known, ...others].map(nameHeaders))].filter((name) => variables.has(name));
+}
+
+type HeaderProblem = ReturnType<typeof parseHeaderLines>['problems'][number];
+
+/** Reads headers, one `Name: value` per line. */
+function readHeaders(text = ''): { headers: ReadonlyMap<string, Secret>; problem: HeaderProblem | null } {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const { values, problems } = parseHeaderLines(lines);
+  const [first] = problems;
+  return {
+    headers: new Map([...values].map(([name, value]) => [name, new Secret(value)])),
+    problem: first ?? null,
+  };
+}
+
+function refuseHeaders(variable: string, { line, problem }: HeaderProblem): ModelError {
+  return new ModelError(`Line ${line} of ${variable} ${problem}.`, {
+    kind: 'refused',
+    hint: `Write one \`Name: value\` per line in ${variable}.`,
+  });
+}
+
 function refuseMissingKey(name: string, { keyVariables }: Provider): ModelError {
   return new ModelError(`There is no API key for the provider ${name}: ${keyVariables.join(' or ')} is not set.`, {
     kind: 'refused',
@@ -183,7 +234,7 @@ function refuseKey(name: string, variable: string): ModelError {
 /** Reads a base URL. No message quotes it, because it may contain credentials. */
 function readBaseUrl(
   text: string | undefined,
-  { provider, variable, hasKey }: { provider: Provider; variable: string; hasKey: boolean },
+  { provider, variable, hasSecret }: { provider: Provider; variable: string; hasSecret: boolean },
 ): URL {
   if (text === undefined) return new URL(`${provider.origin}${provider.versionPath}`);
   const url = URL.parse(text);
@@ -193,7 +244,9 @@ function readBaseUrl(
     throw refuse('is not an http or https URL', 'Write it like https://host/v1.');
   }
   if (hasMoreThanPath(url)) throw refuse('has a user, password, query or fragment', 'Leave them out.');
-  if (hasKey && !isProtected(url)) throw refuse('is plain http to another machine', 'Only https protects the API key.');
+  if (hasSecret && !isProtected(url)) {
+    throw refuse('is plain http to another machine', 'Only https protects the API key and the headers.');
+  }
   const path = url.pathname.replace(/\/+$/, '');
   url.pathname = lacksVersion(path, provider) ? `${path}${provider.versionPath}` : path;
   return url;

@@ -81,6 +81,38 @@ describe('a provider', () => {
     );
   });
 
+  it('gets the headers of its variable, whose values are secrets', () => {
+    const environment = {
+      OPENAI_API_KEY: key,
+      OPENAI_HEADERS: 'X-Gateway-Key: gw-1 2\n\nOpenAI-Project: proj_1',
+      GEMINI_HEADERS: 'a: g',
+      MINE_BASE_URL: 'http://127.0.0.1:1',
+      MINE_HEADERS: 'b: m',
+      UNRELATED_HEADERS: 'c: u',
+    };
+    const directory = readProviders({ environment });
+    const headers = [...directory.find('openai').headers].map(([name, value]) => [name, value.reveal()]);
+    expect(headers).toEqual([
+      ['x-gateway-key', 'gw-1 2'],
+      ['openai-project', 'proj_1'],
+    ]);
+    expect(directory.find('mine').headers.get('b')?.reveal()).toBe('m');
+    expect(directory.secrets.map((secret) => secret.reveal()).sort()).toEqual(['g', 'gw-1 2', key, 'm', 'proj_1'].sort());
+  });
+
+  it.each([
+    ['secret', 'Line 1 of OPENAI_HEADERS is not Name: value.'],
+    ['a: 1\nb c: 2', 'Line 2 of OPENAI_HEADERS is not Name: value.'],
+    ['a: 1\nA: 2', 'Line 2 of OPENAI_HEADERS has a header that an earlier line has.'],
+    ['a: \u0001', 'Line 1 of OPENAI_HEADERS has no value, or one with characters that no header can have.'],
+    ['Content-Type: text/plain', 'Line 1 of OPENAI_HEADERS has a header that the gate sets itself.'],
+    ['Host: other', 'Line 1 of OPENAI_HEADERS has a header that the gate sets itself.'],
+  ])('is refused headers that cannot be sent, which are not quoted: %j', (text, message) => {
+    expect(() => find('openai', { OPENAI_API_KEY: key, OPENAI_HEADERS: text })).toThrow(
+      expect.objectContaining({ kind: 'refused', message }) as Error,
+    );
+  });
+
   it('lists every key that was found', () => {
     const environment = {
       ANTHROPIC_API_KEY: 'a',
@@ -137,6 +169,11 @@ describe('a base URL', () => {
     expect(() => read(url)).toThrow(
       expect.objectContaining({ kind: 'refused', message: `The base URL in OPENAI_BASE_URL ${problem}.` }) as Error,
     );
+  });
+
+  it('is refused plain http to another machine where there are headers', () => {
+    const environment = { OLLAMA_BASE_URL: 'http://ollama:11434', OLLAMA_HEADERS: 'X-Key: 1' };
+    expect(() => find('ollama', environment)).toThrow('is plain http to another machine');
   });
 
   it('may be plain http to another machine where there is no key', () => {

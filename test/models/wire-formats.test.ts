@@ -318,6 +318,30 @@ it.each<ProviderFormat>(['anthropic', 'compatible'])(
 );
 
 it.each<ProviderFormat>(['anthropic', 'compatible'])(
+  'sends the headers of the environment with every call, next to its own, in the %s format',
+  async (format) => {
+    await using provider = await openScriptedProvider({ format, answers: [{ text: 'Hi.' }, { text: 'Hi.' }] });
+    const { provider: name, name: model } = testModels[format];
+    const prefix = name.toUpperCase();
+    const environment = { [`${prefix}_API_KEY`]: testProviderKey, [`${prefix}_BASE_URL`]: provider.baseUrl };
+    const headers = { [`${prefix}_HEADERS`]: 'X-Gateway-Key: gw-1\nX-Tags: a, b' };
+    for (const variables of [{ ...environment, ...headers }, environment]) {
+      await using source = openTestSource(
+        { format, baseUrl: provider.baseUrl },
+        { providers: readProviders({ environment: variables }) },
+      );
+      const request = { model: { provider: name, name: model }, caseId: 'a', iterationNumber: 1, apiKeys: new Map() };
+      await (await source.openSession(request)).answer(buildCall('Hello'), openEnd);
+    }
+    const [withHeaders, without] = provider.requests;
+    expect(withHeaders?.headers).toMatchObject({ 'x-gateway-key': 'gw-1', 'x-tags': 'a, b' });
+    expect(JSON.stringify(withHeaders?.headers)).toContain(testProviderKey);
+    expect(withHeaders?.headers['content-type']).toBe('application/json');
+    expect(without?.headers).not.toHaveProperty('x-gateway-key');
+  },
+);
+
+it.each<ProviderFormat>(['anthropic', 'compatible'])(
   'lets a call decide about tools, in the %s format',
   async (format) => {
     await using provider = await openScriptedProvider({ format, answers: [{ text: 'Hi.' }, { text: 'Hi.' }] });
