@@ -13,8 +13,13 @@ import type { Server } from './servers.ts';
 const page = fileURLToPath(new URL('../../docs/benchmark.md', import.meta.url));
 const images = fileURLToPath(new URL('../../docs/images', import.meta.url));
 const error = 0.025;
+const unmeasured = 'not measured in this run';
 /** How many runs of the unchanged server must be without a signal before one on a head counts. */
 const baseRuns = 3;
+/** Below so many bugs a gate, the page says what they cannot show. */
+const smallSample = 60;
+const mostMissed = 5;
+const mostLessons = 10;
 
 export interface PageInput {
   cells: readonly Cell[];
@@ -40,7 +45,10 @@ export interface Result {
 }
 
 interface Row {
+  /** Of the contestant's file. */
   name: string;
+  /** For heads of columns. */
+  label: string;
   title: string;
   missing: string | null;
   version: string;
@@ -71,18 +79,24 @@ function listRows({ cells, contestants, missing }: PageInput): Row[] {
   const listed = contestants.flatMap(({ name, contestant }) => {
     const confined = cells.filter((cell) => cell.contestant === name && cell.level === 'confined');
     const others = cells.filter((cell) => cell.contestant === name && cell.level !== 'confined');
-    const row = { name, contestant, own: others };
+    const row = { name, label: `\`${name}\``, title: contestant.title, own: others };
     if (confined.length === 0) return [row];
-    const title = `${contestant.title}, confined`;
-    return [row, { name, contestant: { ...contestant, title }, own: confined }];
+    const inSandbox = {
+      name,
+      label: `\`${name}\`, confined`,
+      title: `${contestant.title}, confined`,
+      own: confined,
+    };
+    return others.length === 0 ? [inSandbox] : [row, inSandbox];
   });
-  return listed.map(({ name, contestant, own }) => {
+  return listed.map(({ name, label, title, own }) => {
     const [first] = own;
     const lines = own.map((cell) => cell.lines);
     return {
       name,
-      title: contestant.title,
-      missing: first === undefined ? (missing.get(name) ?? 'not measured in this run') : null,
+      label,
+      title,
+      missing: own.some(({ measured }) => measured.length > 0) ? null : (missing.get(name) ?? unmeasured),
       version: first?.version ?? '',
       lines: lines.length === 0 ? '' : String(Math.round(lines.reduce((sum, each) => sum + each, 0) / lines.length)),
       results: own.flatMap(judgeCell),
@@ -180,7 +194,7 @@ function table(head: readonly string[], lines: ReadonlyArray<readonly string[]>)
   return [write(head), write(head.map(() => '---')), ...lines.map(write)].join('\n');
 }
 
-async function renderPage(input: PageInput, rows: readonly Row[]): Promise<string> {
+export async function renderPage(input: PageInput, rows = listRows(input)): Promise<string> {
   const measured = rows.filter(({ missing }) => missing === null);
   const { changes, servers, heldOut } = input;
   const bugs = changes.filter((change) => change.kind === 'bug');
@@ -191,7 +205,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
   const drawn = new Set(input.cells.flatMap((cell) => cell.measured.map(({ key }) => key)));
   const drawnBugs = bugs.filter((bug) => drawn.has(hashPatch(bug)));
   const drawnSound = sound.filter((change) => drawn.has(hashPatch(change)));
-  const visible = (result: Result) => !heldOut.has(result.server);
+  const shown = bugs.filter((bug) => findHalf(bug) === 'development' && !heldOut.has(bug.server));
   const sections = [
     '# Benchmark of gates',
     '<!-- `npm run bench -- gates --table` writes this page. -->',
@@ -199,12 +213,14 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
     `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
       `Measured ${input.cells.length} cells, each a gate at one server, of ${servers.length * input.contestants.length}. ` +
       `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over ${measuredServers}; ` +
-      'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.',
+      'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.' +
+      renderCaution(measured),
     '## Bugs caught\n\n![Share of bugs that each gate fails on and reports](images/benchmark-light.svg#gh-light-mode-only)\n' +
       '![Share of bugs that each gate fails on and reports](images/benchmark-dark.svg#gh-dark-mode-only)\n\n' +
       table(
         [
           'Gate',
+          'Name below',
           'Version',
           'Fails',
           'Reports',
@@ -213,24 +229,21 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
           'Seconds a gate',
           'Lines written',
         ],
-        [
-          ...measured.map((row) => [
-            row.title,
-            row.version,
-            formatRate(row.results, 'bug', 'fails'),
-            formatRate(row.results, 'bug', 'reports'),
-            findWorst(row.results, 'reports'),
-            String(row.results.filter(({ runs }) => runs.some(({ outcome }) => outcome !== 'done')).length),
-            medianSeconds(row.results),
-            row.lines,
-          ]),
-          ...rows.flatMap(({ title, missing }) =>
-            missing === null ? [] : [[title, missing, '–', '–', '–', '–', '–', '–']],
-          ),
-        ],
+        measured.map((row) => [
+          row.title,
+          row.label,
+          row.version,
+          formatRate(row.results, 'bug', 'fails'),
+          formatRate(row.results, 'bug', 'reports'),
+          findWorst(row.results, 'reports'),
+          String(row.results.filter(({ runs }) => runs.some(({ outcome }) => outcome !== 'done')).length),
+          medianSeconds(row.results),
+          row.lines,
+        ]),
       ) +
       renderUneven(measured) +
-      renderCut(measured),
+      renderCut(measured) +
+      renderUnmeasured(rows),
     '## False alarms\n\nA silent change shows nowhere: any signal is a false alarm. A meant change shows on purpose: a gate may report it, and may not fail. ' +
       'A repeat is a run of the unchanged server.\n\n' +
       table(
@@ -243,8 +256,8 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
           'Fails, repeats',
           'Reports, repeats',
         ],
-        measured.map(({ title, results }) => [
-          title,
+        measured.map(({ label, results }) => [
+          label,
           formatAlarms(results, 'silent', 'fails'),
           formatAlarms(results, 'silent', 'reports'),
           formatAlarms(results, 'meant', 'fails'),
@@ -254,7 +267,7 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
         ]),
       ),
     `## By class of bug\n\nFails / reports of how many.\n\n${table(
-      ['Class', ...measured.map(({ title }) => title)],
+      ['Class', ...measured.map(({ label }) => label)],
       classes
         .filter((named) => measured.some(({ results }) => results.some((result) => result.class === named)))
         .map((named) => [
@@ -263,14 +276,17 @@ async function renderPage(input: PageInput, rows: readonly Row[]): Promise<strin
         ]),
     )}`,
     `## By server\n\nFails / reports of how many bugs. Servers marked * are held out: their cells show totals only.\n\n${table(
-      ['Server', ...measured.map(({ title }) => title)],
-      servers.map(({ name }) => [
-        `${name}${heldOut.has(name) ? ' *' : ''}`,
-        ...measured.map(({ results }) => formatPair(results.filter(({ server }) => server === name))),
-      ]),
+      ['Server', ...measured.map(({ label }) => label)],
+      servers
+        .filter(({ name }) => measured.some(({ results }) => results.some(({ server }) => server === name)))
+        .map(({ name }) => [
+          `${name}${heldOut.has(name) ? ' *' : ''}`,
+          ...measured.map(({ results }) => formatPair(results.filter(({ server }) => server === name))),
+        ]),
     )}`,
-    renderMissed(measured, { bugs, visible }),
-    renderLosses(measured),
+    renderMissed(measured, shown),
+    renderLosses(measured, shown),
+    renderLessons(measured, shown),
     renderCorpus(input, bugs),
     `## Where the classes come from\n\n${taxonomies}`,
   ];
@@ -303,41 +319,98 @@ function formatPair(results: readonly Result[]): string {
     : `${count(results, 'bug', 'fails').passed} / ${count(results, 'bug', 'reports').passed} of ${total}`;
 }
 
+/** Says what a small sample cannot show. */
+function renderCaution(rows: readonly Row[]): string {
+  const totals = rows.map(({ results }) => count(results, 'bug', 'fails').total);
+  if (totals.length === 0 || Math.min(...totals) >= smallSample) return '';
+  return (
+    ` This sample is small, ${Math.min(...totals)} to ${Math.max(...totals)} bugs a gate: one gate is ahead of another beyond chance only where it catches at least six bugs that the other misses ` +
+    'and misses none that the other catches (a sign test at 5 %), and no single server or class has enough bugs to rank gates.'
+  );
+}
+
+/** One line for each reason. */
+function renderUnmeasured(rows: readonly Row[]): string {
+  const reasons = Map.groupBy(
+    rows.filter(({ missing }) => missing !== null),
+    ({ missing }) => missing,
+  );
+  const lines = [...reasons].map(([reason, own]) => `- ${own.map(({ title }) => title).join('; ')}: ${reason}.`);
+  return lines.length === 0 ? '' : `\n\nWithout a row:\n\n${lines.join('\n')}`;
+}
+
+/** The names of the gates that measured a bug, by whether they reported it. */
+function findGates(rows: readonly Row[], bug: Bug): { reporting: string[]; silent: string[] } {
+  const key = hashPatch(bug);
+  const measured = rows.flatMap(({ label, results }) => {
+    const result = results.find((each) => each.kind === 'bug' && each.key === key);
+    return result === undefined ? [] : [{ label, isReported: result.reports }];
+  });
+  const name = (isReported: boolean) =>
+    measured.filter((each) => each.isReported === isReported).map(({ label }) => label);
+  return { reporting: name(true), silent: name(false) };
+}
+
+function describeBug({ server, class: named, notice }: Bug): string {
+  return `${server}, ${named}: ${notice.replaceAll(/\s+/g, ' ').replace(/\.$/, '')}`;
+}
+
 /** Of the half for development only, since the other one is for measuring. */
-function renderMissed(
-  rows: readonly Row[],
-  { bugs, visible }: { bugs: readonly Bug[]; visible: (result: Result) => boolean },
-): string {
-  const caught = new Set(rows.flatMap(({ results }) => results.filter(({ reports }) => reports).map(({ key }) => key)));
-  const measured = new Set(rows.flatMap(({ results }) => results.filter(visible).map(({ key }) => key)));
-  const missed = bugs
-    .filter((bug) => findHalf(bug) === 'development' && measured.has(hashPatch(bug)) && !caught.has(hashPatch(bug)))
-    .slice(0, 5);
-  const lines = missed.map((bug) => `- ${bug.server}, ${bug.class}: ${bug.notice.replaceAll(/\s+/g, ' ')}`);
-  return `## Bugs that no gate caught\n\nAt most five, from the half for development.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
+function renderMissed(rows: readonly Row[], bugs: readonly Bug[]): string {
+  const lines = bugs
+    .map((bug) => ({ bug, ...findGates(rows, bug) }))
+    .filter(({ reporting, silent }) => reporting.length === 0 && silent.length > 0)
+    .toSorted((a, b) => b.silent.length - a.silent.length)
+    .slice(0, mostMissed)
+    .map(({ bug, silent }) => `- ${describeBug(bug)} (${silent.length === 1 ? '1 row' : `${silent.length} rows`}).`);
+  return `## Bugs that no gate caught\n\nAt most five, from the half for development, with how many rows measured each.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
 }
 
 const ownNames = new Set(['behaviour', 'init', 'surface']);
 
-function renderLosses(rows: readonly Row[]): string {
+/** The totals are of all bugs; those of the half for development are named. */
+function renderLosses(rows: readonly Row[], bugs: readonly Bug[]): string {
   const own = rows.filter(({ name }) => ownNames.has(name));
   const others = rows.filter((row) => !own.includes(row));
-  const lines = own.flatMap((row) =>
-    others.flatMap((other) => {
-      const ahead = other.results.filter(
-        (result) =>
-          result.kind === 'bug' &&
-          result.reports &&
-          row.results.some(({ key, kind, reports }) => kind === 'bug' && key === result.key && !reports),
-      );
-      return ahead.length === 0
-        ? []
-        : [
-            `- ${other.title} reports ${ahead.length === 1 ? 'a bug' : `${ahead.length} bugs`} that ${row.title} does not.`,
-          ];
-    }),
-  );
+  const lines = own.flatMap((row) => {
+    const missed = new Set(row.results.filter(({ kind, reports }) => kind === 'bug' && !reports).map(({ key }) => key));
+    const ahead = (other: Row) =>
+      other.results.filter(({ kind, key, reports }) => kind === 'bug' && reports && missed.has(key));
+    const lost = new Set(others.flatMap((other) => ahead(other).map(({ key }) => key)));
+    if (lost.size === 0) return [];
+    const counts = others
+      .map((other) => ({ label: other.label, count: ahead(other).length }))
+      .filter((each) => each.count > 0)
+      .map((each) => `${each.label} ${each.count}`);
+    const named = bugs.filter((bug) => lost.has(hashPatch(bug))).map((bug) => `  - ${describeBug(bug)}.`);
+    const total = lost.size === 1 ? 'a bug' : `${lost.size} bugs`;
+    return [`- ${row.label} does not report ${total} that others report: ${counts.join(', ')}.`, ...named];
+  });
   return `## Where this project loses\n\n${lines.length === 0 ? 'In no bug of this sample.' : lines.join('\n')}`;
+}
+
+const explorers = new Set(['behaviour', 'init']);
+
+/** First what a call of another gate shows, then what the explorer itself found for one of its gates and not for the other. */
+function renderLessons(rows: readonly Row[], bugs: readonly Bug[]): string {
+  const own = rows.filter(({ name }) => explorers.has(name));
+  const others = rows.filter((row) => !own.includes(row));
+  const lines = bugs
+    .map((bug) => ({ bug, found: findGates(own, bug), others: findGates(others, bug).reporting }))
+    .filter(({ found }) => found.silent.length > 0)
+    .toSorted((a, b) => b.found.silent.length - a.found.silent.length || b.others.length - a.others.length)
+    .slice(0, mostLessons)
+    .map(({ bug, found, others: reporting }) => {
+      const calls = bug.proof.calls.flatMap((call) => ('tool' in call ? [`\`${call.tool}\``] : []));
+      const shows = calls.length === 0 ? 'a list shows it' : `calls of ${[...new Set(calls)].join(', ')} show it`;
+      const caught = [...found.reporting, ...reporting];
+      const by =
+        caught.length === 0
+          ? 'no row reports it'
+          : `${caught.join(', ')} ${caught.length === 1 ? 'reports' : 'report'} it`;
+      return `- ${describeBug(bug)} (missed by ${found.silent.join(', ')}; ${shows}; ${by}).`;
+    });
+  return `## What would teach the explorer most\n\nBugs of the half for development that a gate with an exploration missed: at most ten, first those that most such gates missed.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
 }
 
 function renderCorpus({ servers, changes, heldOut }: PageInput, bugs: readonly Bug[]): string {

@@ -7,8 +7,16 @@ import { type Cell, runCell } from '../../bench/gates/cell.ts';
 import { differs, findStable, maskForms } from '../../bench/gates/compare.ts';
 import type { Contestant, Gate } from '../../bench/gates/contestant.ts';
 import { contestant as surface } from '../../bench/gates/contestants/surface.ts';
-import { type Bug, type Change, findHalf, formatRefusal, readBugs, readSound } from '../../bench/gates/corpus.ts';
-import { formatAlarms, judgeCell } from '../../bench/gates/page.ts';
+import {
+  type Bug,
+  type Change,
+  findHalf,
+  formatRefusal,
+  hashPatch,
+  readBugs,
+  readSound,
+} from '../../bench/gates/corpus.ts';
+import { formatAlarms, judgeCell, type PageInput, renderPage } from '../../bench/gates/page.ts';
 import { proveChanges } from '../../bench/gates/prove.ts';
 import { drawSample } from '../../bench/gates/sample.ts';
 import { runSession } from '../../bench/gates/session.ts';
@@ -325,4 +333,90 @@ describe('the table', () => {
     const results = Array.from({ length: 80 }, () => ({ ...silent, runs: [run] }));
     expect(formatAlarms(results, 'silent', 'fails')).toBe('0 of 80, below 4.5 %');
   });
+
+  it('has rows of what was measured only, and names the others with the reason', async () => {
+    const text = await renderPage(await createInput());
+    expect(text).toContain('| One call | `call` |');
+    expect(text).not.toMatch(/^\|.*Not (?:run|had)/m);
+    expect(text).toContain('- Not run; Not run either: not measured in this run.\n- Not had: no registry has it.');
+    const byServer = text.split('## By server')[1]!.split('## ')[0]!;
+    expect(byServer.match(/^\| (?:filesystem|go-memory|git)\b/gm)).toEqual(['| filesystem', '| go-memory']);
+  });
+
+  it('says what a small sample cannot show', async () => {
+    expect(await renderPage(await createInput())).toContain('small, 2 to 3 bugs a gate');
+  });
+
+  it('names the bugs that this project loses, and what each exploration missed, and no bug of the other half', async () => {
+    const text = await renderPage(await createInput());
+    const section = (title: string) => text.split(`## ${title}`)[1]!.split('\n## ')[0]!;
+    expect(section('Where this project loses')).toContain(
+      '- `behaviour`, confined does not report 2 bugs that others report: `call` 2.\n  - filesystem, order: The list is reversed.',
+    );
+    expect(section('What would teach the explorer most')).toContain(
+      '- filesystem, order: The list is reversed (missed by `behaviour`, confined; calls of `list` show it; `call` reports it).',
+    );
+    expect(section('Bugs that no gate caught')).toContain('- go-memory, field: The name is gone (1 row).');
+    expect(text).not.toContain('A measured one');
+  });
+
+  async function createInput(): Promise<PageInput> {
+    const draw = (half: 'development' | 'measured', bug: Partial<Bug> & Pick<Bug, 'id' | 'notice'>) =>
+      Array.from({ length: 20 }, (_, index) =>
+        createBug(bug.server ?? 'filesystem', { file: 'a.js', search: `${bug.id} ${index}`, replacement: '', ...bug }),
+      ).find((each) => findHalf(each) === half)!;
+    const proof = { kind: 'answer' as const, calls: [{ tool: 'list' }, { tool: 'list', arguments: {} }] };
+    const reversed = draw('development', { id: 'reversed', class: 'order', notice: 'The list is\nreversed.', proof });
+    const measured = draw('measured', { id: 'measured', notice: 'A measured one' });
+    const lost = draw('development', { id: 'lost', server: 'go-memory', class: 'field', notice: 'The name is gone' });
+    const cell = (
+      server: string,
+      contestant: string,
+      level: 'none' | 'confined',
+      caught: ReadonlyArray<[Bug, boolean]>,
+    ): Cell => ({
+      server,
+      contestant,
+      level,
+      version: '1',
+      commit: 'test',
+      lines: 0,
+      isHeldOut: false,
+      measured: caught.map(([bug, reports]) => ({
+        key: hashPatch(bug),
+        kind: 'bug',
+        class: bug.class,
+        runs: [
+          { ...run, reports },
+          { ...run, reports },
+        ],
+      })),
+    });
+    const titled = (name: string, title: string) => ({ name, contestant: { ...callGate, title } });
+    return {
+      cells: [
+        cell('filesystem', 'call', 'none', [
+          [reversed, true],
+          [measured, true],
+        ]),
+        cell('go-memory', 'call', 'none', [[lost, false]]),
+        cell('filesystem', 'behaviour', 'confined', [
+          [reversed, false],
+          [measured, false],
+        ]),
+        cell('go-memory', 'behaviour', 'confined', []),
+      ],
+      changes: [reversed, measured, lost],
+      servers,
+      heldOut: new Set(['memory']),
+      contestants: [
+        titled('behaviour', 'The explorer'),
+        titled('call', 'One call'),
+        titled('skipped', 'Not run'),
+        titled('idle', 'Not run either'),
+        titled('absent', 'Not had'),
+      ],
+      missing: new Map([['absent', 'no registry has it']]),
+    };
+  }
 });
