@@ -25,6 +25,8 @@ export interface Workspace {
   path: string | null;
   /** The files, relative to the directory and sorted. */
   files: readonly string[];
+  /** The files without content, of which a call shows little. */
+  blank?: readonly string[];
   directories: readonly string[];
   /** The contents of generated files, by path. */
   generated?: Readonly<Record<string, string | Buffer>>;
@@ -49,13 +51,14 @@ export async function readWorkspace(written: string, cwd: string): Promise<Works
   if (!(await isDirectory(path))) {
     throw refuse('no-directory', `${JSON.stringify(written)} is not a directory; check the path, or write \`empty\``);
   }
-  const found = { files: [] as string[], directories: [] as string[], bytes: 0 };
+  const found: Found = { files: [], blank: [], directories: [], bytes: 0 };
   await visit(path, path, found);
-  return { path, files: found.files.toSorted(), directories: found.directories.toSorted() };
+  return { path, files: found.files.toSorted(), blank: found.blank, directories: found.directories.toSorted() };
 }
 
 interface Found {
   files: string[];
+  blank: string[];
   directories: string[];
   bytes: number;
 }
@@ -74,8 +77,10 @@ async function visit(root: string, directory: string, found: Found): Promise<voi
       }
       found.files.push(relative(root, path));
     } else if (entry.isFile()) {
+      const { size } = await lstat(path);
       found.files.push(relative(root, path));
-      found.bytes += (await lstat(path)).size;
+      if (size === 0) found.blank.push(relative(root, path));
+      found.bytes += size;
     }
     // Stops as soon as a limit is crossed, so that a home directory is not read to its end.
     if (found.files.length > maxFiles || found.bytes > maxBytes) throw refuseSize(found);

@@ -4,6 +4,8 @@ import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
 import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
 import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
+import { readWorkspace } from '../../src/workspace/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const nothing: Vocabulary = { workspace: { files: [], directories: [] }, resources: [], learned: [], ofSession: [] };
 const slot = (name: string, description = '', tool = 'get_thing') => ({
@@ -50,6 +52,22 @@ describe('listValues', () => {
       '{{workspace}}/b.txt',
     ]);
     expect(listValues({ type: 'string' }, slot('path', '', 'write_file'), vocabulary)[0]).toBe('explored.txt');
+  });
+
+  it('takes a file with content first, since an empty one shows little', async () => {
+    await using directory = await createWorkspace({
+      'blank.txt': '',
+      'below/words.txt': 'alpha\n',
+      'data.txt': 'beta\n',
+    });
+    const vocabulary = { ...nothing, workspace: await readWorkspace('.', directory.path) };
+    const values = listValues({ type: 'string' }, slot('path', '', 'read_file'), vocabulary);
+    expect(values.filter((value) => /^\w.*txt$/.test(String(value)))).toEqual([
+      'data.txt',
+      'below/words.txt',
+      'blank.txt',
+      'explored.txt',
+    ]);
   });
 
   it('builds lists and objects from the values of their parts', () => {

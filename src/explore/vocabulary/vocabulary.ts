@@ -10,7 +10,7 @@ import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts
 
 /** The known sources of values that a server accepts. */
 export interface Vocabulary {
-  workspace: Pick<Workspace, 'files' | 'directories'>;
+  workspace: Pick<Workspace, 'files' | 'blank' | 'directories'>;
   resources: readonly string[];
   /** Values that hold in every new world. */
   learned: readonly LearnedValue[];
@@ -229,7 +229,12 @@ function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
   const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const texts = workspace.files.filter((file) => !file.startsWith('.') && !media.includes(file));
-  const files = isMedia ? [...media, ...texts] : [...texts.toSorted(byDepth), ...media];
+  // What is asked of a file without content shows little.
+  const blank = new Set(workspace.blank);
+  const isFilled = (file: string) => !blank.has(file);
+  const near = texts.toSorted(byDepth);
+  const ranked = [...near.filter(isFilled), ...near.filter((file) => !isFilled(file))];
+  const files = isMedia ? [...media, ...texts] : [...ranked, ...media];
   const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
   const fresh = isDirectory ? ['explored'] : ['explored.txt'];
   const present = isDirectory
