@@ -70,6 +70,26 @@ describe('listValues', () => {
     ]);
   });
 
+  it('searches below a directory first, whatever the search finds', () => {
+    const vocabulary = { ...nothing, workspace: { files: ['b.txt'], directories: ['docs'] } };
+    expect(listValues({ type: 'string' }, slot('path', '', 'search_files'), vocabulary).slice(0, 2)).toEqual([
+      '.',
+      'docs',
+    ]);
+    expect(listValues({ type: 'string' }, slot('file_path', '', 'find_in_file'), vocabulary)[0]).toBe('b.txt');
+  });
+
+  it('replaces a line that a file has', () => {
+    const learned = learnFromResult(
+      { structuredContent: { content: 'Alpha\nBeta\n' } },
+      { tool: 'read_file', step: 0 },
+    );
+    const edit = { type: 'object', properties: { oldText: { type: 'string' } }, required: ['oldText'] };
+    const values = listValues({ type: 'array', items: edit }, slot('edits', '', 'edit_file'), { ...nothing, learned });
+    expect(values[0]).toEqual([{ oldText: 'Alpha' }]);
+    expect(listValues({ type: 'string' }, slot('newText', '', 'edit_file'), { ...nothing, learned })[0]).toBe('beta');
+  });
+
   it('builds lists and objects from the values of their parts', () => {
     const entity = {
       type: 'object',

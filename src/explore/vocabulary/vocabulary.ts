@@ -164,7 +164,9 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
   const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
   const uris = /\b(?:uri|resource)\b/.test(name) ? resources : [];
+  const held = namesHeldText.test(name) ? [...listLines(ofSession), ...listLines(learned)] : [];
   const values = [
+    ...held,
     ...known(ofSession),
     ...ofFormat,
     ...paths,
@@ -184,6 +186,17 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   if (fitting.length > 0) return fitting;
   const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
   return fits(stretched) ? [stretched] : [];
+}
+
+/** Names of texts that must be in what a call changes. */
+const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
+
+/** The first line of each text that a call read or wrote. */
+function listLines(values: readonly LearnedValue[]): string[] {
+  return values
+    .filter(({ words }) => /^(?:text|content)$/.test(words.at(-1) ?? ''))
+    .map(({ value }) => String(value).split('\n')[0] ?? '')
+    .filter((line) => line !== '');
 }
 
 /** Null for an expression that this engine does not know, or that is long enough to take long. */
@@ -222,8 +235,10 @@ const placesOfWork = /\b(?:repo|root|cwd|workdir)\b/;
 function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
   const words = splitName(name).join(' ');
   const toolWords = splitName(tool.name).join(' ');
+  // A search looks below a directory, whatever it finds.
   const isDirectory =
-    directoryNames.test(words) || (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b/.test(toolWords));
+    directoryNames.test(words) ||
+    (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b|^(?:search|find|grep|glob)\b/.test(toolWords));
   const isGiven = placesOfWork.test(words);
   const makes = (readVerb(tool.name) === 'create' && !isGiven) || /^(?:destination|to|output|dest|target)/.test(words);
   const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
